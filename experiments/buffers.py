@@ -1,0 +1,64 @@
+"""Memory that is really there: mapped, with the page size asked for, every page written.
+
+`numpy.empty` will not do: its pages may all be one shared page of zeros, and from 4 MiB on it
+asks for huge pages silently.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+HUGE_PAGE_BYTES = 2 * 2**20
+
+
+class Buffer:
+    """`size_bytes` of private memory, aligned to 2 MiB; pages of 4 KiB unless `huge`.
+
+    `words` is its view as uint64, `address` where it begins. Kept alive by this object alone.
+    """
+
+    def __init__(self, size_bytes: int, *, huge: bool = False) -> None:
+        """Map and write every page. Raises MemoryError where there is not enough."""
+        import numpy as np
+
+        try:
+            self._map = mmap.mmap(-1, size_bytes + HUGE_PAGE_BYTES, **_private())
+        except OSError as error:
+            raise MemoryError(f"{size_bytes} bytes") from error
+        advice = "MADV_HUGEPAGE" if huge else "MADV_NOHUGEPAGE"
+        if hasattr(mmap, advice):  # Linux
+            try:
+                self._map.madvise(getattr(mmap, advice))
+            except OSError:
+                pass  # a kernel without huge pages: then there are only small ones
+        whole = np.frombuffer(self._map, dtype=np.uint8)
+        start = -whole.ctypes.data % HUGE_PAGE_BYTES
+        self.words = whole[start : start + size_bytes].view(np.uint64)
+        self.words.fill(1)
+        self.address = np.uint64(self.words.ctypes.data)
+        self.size_bytes = size_bytes
+
+
+def huge_pages_fraction(buffer: Buffer) -> float | None:
+    """Return the share of a buffer that lies on huge pages; None where the system does not tell."""
+    address = int(buffer.address)
+    inside = False
+    try:
+        with open("/proc/self/smaps") as file:
+            for line in file:
+                words = line.split()
+                if "-" in words[0] and not words[0].endswith(":"):
+                    start, _, end = words[0].partition("-")
+                    inside = int(start, 16) <= address < int(end, 16)
+                elif inside and words[0] == "AnonHugePages:":
+                    return min(1.0, int(words[1]) * 1024 / buffer.size_bytes)
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _private() -> dict[str, Any]:
+    if hasattr(mmap, "MAP_PRIVATE"):
+        return {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+    return {}

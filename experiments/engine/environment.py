@@ -1,0 +1,89 @@
+"""Under which conditions did a run take place? What changes results, and nothing that names anybody."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from experiments.engine.guardian import THREAD_VARIABLES
+
+VARIABLES = (
+    *THREAD_VARIABLES,
+    "NUMBA_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_LAUNCH_BLOCKING",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTHON_GIL",
+    "NUMPY_MADVISE_HUGEPAGE",
+    "MALLOC_ARENA_MAX",
+)
+LIBRARIES = ("numpy", "numba", "llvmlite", "torch", "nvidia-ml-py")
+
+
+def program_version() -> str:
+    """Return the version of this program, "unknown" where it is not installed."""
+    try:
+        return importlib.metadata.version("coreopsis")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def gil_enabled() -> bool:
+    """Does this interpreter run one thread at a time? Asked after all imports."""
+    asked = getattr(sys, "_is_gil_enabled", None)  # 3.13 and later
+    return bool(asked()) if asked else True
+
+
+def environment() -> dict[str, Any]:
+    """Return versions, switches of the system and of libraries, and how busy the machine is."""
+    return {
+        "program": program_version(),
+        "python": platform.python_version(),
+        "python_implementation": platform.python_implementation(),
+        "python_compiler": platform.python_compiler(),
+        "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        "gil_enabled": gil_enabled(),
+        "libraries": _libraries(),
+        "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        "niceness": os.nice(0) if hasattr(os, "nice") else None,
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+        "huge_pages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "governor": _chosen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "page_bytes": os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else None,
+        "on_battery": _on_battery(),
+    }
+
+
+def _libraries() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _chosen(path: str) -> str | None:
+    """Return the word in brackets of a kernel switch ("always [madvise] never"), or the only one."""
+    try:
+        text = Path(path).read_text().strip()
+    except OSError:
+        return None
+    start, end = text.find("["), text.find("]")
+    return text[start + 1 : end] if 0 <= start < end else text
+
+
+def _on_battery() -> bool | None:
+    import psutil
+
+    try:
+        battery = psutil.sensors_battery()
+    except (AttributeError, OSError, ValueError):
+        return None
+    return None if battery is None else not battery.power_plugged

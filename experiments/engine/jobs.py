@@ -1,0 +1,297 @@
+"""How does the application start a job, hear what it says, and make sure that it ends?
+
+Every run ends in exactly one `Finished`, invented here where its process could not say it.
+No Qt: the window wraps a run in a thread and a timer.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.catalogue import SHELVES
+from experiments.declare import Experiment
+from experiments.engine import guardian
+from experiments.engine import messages as wire
+from experiments.engine.recording import RUN_LIMIT_BYTES, Order
+from experiments.engine.sweep import sweep
+
+log = logging.getLogger(__name__)
+
+LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has started
+GRACE_S = 0.1  # between being asked to stop and being killed
+GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
+LOG_LINES = 60
+
+Keep = Callable[[wire.Event, bytes], None]
+
+
+class Worker:
+    """A worker process behind its pipe. `guarded`: for a measurement, with a guardian between."""
+
+    def __init__(
+        self, *, guarded: bool, imports: tuple[str, ...] = (), shelves: tuple[str, ...] = SHELVES
+    ) -> None:
+        self.imports = imports
+        self._guarded = guarded
+        command = [sys.executable, "-P", "-m", "experiments.engine.worker"]
+        command += ["--imports", *imports, "--shelves", *shelves]
+        if guarded:
+            command = [sys.executable, "-I", "-S", guardian.__file__, *command]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
+        )
+        assert self._process.stdout is not None
+        self._output = io.BufferedReader(self._process.stdout)  # type: ignore[type-var]
+        self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
+        self._log = threading.Thread(target=self._read_log, name="worker log", daemon=True)
+        self._log.start()
+        self._closing = threading.Lock()
+        self.pid: int | None = None  # of the worker itself, from its hello
+
+    def send(self, command: wire.Command) -> None:
+        """Send a command; a worker that is gone is noticed where its events are read."""
+        line = wire.encode(command)
+        with self._closing:
+            if self._process.stdin is not None and not self._process.stdin.closed:
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.write(line)
+
+    def readline(self) -> bytes:
+        """Return the next line, b"" once the worker and all its children have gone. Blocks."""
+        line = self._output.readline(wire.LINE_LIMIT_BYTES + 1)
+        return line
+
+    def is_alive(self) -> bool:
+        """Is the process still there?"""
+        return self._process.poll() is None
+
+    def wait(self, limit_s: float) -> bool:
+        """Wait for the process to end; False if it has not by then."""
+        try:
+            self._process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self) -> int:
+        """End worker and children, whatever they do; return the exit status."""
+        with self._closing:
+            if self._process.stdin is not None and not self._process.stdin.closed:
+                self._process.stdin.close()  # the lifeline: the guardian kills all and goes
+        if not self.wait(GUARDIAN_S):
+            self._process.kill()
+            self._process.wait()
+        if self._process.returncode < 0 and self._guarded:  # the guardian itself was killed
+            self._end_orphans()
+        return self._process.returncode
+
+    def close(self) -> int:
+        """End the worker and give back everything it held here."""
+        status = self.end()
+        self._log.join(GUARDIAN_S)
+        self._output.close()
+        if self._process.stderr is not None and not self._log.is_alive():
+            self._process.stderr.close()
+        return status
+
+    def said(self) -> str:
+        """Return the last lines that were printed, without anybody's folders."""
+        self._log.join(GUARDIAN_S)
+        return "\n".join(self._said).replace(str(Path.home()), "~")
+
+    def _end_orphans(self) -> None:
+        if self.pid is not None and os.name == "posix":
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+        sweep()
+
+    def _read_log(self) -> None:
+        assert self._process.stderr is not None
+        with contextlib.suppress(ValueError), io.TextIOWrapper(
+            io.BufferedReader(self._process.stderr), errors="replace"  # type: ignore[type-var]
+        ) as lines:
+            for line in lines:
+                self._said.append(line.rstrip()[:1000])
+                log.info("worker: %s", self._said[-1])
+
+
+class Run:
+    """One measurement on its way. Read `events()` in one thread; `stop()` from any."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        experiment: Experiment[Any],
+        params: Mapping[str, Any],
+        *,
+        quick: bool,
+        keep: Keep | None = None,
+    ) -> None:
+        self.id = str(uuid.uuid4())
+        self.experiment = experiment
+        self._worker = worker
+        self._keep = keep
+        self._order = Order()
+        self._stopping = threading.Event()
+        self._ended = threading.Event()
+        self._silent = False
+        self._waiting = False  # for another program's run: as long as it takes
+        self._listening_since_s: float | None = None
+        worker.send(
+            wire.Measure(experiment=experiment.id, params=dict(params), quick=quick, run=self.id)
+        )
+
+    def events(self) -> Iterator[wire.Event]:
+        """Yield every event as it comes, kept before it is yielded; the last is `Finished`."""
+        watchdog = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        watchdog.start()
+        try:
+            for line, event in self._heard():
+                if self._keep is not None and self._order.started is not None:
+                    self._keep(event, line)
+                yield event
+        finally:
+            self._ended.set()
+            self._worker.close()
+            watchdog.join()
+
+    def stop(self) -> None:
+        """Ask, and kill what has not ended after 100 ms; returns at once."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            self._worker.send(wire.Stop())
+
+    def _heard(self) -> Iterator[tuple[bytes, wire.Event]]:
+        total_bytes = 0
+        while line := self._readline():
+            total_bytes += len(line)
+            try:
+                event = wire.decode_event(line)
+                if isinstance(event, wire.Hello):
+                    self._worker.pid = event.pid
+                    continue
+                self._order.check(event)
+            except wire.BadMessage as error:
+                if not line.endswith(b"\n") and len(line) <= wire.LINE_LIMIT_BYTES:
+                    break  # torn: the process died while it wrote
+                yield self._invented(wire.Outcome.FAILED, "wire_broken", reason=str(error))
+                return
+            self._waiting = isinstance(event, wire.Note) and event.key == "waiting_for_machine"
+            yield line, event
+            if isinstance(event, wire.Finished):
+                self._worker.wait(GRACE_S)
+                return
+            if total_bytes > RUN_LIMIT_BYTES:
+                yield self._invented(wire.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES)
+                return
+        yield self._ending()
+
+    def _readline(self) -> bytes:
+        self._listening_since_s = time.monotonic()
+        try:
+            return self._worker.readline()
+        finally:
+            self._listening_since_s = None
+
+    def _ending(self) -> tuple[bytes, wire.Event]:
+        """The process ended without a word: say which of the endings it was."""
+        status = self._worker.end()
+        if self._stopping.is_set():
+            return self._invented(wire.Outcome.STOPPED, None)
+        if self._silent:
+            return self._invented(
+                wire.Outcome.KILLED, "silent_too_long", limit_s=self.experiment.quiet_limit_s
+            )
+        if status in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+            return self._invented(wire.Outcome.LOST, "crashed")
+        if status in (-9, 128 + 9):
+            return self._invented(wire.Outcome.LOST, "killed_by_system")
+        return self._invented(wire.Outcome.LOST, "vanished", status=status)
+
+    def _invented(
+        self, outcome: wire.Outcome, key: str | None, **values: object
+    ) -> tuple[bytes, wire.Event]:
+        problem = None
+        if key is not None:
+            self._worker.end()
+            problem = wire.ProblemSent(key=key, values=values, detail=self._worker.said())
+        finished = wire.Finished(outcome=outcome, problem=problem)
+        self._order.finished = finished
+        return wire.encode(finished), finished
+
+    def _watch(self) -> None:
+        """End a run that was asked to stop and has not, or that is silent beyond its limit."""
+        while not self._ended.wait(0.02):
+            if self._stopping.is_set():
+                if not self._worker.wait(GRACE_S):
+                    self._worker.end()
+                return
+            since_s, limit_s = self._listening_since_s, self._limit_s()
+            if since_s is not None and time.monotonic() - since_s > limit_s:
+                self._silent = True
+                self._worker.end()
+                return
+
+    def _limit_s(self) -> float:
+        if self._waiting:
+            return float("inf")
+        return self.experiment.quiet_limit_s if self._order.started else LOADING_LIMIT_S
+
+
+class Engine:
+    """Starts measurements, and keeps one worker warm: started, and its imports done."""
+
+    def __init__(self, shelves: tuple[str, ...] = SHELVES) -> None:
+        self._shelves = shelves
+        self._warm: Worker | None = None
+
+    def warm(self, experiment: Experiment[Any]) -> None:
+        """Have a worker ready for this experiment; returns at once."""
+        if self._warm is not None and (
+            self._warm.imports != experiment.imports or not self._warm.is_alive()
+        ):
+            self._warm.close()
+            self._warm = None
+        if self._warm is None:
+            self._warm = self._new(experiment)
+
+    def start(
+        self,
+        experiment: Experiment[Any],
+        params: Mapping[str, Any],
+        *,
+        quick: bool = False,
+        keep: Keep | None = None,
+    ) -> Run:
+        """Start a measurement, in the warm worker where there is a fitting one."""
+        self.warm(experiment)
+        worker, self._warm = self._warm, None
+        assert worker is not None
+        return Run(worker, experiment, params, quick=quick, keep=keep)
+
+    def close(self) -> None:
+        """End the warm worker."""
+        if self._warm is not None:
+            self._warm.close()
+            self._warm = None
+
+    def _new(self, experiment: Experiment[Any]) -> Worker:
+        return Worker(guarded=True, imports=experiment.imports, shelves=self._shelves)

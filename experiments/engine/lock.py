@@ -1,0 +1,111 @@
+"""Is anybody measuring on this machine already? One measurement at a time, over all users.
+
+The lock is a file lock of the measuring process, so it dies with its holder. The file names the
+holder for whoever waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER_VARIABLE = "COREOPSIS_LOCK_FOLDER"  # for tests, which must not wait for each other
+RETRY_S = 0.1
+
+
+def lock_path() -> Path:
+    """Return the file that all programs of this machine agree on."""
+    # Not the user's own temporary folder: another user's run disturbs just as much.
+    shared = tempfile.gettempdir() if sys.platform == "win32" else "/tmp"  # noqa: S108
+    return Path(os.environ.get(FOLDER_VARIABLE, shared)) / "coreopsis-measure.lock"
+
+
+class Lock:
+    """The machine-wide lock, not yet taken."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._file = _open_shared(path or lock_path())
+
+    def take(self, holder: dict[str, Any]) -> bool:
+        """Take the lock and say who holds it; False while another process has it."""
+        if not _lock(self._file):
+            return False
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, json.dumps(holder).encode(), 0) if hasattr(os, "pwrite") else None
+        return True
+
+    def holder(self) -> dict[str, Any]:
+        """Return what the holder said of itself; empty if it has not yet."""
+        try:
+            os.lseek(self._file, 0, os.SEEK_SET)
+            said = json.loads(os.read(self._file, 4096))
+        except (OSError, ValueError):
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def close(self) -> None:
+        """Let go."""
+        os.close(self._file)
+
+
+@contextlib.contextmanager
+def one_at_a_time(
+    holder: dict[str, Any], *, waiting: Any, check_stop: Any, path: Path | None = None
+) -> Iterator[None]:
+    """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often."""
+    lock = Lock(path)
+    try:
+        told = None
+        while not lock.take(holder):
+            other = lock.holder()
+            if other and other != told:
+                waiting(other)
+                told = other
+            check_stop()
+            time.sleep(RETRY_S)
+        yield
+    finally:
+        lock.close()
+
+
+def _open_shared(path: Path) -> int:
+    # Never O_CREAT on an existing file: in a sticky folder Linux refuses that to other users.
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:
+        pass
+    try:
+        new = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        return os.open(path, flags)
+    with contextlib.suppress(OSError, AttributeError):
+        os.fchmod(new, 0o666)  # the umask would shut other users out
+    return new
+
+
+def _lock(file: int) -> bool:
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            # A byte far behind the text: a locked byte cannot be read on Windows.
+            os.lseek(file, 2**20, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

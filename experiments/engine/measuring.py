@@ -1,0 +1,180 @@
+"""How does one run go, inside its process? Lock, started, rows one by one, finding, finished."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from experiments.bench import Bench, StopRequested
+from experiments.catalogue import Catalogue
+from experiments.declare import Experiment, Finding, Frame, Note, Progress, specs
+from experiments.engine import messages as wire
+from experiments.engine.environment import environment
+from experiments.engine.lock import one_at_a_time
+from experiments.needs import check_needs
+from experiments.parameters import check_memory, from_json, to_json
+from machine.inspect import inspect, portable
+from machine.memory import available_bytes
+from machine.model import Machine
+from machine.model import to_json as machine_to_json
+
+Send = Callable[[wire.Message], None]
+
+FRAMES_PER_S = 30
+MEMORY_SHARE = 0.9  # of what is free; beyond it the run gets a MemoryError, not the machine a jam
+
+
+def measure(
+    command: wire.Measure, catalogue: Catalogue, send: Send, stop: Callable[[], bool]
+) -> wire.Finished:
+    """Run the experiment of `command` and return its last line. Raises whatever it raises."""
+    experiment = catalogue.load(command.experiment)
+    machine = inspect()
+    check_needs(experiment, machine)
+    params = from_json(experiment.params, command.params)
+    check_memory(experiment, params, available_bytes())
+    bench = Bench(machine, quick=command.quick, stop=stop)
+    with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
+        if "torch" not in experiment.imports:  # CUDA reserves far more than it uses
+            _limit_memory()
+        send(_started(command, experiment, params, machine))
+        return _Run(experiment, params, bench, send).finished()
+    return wire.Finished(outcome=wire.Outcome.STOPPED)
+
+
+class _Run:
+    """One experiment on its way: its rows so far, and what is told of them."""
+
+    def __init__(self, experiment: Experiment[Any], params: Any, bench: Bench, send: Send) -> None:
+        self._experiment, self._params, self._bench, self._send = experiment, params, bench, send
+        self._tables: dict[str, list[Any]] = {name: [] for name in experiment.tables}
+        self._table_of = {row_type: name for name, row_type in experiment.tables.items()}
+        self._rows = self._frames = 0
+        self._frame_s = -math.inf
+        self._start_s = time.monotonic()
+
+    def finished(self) -> wire.Finished:
+        """Measure to the end, or until the user stops; then analyse what there is."""
+        outcome = wire.Outcome.COMPLETED
+        self._tell_progress(0.0)
+        generator = self._experiment.measure(self._params, self._bench)
+        try:
+            with closing(generator):
+                for item in generator:
+                    self._tell(item)
+                    self._bench.check_stop()
+        except StopRequested:
+            outcome = wire.Outcome.STOPPED
+        finding = None
+        if self._rows or outcome is wire.Outcome.COMPLETED:
+            finding = _sent(self._experiment.analyse(self._params, self._tables, self._bench.machine))
+        return wire.Finished(outcome=outcome, finding=finding)
+
+    def _tell(self, item: object) -> None:
+        if isinstance(item, Progress):
+            self._tell_progress(item.fraction)
+        elif isinstance(item, Note):
+            self._send(wire.Note(key=item.key, values=dict(item.values)))
+        elif isinstance(item, Frame):
+            self._tell_frame(item)
+        else:
+            table = self._table_of[type(item)]
+            message = wire.Row(
+                n=self._rows, t_s=self._elapsed_s(), table=table, row=asdict(item)  # type: ignore[call-overload]
+            )
+            self._send(message)
+            self._tables[table].append(item)
+            self._rows += 1
+
+    def _tell_frame(self, frame: Frame) -> None:
+        now_s = time.monotonic()
+        if now_s - self._frame_s < 1 / FRAMES_PER_S:
+            return
+        self._frame_s = now_s
+        data = base64.b64encode(zlib.compress(frame.data, 1)).decode()
+        self._send(
+            wire.Frame(
+                n=self._frames, t_s=self._elapsed_s(), table=frame.table, shape=frame.shape, data=data
+            )
+        )
+        self._frames += 1
+
+    def _tell_progress(self, fraction: float) -> None:
+        expected_s = self._experiment.seconds(self._params)
+        # The estimate is believed at the start, the pace of this run from a fifth of the way on.
+        trust = min(1.0, fraction / 0.2)
+        paced_s = self._elapsed_s() / fraction if fraction > 0 else 0.0
+        left_s = (1 - fraction) * (trust * paced_s + (1 - trust) * expected_s)
+        self._send(wire.Progress(fraction=fraction, left_s=left_s))
+
+    def _elapsed_s(self) -> float:
+        return round(time.monotonic() - self._start_s, 6)
+
+
+@contextlib.contextmanager
+def _machine_to_itself(command: wire.Measure, send: Send, bench: Bench) -> Iterator[None]:
+    holder = {
+        "experiment": command.experiment,
+        "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
+    }
+    lock = one_at_a_time(
+        holder,
+        waiting=lambda other: send(wire.Note(key="waiting_for_machine", values=other)),
+        check_stop=bench.check_stop,
+    )
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(lock)
+        except OSError as error:  # no folder that all may write: measure all the same, but say so
+            send(wire.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
+        yield
+
+
+def _started(
+    command: wire.Measure, experiment: Experiment[Any], params: object, machine: Machine
+) -> wire.Started:
+    return wire.Started(
+        format=wire.RUN_FORMAT,
+        version=wire.VERSION,
+        run=command.run,
+        experiment=experiment.id,
+        experiment_version=experiment.version,
+        params=to_json(params),
+        quick=command.quick,
+        tables={
+            name: {column: spec.unit for column, spec in specs(row).items()}
+            for name, row in experiment.tables.items()
+        },
+        machine=machine_to_json(portable(machine)),
+        environment=environment(),
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _sent(finding: Finding) -> wire.FindingSent:
+    return wire.FindingSent(
+        message=finding.message, values=dict(finding.values), limits=list(finding.limits)
+    )
+
+
+def _limit_memory() -> None:
+    free_bytes = available_bytes()
+    if free_bytes is None:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = int(free_bytes * MEMORY_SHARE)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

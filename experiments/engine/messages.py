@@ -1,0 +1,256 @@
+"""What crosses the pipe between the application and a worker, and stands in a run file?
+
+JSON lines, version 1, decoded strictly: whatever is not exactly one of these messages is a
+`BadMessage` with its reason. NaN and infinity do not exist.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import zlib
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+VERSION = 1
+LINE_LIMIT_BYTES = 2**20
+FRAME_LIMIT = 320  # rows and columns of a frame
+RUN_FORMAT = "coreopsis.run"
+
+Cell = float | int | str | bool | None
+
+
+class Outcome(StrEnum):
+    """How a run ended. Every run ends in exactly one of these."""
+
+    COMPLETED = "completed"  # measure returned
+    STOPPED = "stopped"  # by its user, however it had to be ended
+    FAILED = "failed"  # with a reason
+    KILLED = "killed"  # silent beyond its limit
+    LOST = "lost"  # the process vanished
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Common to all messages: immutable, and nothing unknown in them."""
+
+
+class Inspect(Message, tag="inspect"):
+    """To the worker: read the machine, or the recorded tree under `root`."""
+
+    root: str | None = None
+
+
+class Watch(Message, tag="watch"):
+    """To the worker: send samples at this rate until told otherwise."""
+
+    hz: float
+
+
+class Rate(Message, tag="rate"):
+    """To a watching worker: from now on at this rate."""
+
+    hz: float
+
+
+class Measure(Message, tag="measure"):
+    """To the worker: run one experiment."""
+
+    experiment: str
+    params: dict[str, Any]
+    quick: bool
+    run: str
+
+
+class Stop(Message, tag="stop"):
+    """To the worker: end what you do."""
+
+
+class Hello(Message, tag="hello"):
+    """From the worker, first."""
+
+    protocol: int
+    program: str
+    pid: int
+    python: str
+
+
+class Found(Message, tag="part"):
+    """One part of the machine, as soon as it is known."""
+
+    path: str
+    value: Any
+
+
+class Whole(Message, tag="machine"):
+    """The whole machine (coreopsis.machine)."""
+
+    value: dict[str, Any]
+
+
+class Sample(Message, tag="sample"):
+    """One look at the load, `t_s` after the watch began."""
+
+    t_s: float
+    threads: list[dict[str, Any]]
+    memory: dict[str, Any]
+    disks: list[dict[str, Any]]
+    network: list[dict[str, Any]]
+    gpus: list[dict[str, Any]]
+    missing: list[dict[str, Any]]
+
+
+class Started(Message, tag="started"):
+    """First line of a run: everything known before the first row. `tables`: column to unit."""
+
+    format: str
+    version: int
+    run: str
+    experiment: str
+    experiment_version: int
+    params: dict[str, Any]
+    quick: bool
+    tables: dict[str, dict[str, str]]
+    machine: dict[str, Any]
+    environment: dict[str, Any]
+    at: str
+
+
+class Row(Message, tag="row"):
+    """One row of a table; `n` counts from 0 without a gap over all tables of the run."""
+
+    n: int
+    t_s: float
+    table: str
+    row: dict[str, Cell]
+
+
+class Frame(Message, tag="frame"):
+    """A picture: base64 of zlib of uint8, `shape` (rows, columns)."""
+
+    n: int
+    t_s: float
+    table: str
+    shape: tuple[int, int]
+    data: str
+
+    def __post_init__(self) -> None:
+        """Refuse a frame whose data is not what its shape says."""
+        if not all(0 < side <= FRAME_LIMIT for side in self.shape):
+            raise ValueError(f"frame of {self.shape}, at most {FRAME_LIMIT} x {FRAME_LIMIT}")
+        self.pixels()
+
+    def pixels(self) -> bytes:
+        """Return the uint8 values, row by row."""
+        size = self.shape[0] * self.shape[1]
+        try:
+            unpack = zlib.decompressobj()
+            pixels = unpack.decompress(base64.b64decode(self.data, validate=True), size + 1)
+        except (binascii.Error, zlib.error) as error:
+            raise ValueError(f"frame data: {error}") from None
+        if len(pixels) != size:
+            raise ValueError(f"frame of {self.shape} with other than {size} values")
+        return pixels
+
+
+class Progress(Message, tag="progress"):
+    """The share of the work done, and the seconds left where they can be told."""
+
+    fraction: float
+    left_s: float | None = None
+
+
+class Note(Message, tag="note"):
+    """Something to say in words."""
+
+    key: str
+    values: dict[str, Any] = {}
+
+
+class FindingSent(Message):
+    """What `analyse` says: the numbers and the keys of the words."""
+
+    message: str
+    values: dict[str, float]
+    limits: list[str]
+
+
+class ProblemSent(Message):
+    """Why a run failed, as the key of a sentence; `detail` for "copy details"."""
+
+    key: str
+    values: dict[str, Any] = {}
+    detail: str = ""
+
+
+class Finished(Message, tag="finished"):
+    """Last line of every job."""
+
+    outcome: Outcome
+    finding: FindingSent | None = None
+    problem: ProblemSent | None = None
+
+
+Command = Inspect | Watch | Rate | Measure | Stop
+Event = Hello | Found | Whole | Sample | Started | Row | Frame | Progress | Note | Finished
+
+
+class BadMessage(ValueError):
+    """The line is not a message of this version; the text says why."""
+
+
+_COMMANDS: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
+_EVENTS: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_ENCODER = msgspec.json.Encoder()
+
+
+def encode(message: Message) -> bytes:
+    """Return one line. Raises BadMessage for NaN, infinity, or a line over the limit."""
+    _refuse_not_finite(message)
+    try:
+        line = _ENCODER.encode(message) + b"\n"
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise BadMessage(f"not JSON: {error}") from None
+    if len(line) > LINE_LIMIT_BYTES:
+        raise BadMessage(f"a line of {len(line)} bytes, at most {LINE_LIMIT_BYTES}")
+    return line
+
+
+def decode_command(line: bytes) -> Command:
+    """Return the command on `line`. Raises BadMessage."""
+    return _decode(_COMMANDS, line)
+
+
+def decode_event(line: bytes) -> Event:
+    """Return the event on `line`. Raises BadMessage."""
+    return _decode(_EVENTS, line)
+
+
+def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:  # noqa: ANN401
+    if len(line) > LINE_LIMIT_BYTES:
+        raise BadMessage(f"a line of more than {LINE_LIMIT_BYTES} bytes")
+    if not line.endswith(b"\n"):
+        raise BadMessage("a torn line: it does not end")
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise BadMessage(str(error) or type(error).__name__) from None
+
+
+def _refuse_not_finite(value: object, where: str = "") -> None:
+    # msgspec writes NaN as null, which would be a quiet lie.
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise BadMessage(f"{where.lstrip('.')} is {value}")
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            _refuse_not_finite(getattr(value, name), f"{where}.{name}")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            _refuse_not_finite(part, f"{where}.{name}")
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _refuse_not_finite(part, where)

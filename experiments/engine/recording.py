@@ -1,0 +1,255 @@
+"""How is a run kept and read again? The lines of the wire, in a file, appended before they are drawn.
+
+A file can execute nothing. A torn last line is dropped and said so; any other damage is one
+sentence, and the file stays as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import logging
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.problems import Trouble
+
+log = logging.getLogger(__name__)
+
+SUFFIXES = (".coreopsis.jsonl", ".coreopsis.jsonl.gz")
+KEPT_FRAMES_PER_S = 4
+RUN_LIMIT_BYTES = 256 * 2**20  # an experiment that floods must not fill the disk
+
+
+class Order:
+    """Is each line the one that may come next? Started first, rows without a gap, finished last."""
+
+    def __init__(self) -> None:
+        self.started: wire.Started | None = None
+        self.finished: wire.Finished | None = None
+        self._rows = 0
+
+    def check(self, event: wire.Event) -> None:
+        """Accept the event or raise BadMessage."""
+        if self.finished is not None:
+            raise wire.BadMessage("a line after the last one")
+        if isinstance(event, wire.Started):
+            self._check_started(event)
+        elif isinstance(event, wire.Finished):
+            self.finished = event
+        elif isinstance(event, wire.Row):
+            self._check_row(event)
+        elif isinstance(event, wire.Frame):
+            if self.started is None or event.table not in self.started.tables:
+                raise wire.BadMessage(f"a frame of the unknown table {event.table!r}")
+        elif not isinstance(event, wire.Progress | wire.Note):
+            raise wire.BadMessage(f"{type(event).__name__} does not belong in a run")
+
+    def _check_started(self, event: wire.Started) -> None:
+        if self.started is not None:
+            raise wire.BadMessage("started twice")
+        if event.format != wire.RUN_FORMAT or event.version != wire.VERSION:
+            raise wire.BadMessage(f"not {wire.RUN_FORMAT} version {wire.VERSION}")
+        self.started = event
+
+    def _check_row(self, event: wire.Row) -> None:
+        columns = self.started.tables.get(event.table) if self.started else None
+        if columns is None:
+            raise wire.BadMessage(f"a row of the unknown table {event.table!r}")
+        if event.row.keys() != columns.keys():
+            raise wire.BadMessage(f"row {event.n} has other columns than {event.table!r}")
+        if event.n != self._rows:
+            raise wire.BadMessage(f"row {event.n} where {self._rows} should come")
+        self._rows += 1
+
+
+class Recorder:
+    """Appends the lines of one run to a file of its own, each flushed before it is handed on.
+
+    A disk that fills up does not end the run: what is written stays whole, the rest is kept in
+    memory and tried again at the end; `problem` then says what could not be kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Create the file. Raises OSError where that is not possible."""
+        self.path = path
+        self.problem: OSError | None = None
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
+        self._size = 0
+        self._unwritten: list[bytes] = []
+        self._frame_s = -1.0
+
+    def keep(self, event: wire.Event, line: bytes) -> None:
+        """Append one line; never raises."""
+        if isinstance(event, wire.Frame):
+            if event.t_s - self._frame_s < 1 / KEPT_FRAMES_PER_S:
+                return
+            self._frame_s = event.t_s
+        self._unwritten.append(line)
+        if self.problem is None:
+            self._write()
+
+    def close(self) -> None:
+        """Write what could not be written before, force it to the disk, and close."""
+        if self._file < 0:
+            return
+        if self._unwritten:
+            self._write()
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            self.problem = error
+        os.close(self._file)
+        self._file = -1
+
+    def rescue(self, path: Path) -> None:
+        """Copy the run with all its lines to another place. Raises OSError."""
+        path.write_bytes(self.path.read_bytes() + b"".join(self._unwritten))
+
+    def discard(self) -> None:
+        """Remove a file that holds no run."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+
+    def _write(self) -> None:
+        try:
+            while self._unwritten:
+                line = self._unwritten[0]
+                if os.write(self._file, line) != len(line):
+                    raise OSError(28, os.strerror(28))  # a short write: the disk is full
+                self._size += len(line)
+                del self._unwritten[0]
+            self.problem = None
+        except OSError as error:
+            self.problem = error
+            log.warning("cannot write to %s: %s", self.path.name, error)
+            with contextlib.suppress(OSError):  # no torn line may stand where more will follow
+                os.ftruncate(self._file, self._size)
+                os.lseek(self._file, self._size, os.SEEK_SET)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A run that was read: its lines in order, with what belongs together brought together."""
+
+    started: wire.Started
+    events: Sequence[wire.Event]  # rows, frames, progress and notes
+    finished: wire.Finished
+    notes: tuple[str, ...] = ()  # keys: what had to be mended while reading
+    rows: Mapping[str, Sequence[Mapping[str, wire.Cell]]] = field(default_factory=dict)
+
+    def tables(self, experiment: Experiment[Any]) -> dict[str, list[Any]]:
+        """Return the rows as the records that the experiment declares.
+
+        Raises Trouble where the experiment has changed its tables since.
+        """
+        try:
+            return {
+                name: msgspec.convert(self.rows.get(name, []), list[row_type])  # type: ignore[valid-type]
+                for name, row_type in experiment.tables.items()
+            }
+        except msgspec.ValidationError:
+            raise Trouble(
+                "recording_of_other_version",
+                id=experiment.id,
+                recorded=self.started.experiment_version,
+                known=experiment.version,
+            ) from None
+
+
+def read(path: Path) -> Recording:
+    """Read a run file. Raises Trouble with one sentence for anything that is none."""
+    name = path.name
+    order, events, rows = Order(), [], {}  # type: ignore[var-annotated]
+    notes: list[str] = []
+    for number, line in enumerate(_lines(path), start=1):
+        if number == 1:
+            _check_head(name, line)
+        try:
+            event = wire.decode_event(line)
+            order.check(event)
+        except wire.BadMessage as error:
+            if not line.endswith(b"\n") and number > 1:
+                notes.append("torn_line_dropped")
+                break
+            raise Trouble("recording_damaged", name=name, line=number, reason=str(error)) from None
+        if isinstance(event, wire.Started):
+            rows = {table: [] for table in event.tables}
+        elif isinstance(event, wire.Row):
+            rows[event.table].append(event.row)
+            events.append(event)
+        elif not isinstance(event, wire.Finished):
+            events.append(event)
+    if order.started is None:
+        raise Trouble("recording_empty", name=name)
+    finished = order.finished
+    if finished is None:
+        notes.append("recording_without_end")
+        finished = wire.Finished(
+            outcome=wire.Outcome.LOST, problem=wire.ProblemSent(key="run_cut_short")
+        )
+    return Recording(order.started, tuple(events), finished, tuple(notes), rows)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines with their ends; a cut or damaged gzip ends in what could be read."""
+    total = 0
+    try:
+        with _open(path) as file:
+            while line := file.readline(wire.LINE_LIMIT_BYTES + 1):
+                total += len(line)
+                if total > 2 * RUN_LIMIT_BYTES:
+                    raise Trouble("recording_too_large", name=path.name)
+                yield line
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Trouble(
+            "recording_damaged", name=path.name, line="?", reason=f"gzip: {error}"
+        ) from None
+    except IsADirectoryError:
+        raise Trouble("recording_is_folder", name=path.name) from None
+    except FileNotFoundError:
+        raise Trouble("recording_missing", name=str(path)) from None
+    except OSError as error:
+        raise Trouble("recording_unreadable", name=path.name, reason=error.strerror or "?") from None
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    file = path.open("rb")
+    if file.peek(2)[:2] == b"\x1f\x8b":
+        return _Gzip(file)
+    return file
+
+
+class _Gzip(gzip.GzipFile):
+    """A gzip reader that closes the file beneath it."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        super().__init__(fileobj=file, mode="rb")
+        self._beneath = file
+
+    def close(self) -> None:
+        super().close()
+        self._beneath.close()
+
+
+def _check_head(name: str, line: bytes) -> None:
+    """Tell a foreign and a newer file from a damaged one, by the little that all versions share."""
+    try:
+        head = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        raise Trouble("recording_foreign", name=name) from None
+    if not isinstance(head, dict) or head.get("format") != wire.RUN_FORMAT:
+        raise Trouble("recording_foreign", name=name)
+    version = head.get("version")
+    if isinstance(version, int) and version > wire.VERSION:
+        raise Trouble("recording_newer", name=name, version=version, known=wire.VERSION)

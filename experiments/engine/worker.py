@@ -1,0 +1,199 @@
+"""The process in which a job runs: one command and then control messages in, events out.
+
+The real standard output is for the protocol alone; whatever prints ends in the log. The end of
+standard input means that the parent is gone, and ends the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import importlib
+import os
+import platform
+import queue
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from experiments.catalogue import SHELVES, Catalogue
+from experiments.engine import messages as wire
+from experiments.engine.environment import program_version
+from experiments.engine.measuring import measure
+from experiments.problems import Problem, Trouble
+from machine.inspect import assemble, parts
+from machine.live import Sampler
+from machine.model import to_json
+
+SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """A line that is no command, in its place among those that are."""
+
+    reason: str
+
+
+class Job:
+    """The wire of this process: commands that came, events that go."""
+
+    def __init__(self, output: int) -> None:
+        self.commands: queue.SimpleQueue[wire.Command | Unreadable] = queue.SimpleQueue()
+        self.stop = threading.Event()
+        self._output = output
+
+    def send(self, message: wire.Message) -> None:
+        """Send one event. Raises wire.BadMessage for one that must not be sent."""
+        line = wire.encode(message)
+        while line:  # a pipe may take less than all
+            line = line[os.write(self._output, line) :]
+
+    def listen(self) -> None:
+        """Read commands until the parent is gone; runs in a thread of its own."""
+        for line in sys.stdin.buffer:
+            try:
+                command = wire.decode_command(line)
+            except wire.BadMessage as error:
+                self.commands.put(Unreadable(reason=str(error)))
+                continue
+            if isinstance(command, wire.Stop):
+                self.stop.set()
+            self.commands.put(command)
+        os._exit(3)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve one measurement, or inspections and a watch until the parent goes."""
+    options = _options(arguments)
+    job = Job(_take_output())
+    with contextlib.suppress(BrokenPipeError):
+        job.send(
+            wire.Hello(
+                protocol=wire.VERSION,
+                program=program_version(),
+                pid=os.getpid(),
+                python=platform.python_version(),
+            )
+        )
+        _load(options.imports)
+        threading.Thread(target=job.listen, name="commands", daemon=True).start()
+        try:
+            _serve(job, Catalogue(tuple(options.shelves)))
+        except Exception as error:  # noqa: BLE001  (the last resort: report, never swallow)
+            job.send(failed(problem_of(error)))
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="worker")
+    parser.add_argument("--imports", nargs="*", default=[])
+    parser.add_argument("--shelves", nargs="*", default=list(SHELVES))
+    return parser.parse_args(arguments)
+
+
+def _take_output() -> int:
+    """Keep standard output for the protocol; prints, also of C code, go to standard error."""
+    output = os.dup(1)
+    os.dup2(2, 1)
+    return output
+
+
+def _load(names: list[str]) -> None:
+    for name in names:
+        with contextlib.suppress(ImportError):  # told when an experiment wants it
+            importlib.import_module(name)
+
+
+def _serve(job: Job, catalogue: Catalogue) -> None:
+    command = job.commands.get()
+    if isinstance(command, wire.Measure):
+        job.send(_measured(job, catalogue, command))
+        return
+    while True:
+        following = None
+        if isinstance(command, wire.Inspect):
+            _inspect(job, command)
+        elif isinstance(command, wire.Watch):
+            following = _watch(job, command)
+        elif isinstance(command, Unreadable):
+            job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
+        elif isinstance(command, wire.Measure):
+            job.send(failed(Problem("command_out_of_turn")))
+        command = following or job.commands.get()
+
+
+def _measured(job: Job, catalogue: Catalogue, command: wire.Measure) -> wire.Finished:
+    try:
+        return measure(command, catalogue, job.send, job.stop.is_set)
+    except Exception as error:  # noqa: BLE001  (whatever an experiment raises ends its run, in words)
+        return failed(problem_of(error))
+
+
+def _inspect(job: Job, command: wire.Inspect) -> None:
+    found = {}
+    for path, value in parts(Path(command.root) if command.root else None):
+        found[path] = value
+        job.send(wire.Found(path=path, value=msgspec.to_builtins(value)))
+    job.send(wire.Whole(value=to_json(assemble(found))))
+    job.send(wire.Finished(outcome=wire.Outcome.COMPLETED))
+
+
+def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
+    """Send samples; inspect and change the rate meanwhile. Return the command that ends it."""
+    sampler, hz = Sampler(), command.hz
+    next_s = time.monotonic()
+    while True:
+        job.send(wire.Sample(**dataclasses.asdict(sampler.sample())))
+        next_s = max(next_s + 1 / min(max(hz, SLOWEST_HZ), FASTEST_HZ), time.monotonic())
+        while (left_s := next_s - time.monotonic()) > 0:
+            try:
+                got = job.commands.get(timeout=left_s)
+            except queue.Empty:
+                break
+            if isinstance(got, wire.Rate):
+                hz, next_s = got.hz, time.monotonic()
+            elif isinstance(got, wire.Inspect):
+                _inspect(job, got)
+            elif isinstance(got, wire.Stop):
+                job.send(wire.Finished(outcome=wire.Outcome.STOPPED))
+                return None
+            else:
+                return got
+
+
+def failed(problem: Problem) -> wire.Finished:
+    """Return the last line of a job that failed."""
+    sent = wire.ProblemSent(key=problem.key, values=dict(problem.values), detail=problem.detail)
+    return wire.Finished(outcome=wire.Outcome.FAILED, problem=sent)
+
+
+def problem_of(error: BaseException) -> Problem:
+    """Return the sentence for an error: its own where it is expected trouble."""
+    if isinstance(error, Trouble):
+        return error.problem
+    if isinstance(error, MemoryError):
+        return Problem("out_of_memory", detail=_detail(error))
+    if isinstance(error, ImportError):
+        return Problem("library_missing", {"name": error.name or "?"}, _detail(error))
+    if isinstance(error, wire.BadMessage):
+        return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Problem("experiment_raised", {"error": said}, _detail(error))
+
+
+def _detail(error: BaseException) -> str:
+    """Return the trace by module and line: a kept file carries no path of anybody's disk."""
+    frames = [
+        f"{frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    return "\n".join([*frames, *traceback.format_exception_only(error)]).strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""Compiled inner loops. Imported inside `measure` alone; numba stands at the top of each module
+because only so does its disk cache work.
+"""

@@ -1,0 +1,86 @@
+"""A chain of dependent reads through memory, in random order or in a row.
+
+Each node is one 64-byte line that holds the address of the next. The random order is one cycle
+through all nodes: node number `scramble(i)` is followed by `scramble(i + 1)`, where `scramble`
+is a bijection on the numbers below a power of two and numbers past the end are left out. So no
+array of the order is needed, and no step of the walk can be guessed by a prefetcher.
+
+Signatures are given: an address that comes back to Python is a plain int, and numba would unite
+int64 with uint64 in float64, in the middle of the chain.
+
+Source: the method of multichase (Google) and lmbench `lat_mem_rd -t`, with raw addresses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from experiments.kernels.raw import load
+
+LINE_BYTES = 64
+_WORDS = LINE_BYTES // 8
+_STEPS = 16  # unrolled by hand: a second loop inside sends the address through memory
+
+
+@njit("uint64(uint64, uint64, uint64)", nogil=True, cache=True)
+def scramble(number: np.uint64, bits: np.uint64, key: np.uint64) -> np.uint64:
+    """Return a bijection of `number` on 0 .. 2^bits - 1, different for each key.
+
+    Source: the finalizer of MurmurHash3 (A. Appleby), its rounds cut to `bits`.
+    """
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    shift = bits // np.uint64(2) + np.uint64(1)
+    number = (number + key) & mask
+    number ^= number >> shift
+    number = (number * np.uint64(0xFF51AFD7ED558CCD)) & mask
+    number ^= number >> shift
+    number = (number * np.uint64(0xC4CEB9FE1A85EC53)) & mask
+    number ^= number >> shift
+    return number
+
+
+@njit("uint64(uint64[::1], int64, uint64, uint64)", nogil=True, cache=True)
+def link_random(words: np.ndarray, nodes: int, base: np.uint64, key: np.uint64) -> np.uint64:
+    """Chain the first `nodes` lines of `words` (uint64, at address `base`) in one random cycle.
+
+    Returns the address of a node.
+    """
+    bits = np.uint64(1)
+    while (np.uint64(1) << bits) < np.uint64(nodes):
+        bits += np.uint64(1)
+    first = previous = np.uint64(nodes)
+    for i in range(1 << bits):
+        node = scramble(np.uint64(i), bits, key)
+        if node >= np.uint64(nodes):
+            continue
+        if previous == np.uint64(nodes):
+            first = node
+        else:
+            words[previous * np.uint64(_WORDS)] = base + node * np.uint64(LINE_BYTES)
+        previous = node
+    words[previous * np.uint64(_WORDS)] = base + first * np.uint64(LINE_BYTES)
+    return base + first * np.uint64(LINE_BYTES)
+
+
+@njit("uint64(uint64[::1], int64, uint64)", nogil=True, cache=True)
+def link_in_a_row(words: np.ndarray, nodes: int, base: np.uint64) -> np.uint64:
+    """Chain the first `nodes` lines one after another, the last to the first."""
+    for node in range(nodes - 1):
+        words[node * _WORDS] = base + np.uint64((node + 1) * LINE_BYTES)
+    words[(nodes - 1) * _WORDS] = base
+    return base
+
+
+@njit("uint64(int64, uint64)", nogil=True, cache=True)
+def walk(steps: int, address: np.uint64) -> np.uint64:
+    """Take `steps` (rounded up to a multiple of 16) and return where the walk is then."""
+    for _ in range((steps + _STEPS - 1) // _STEPS):
+        address = load(load(load(load(load(load(load(load(address))))))))
+        address = load(load(load(load(load(load(load(load(address))))))))
+    return address
+
+
+def rounded_steps(steps: int) -> int:
+    """Return how many steps `walk` really takes."""
+    return -(-steps // _STEPS) * _STEPS

@@ -1,0 +1,3 @@
+"""Shelf B: how far away memory is, and how much of it fits through at a time."""
+
+EXPERIMENTS = ("cache_ladder", "burst_random")

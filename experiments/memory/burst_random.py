@@ -1,0 +1,250 @@
+"""Does it matter in which order memory is read? The same elements in a row, all over, and led by
+the last one.
+
+Method: one thread, pinned, over arrays of 8-byte elements. In a row: their sum, first to last.
+Random: their sum in an order that is computed, so the reads do not depend on each other and many
+are under way at once. Dependent: each read says where the next one is, so there is only one.
+Sizes and orders are shuffled in each round; compared are the medians.
+Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
+
+What it cannot tell: in small arrays "random" contains the 1 to 2 ns that computing a position takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.statistics import Spread, spread
+from experiments.views import Axis, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import Machine, last_level_cache_bytes
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+ELEMENT_BYTES, LINE_BYTES = 8, 64
+SMALLEST_BYTES = 16 * KIB
+FREE_SHARE = 0.5
+SAMPLE_S = 0.005
+WARM_UP_READS = 500_000
+SETTLE_READS = 2_000
+IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
+ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; an array is the next power of two below `largest_bytes`."""
+
+    largest_bytes: int = param(
+        512 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2"
+    )
+    rounds: int = param(7, minimum=1, maximum=50)
+    huge_pages: bool = param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One repeat at one size in one order; only the 8 bytes of an element count as useful."""
+
+    size_bytes: int = column("bytes", scale="log2")
+    order: str = column()
+    repeat: int = column()
+    element_s: float = column("s", scale="log10")
+    useful_bytes_per_s: float = column("bytes/s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the array sizes, powers of two, smallest first."""
+    return [
+        2**bits
+        for bits in range(SMALLEST_BYTES.bit_length() - 1, params.largest_bytes.bit_length())
+    ]
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield one row for each size, order and round."""
+    from experiments.buffers import Buffer, huge_pages_fraction
+
+    with bench.pinned() as thread:
+        if thread is None:
+            yield Note("not_pinned")
+        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        on_huge = huge_pages_fraction(buffer)
+        if params.huge_pages and on_huge is not None and on_huge < 0.9:
+            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        arms = [(size, order) for size in sizes(params) for order in ORDERS]
+        for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
+            element_s = _READ[order](buffer, size_bytes, arm.round, bench)
+            yield Read(
+                size_bytes=size_bytes,
+                order=order,
+                repeat=arm.round,
+                element_s=element_s,
+                useful_bytes_per_s=ELEMENT_BYTES / element_s,
+            )
+            yield Progress(arm.fraction)
+
+
+def _read_in_a_row(buffer: Any, size_bytes: int, _round: int, bench: Bench) -> float:  # noqa: ANN401
+    from experiments.kernels.sums import sum_in_a_row
+
+    words = buffer.words[: size_bytes // ELEMENT_BYTES]
+    laps = bench.repeat_for(lambda count: sum_in_a_row(words, count), at_least_s=SAMPLE_S, start=1)
+    return bench.time(lambda: sum_in_a_row(words, laps)) / (words.size * laps)
+
+
+def _read_at_random(buffer: Any, size_bytes: int, round_: int, bench: Bench) -> float:  # noqa: ANN401
+    import numpy as np
+
+    from experiments.kernels.sums import sum_at_random
+
+    words = buffer.words[: size_bytes // ELEMENT_BYTES]
+    bits, key = words.size.bit_length() - 1, np.uint64(round_ * 0x9E3779B9 + 1)
+    turn = min(words.size, WARM_UP_READS)
+    sum_at_random(words, bits, 0, turn, key)
+    count = bench.repeat_for(
+        lambda count: sum_at_random(words, bits, turn, count, key),
+        at_least_s=SAMPLE_S,
+        start=SETTLE_READS,
+    )
+    # Other positions than those just read, or a large array would answer from the cache.
+    after = turn + count
+    return bench.time(lambda: sum_at_random(words, bits, after, count, key)) / count
+
+
+def _read_dependent(buffer: Any, size_bytes: int, round_: int, bench: Bench) -> float:  # noqa: ANN401
+    import numpy as np
+
+    from experiments.kernels.chains import link_random, rounded_steps, walk
+
+    nodes, key = size_bytes // LINE_BYTES, np.uint64(round_ * 0x9E3779B9 + 1)
+    place = np.uint64(link_random(buffer.words, nodes, buffer.address, key))
+    bench.check_stop()
+    place = np.uint64(walk(min(nodes, WARM_UP_READS // 4), place))
+    steps = bench.repeat_for(
+        lambda count: walk(count, place), at_least_s=SAMPLE_S, start=SETTLE_READS
+    )
+    place = np.uint64(walk(steps, place))
+    return bench.time(lambda: walk(steps, place)) / rounded_steps(steps)
+
+
+_READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dependent}
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare the three orders at the largest size that all of them were measured at."""
+    samples: dict[tuple[int, str], list[float]] = {}
+    for read in tables["reads"]:
+        samples.setdefault((read.size_bytes, read.order), []).append(read.element_s)
+    complete = [size for size in sizes(params) if all((size, o) in samples for o in ORDERS)]
+    limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
+    if not complete:
+        return Finding("nothing_to_compare", {}, tuple(limits))
+    size_bytes = max(complete)
+    cache_bytes = last_level_cache_bytes(machine)
+    if cache_bytes is None or size_bytes < 4 * cache_bytes:
+        limits.append("partly_in_cache")
+    in_a_row, random, dependent = (_spread(samples[size_bytes, order]) for order in ORDERS)
+    values = {
+        "size_bytes": size_bytes,
+        "sequential_s": in_a_row.median,
+        "random_s": random.median,
+        "dependent_s": dependent.median,
+        "random_over_sequential": random.median / in_a_row.median,
+        "dependent_over_sequential": dependent.median / in_a_row.median,
+        "reads_in_flight": dependent.median / random.median,
+    }
+    if machine.memory.peak_bytes_per_s:
+        values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
+    apart = in_a_row.parts_from(random) and random.parts_from(dependent)
+    ordered = in_a_row.median < random.median < dependent.median
+    return Finding("three_answers" if apart and ordered else "orders_overlap", values, tuple(limits))
+
+
+def _spread(samples: list[float]) -> Spread:
+    found = spread(samples)
+    assert found is not None
+    return found
+
+
+def defaults(machine: Machine) -> Params:
+    """Go to eight last-level caches and at least 512 MiB, within half of the free memory."""
+    wanted = max(8 * (last_level_cache_bytes(machine) or 0), 512 * MIB)
+    free = available_bytes()
+    largest = wanted if free is None else min(wanted, int(free * FREE_SHARE))
+    return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), MIB))
+
+
+def quick(params: Params) -> Params:
+    """A quarter of the memory, twice."""
+    return replace(params, largest_bytes=max(params.largest_bytes // 4, MIB), rounds=2)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the time of a sample and of laying out the chains."""
+    samples_s = len(sizes(params)) * len(ORDERS) * 4 * SAMPLE_S
+    layout_s = 2 * max(sizes(params)) / LINE_BYTES * 15e-9
+    return max(sizes(params)) / GIB * 0.6 + params.rounds * (samples_s + layout_s)
+
+
+EXPERIMENT = Experiment(
+    id="burst-random",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"reads": Read},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="time",
+            table="reads",
+            x=Axis("size_bytes", "log2"),
+            y=Axis("element_s", "log10"),
+            series="order",
+            limits=(
+                Limit("one_at_a_time", "dependent_s"),
+                Limit("bandwidth", "bandwidth_limit_s"),
+            ),
+        ),
+        Lines(
+            key="useful",
+            table="reads",
+            x=Axis("size_bytes", "log2"),
+            y=Axis("useful_bytes_per_s", "log10"),
+            series="order",
+        ),
+    ),
+    values=(
+        Value("sequential_s", "s", Part.MEMORY),
+        Value("random_s", "s", Part.MEMORY),
+        Value("dependent_s", "s", Part.MEMORY),
+        Value("random_over_sequential", "ratio"),
+        Value("dependent_over_sequential", "ratio"),
+        Value("reads_in_flight", ""),
+        Value("size_bytes", "bytes"),
+        Value("bandwidth_limit_s", "s"),
+    ),
+    parts=(Part.MEMORY, Part.L3),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: max(sizes(params)) + 2 * MIB,
+)

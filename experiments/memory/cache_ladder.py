@@ -1,0 +1,226 @@
+"""How far away is a byte? The time of one dependent read, from the first cache to memory.
+
+Method: one thread, pinned, follows a chain of addresses through a working set, one 64-byte line a
+node, 4 KiB pages unless huge ones are asked for. In random order nothing can be fetched ahead, so
+the time of a step is the distance; the same chain in a row shows what fetching ahead hides.
+Sizes are shuffled in each round; the best repeat counts, because all disturbance only adds.
+Source: google/multichase, lmbench `lat_mem_rd -t`.
+
+What it cannot tell: beyond the last cache with small pages, the time of the address translation
+is part of a step, as it is in every program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.views import Axis, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import Machine, caches_of, last_level_cache_bytes, usable_threads
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+LINE_BYTES = 64
+SMALLEST_BYTES = 4 * KIB
+BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level caches
+FREE_SHARE = 0.5
+SAMPLE_S = 0.005
+WARM_UP_STEPS = 200_000  # a whole lap up to 12 MiB; beyond, memory is not cached anyway
+SETTLE_STEPS = 2_000
+RANDOM, IN_A_ROW = "random", "sequential"
+LEVELS = ("l1", "l2", "l3")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    largest_bytes: int = param(
+        256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2"
+    )
+    points_per_octave: int = param(4, minimum=1, maximum=16)
+    rounds: int = param(3, minimum=1, maximum=50)
+    huge_pages: bool = param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One repeat at one size; `order` is "random" or "sequential"."""
+
+    size_bytes: int = column("bytes", scale="log2")
+    order: str = column()
+    repeat: int = column()
+    latency_s: float = column("s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the working sets, smallest first, whole lines."""
+    ladder, place = [], 0
+    while True:
+        size = SMALLEST_BYTES * 2 ** (place / params.points_per_octave)
+        if size > params.largest_bytes * 1.001:
+            return ladder
+        ladder.append(round(size / LINE_BYTES) * LINE_BYTES)
+        place += 1
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield one row for each size, order and round."""
+    import numpy as np
+
+    from experiments.buffers import Buffer, huge_pages_fraction
+    from experiments.kernels.chains import link_in_a_row, link_random, rounded_steps, walk
+
+    with bench.pinned() as thread:
+        if thread is None:
+            yield Note("not_pinned")
+        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        on_huge = huge_pages_fraction(buffer)
+        if params.huge_pages and on_huge is not None and on_huge < 0.9:
+            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
+        for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
+            nodes = size_bytes // LINE_BYTES
+            if order == RANDOM:
+                key = np.uint64(arm.round * 0x9E3779B9 + 1)  # another order in each round
+                address = link_random(buffer.words, nodes, buffer.address, key)
+            else:
+                address = link_in_a_row(buffer.words, nodes, buffer.address)
+            bench.check_stop()
+            address = walk(min(nodes, WARM_UP_STEPS), np.uint64(address))
+            steps = bench.repeat_for(
+                lambda count, start=np.uint64(address): walk(count, start),  # type: ignore[misc]
+                at_least_s=SAMPLE_S,
+                start=SETTLE_STEPS,
+            )
+            latency_s = bench.time(lambda: walk(steps, np.uint64(address))) / rounded_steps(steps)  # noqa: B023
+            yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
+            yield Progress(arm.fraction)
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Read the latency of each level off the best repeats; speak only of what was measured."""
+    best: dict[int, float] = {}
+    for step in tables["steps"]:
+        if step.order == RANDOM:
+            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    cache_bytes = _cache_sizes(machine)
+    values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
+    limits = ["page_translation_included"] if not params.huge_pages else []
+    below_bytes = 0
+    for name, level_bytes in cache_bytes.items():
+        inside = [size for size in best if below_bytes < size <= level_bytes // 2]
+        if inside:
+            values[f"{name}_latency_s"] = best[max(inside)]
+        else:
+            limits.append(f"no_{name}_latency")
+        below_bytes = level_bytes
+    beyond_bytes = BEYOND_CACHE * max(cache_bytes.values(), default=8 * MIB)
+    if best and max(best) >= beyond_bytes:
+        values["memory_latency_s"] = best[max(best)]
+    else:
+        limits.append("no_memory_latency")
+    limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
+    in_a_row = [s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == max(best, default=0)]
+    if in_a_row:
+        values["in_a_row_latency_s"] = min(in_a_row)
+    if "l1_latency_s" in values and "memory_latency_s" in values:
+        values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
+        return Finding("ladder_climbed", values, tuple(limits))
+    return Finding("ladder_in_part", values, tuple(limits))
+
+
+def _cache_sizes(machine: Machine) -> dict[str, int]:
+    """Return the bytes of the caches that the measuring thread sees, "l1" to "l3", nearest first."""
+    usable = usable_threads(machine)
+    if not usable:
+        return {}
+    return {
+        f"l{cache.level}": cache.size_bytes
+        for cache in caches_of(machine, usable[-1].id)
+        if cache.size_bytes and cache.level in (1, 2, 3)
+    }
+
+
+def defaults(machine: Machine) -> Params:
+    """Go to four last-level caches and at least 256 MiB, within half of the free memory."""
+    wanted = max(BEYOND_CACHE * (last_level_cache_bytes(machine) or 0), 256 * MIB)
+    free = available_bytes()
+    largest = wanted if free is None else min(wanted, int(free * FREE_SHARE))
+    return Params(largest_bytes=max(largest, MIB))
+
+
+def quick(params: Params) -> Params:
+    """Half the points, once."""
+    return replace(params, points_per_octave=2, rounds=1)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the time of a sample and of laying out the chain."""
+    ladder: Sequence[int] = sizes(params)
+    samples_s = len(ladder) * 2 * 4 * SAMPLE_S
+    layout_s = sum(ladder) / LINE_BYTES * 15e-9
+    return max(ladder) / 2**30 * 0.6 + params.rounds * (samples_s + layout_s)
+
+
+_LADDER: dict[str, Any] = {
+    "table": "steps",
+    "x": Axis("size_bytes", "log2"),
+    "y": Axis("latency_s", "log10"),
+    "series": "order",
+    "statistic": "least",
+    "limits": (
+        Limit("l1", "l1_bytes", "x"),
+        Limit("l2", "l2_bytes", "x"),
+        Limit("l3", "l3_bytes", "x"),
+        Limit("in_a_row", "in_a_row_latency_s"),
+    ),
+}
+
+EXPERIMENT = Experiment(
+    id="cache-ladder",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"steps": Step},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(key="ladder", only=RANDOM, **_LADDER),
+        Lines(key="fetched_ahead", **_LADDER),
+    ),
+    values=(
+        Value("l1_latency_s", "s", Part.L1),
+        Value("l2_latency_s", "s", Part.L2),
+        Value("l3_latency_s", "s", Part.L3),
+        Value("memory_latency_s", "s", Part.MEMORY),
+        Value("memory_over_l1", "ratio"),
+        Value("in_a_row_latency_s", "s"),
+        Value("l1_bytes", "bytes"),
+        Value("l2_bytes", "bytes"),
+        Value("l3_bytes", "bytes"),
+    ),
+    parts=(Part.L1, Part.L2, Part.L3, Part.MEMORY),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: max(sizes(params), default=0) + 2 * MIB,
+)

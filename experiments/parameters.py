@@ -1,0 +1,124 @@
+"""How do typed text and JSON become the parameters of an experiment? One sentence if they cannot."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from experiments.declare import Experiment, P, Spec, specs
+from experiments.problems import Trouble
+from experiments.units import show
+
+_FACTORS = {
+    "bytes": {
+        "": 1, "b": 1, "k": 2**10, "kib": 2**10, "kb": 10**3, "m": 2**20, "mib": 2**20,
+        "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9,
+    },
+    "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60},
+}  # fmt: skip
+_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ]*)", re.IGNORECASE)
+
+
+def from_text(params: P, settings: Mapping[str, str]) -> P:
+    """Return `params` with `settings` typed by a person ("64 MiB", "5 ms", "a,b").
+
+    Raises Trouble for an unknown name, text that is no number, and values out of range.
+    """
+    types, known = _types(type(params)), specs(type(params))
+    changes = {}
+    for name, text in settings.items():
+        _check_name(name, known)
+        changes[name] = _parse(name, text.strip(), types[name], known[name])
+    return _checked(dataclasses.replace(params, **changes))
+
+
+def from_json(params_type: type[P], data: Mapping[str, Any]) -> P:
+    """Return parameters from the wire or a file; every field must be there. Raises Trouble."""
+    known = specs(params_type)
+    for name in data:
+        _check_name(name, known)
+    try:
+        params = msgspec.convert(data, params_type, strict=True)
+    except msgspec.ValidationError as error:
+        raise Trouble("parameters_unreadable", reason=str(error)) from None
+    return _checked(params)
+
+
+def to_json(params: object) -> dict[str, Any]:
+    """Return parameters as plain JSON values."""
+    plain: dict[str, Any] = msgspec.to_builtins(params)
+    return plain
+
+
+def check_memory(experiment: Experiment[P], params: P, available_bytes: int | None) -> None:
+    """Raise Trouble if the run would want more memory than is free."""
+    needed_bytes = experiment.memory_bytes(params)
+    if available_bytes is not None and needed_bytes > available_bytes:
+        raise Trouble("too_much_memory", needed_bytes=needed_bytes, free_bytes=available_bytes)
+
+
+def _types(params_type: type[Any]) -> dict[str, Any]:
+    return typing.get_type_hints(params_type)
+
+
+def _check_name(name: str, known: Mapping[str, Spec]) -> None:
+    if name not in known:
+        raise Trouble("parameter_unknown", name=name, known=", ".join(known))
+
+
+def _parse(name: str, text: str, kind: Any, spec: Spec) -> Any:  # noqa: ANN401
+    if kind is bool:
+        if text.lower() not in _BOOLS:
+            raise Trouble("parameter_not_yes_or_no", name=name, text=text)
+        return _BOOLS[text.lower()]
+    if kind in (int, float):
+        return _parse_number(name, text, kind, spec)
+    if typing.get_origin(kind) is tuple:
+        if text == "all":
+            return spec.known_choices()
+        return tuple(part.strip() for part in text.split(",") if part.strip() not in ("", "none"))
+    return text
+
+
+_BOOLS = {"yes": True, "true": True, "1": True, "on": True} | {
+    "no": False, "false": False, "0": False, "off": False,
+}  # fmt: skip
+
+
+def _parse_number(name: str, text: str, kind: type[int] | type[float], spec: Spec) -> float:
+    factors = _FACTORS.get(spec.unit, {"": 1})
+    match = _NUMBER.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError(text)
+        number = float(match[1]) * factors[match[2].lower()]
+        if kind is int and number != int(number):
+            raise ValueError(text)
+    except (ValueError, KeyError, OverflowError):
+        raise Trouble("parameter_not_a_number", name=name, text=text) from None
+    return kind(number)
+
+
+def _checked(params: P) -> P:
+    types = _types(type(params))
+    for name, spec in specs(type(params)).items():
+        value = getattr(params, name)
+        if spec.minimum is not None and not value >= spec.minimum:
+            raise Trouble("parameter_too_small", name=name, least=show(spec.minimum, spec.unit))
+        if spec.maximum is not None and not value <= spec.maximum:
+            raise Trouble("parameter_too_large", name=name, most=show(spec.maximum, spec.unit))
+        if spec.choices:
+            chosen = value if typing.get_origin(types[name]) is tuple else (value,)
+            choices = spec.known_choices() if chosen else ()  # may have to look for them
+            for choice in chosen:
+                if choice not in choices:
+                    raise Trouble(
+                        "parameter_not_a_choice", name=name, text=choice,
+                        choices=", ".join(choices) or "none",
+                    )  # fmt: skip
+    return params

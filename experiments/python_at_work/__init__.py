@@ -1,0 +1,3 @@
+"""Shelf A: threads, processes and what it costs to start, to talk and to wait."""
+
+EXPERIMENTS = ("gil_threads",)

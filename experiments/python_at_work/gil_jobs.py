@@ -1,0 +1,225 @@
+"""The jobs of gil-threads, done by any CPython from 3.8 on in a process of its own.
+
+Standard library only (NumPy where a job is a sort), and no syntax newer than 3.8. Run as a script
+it reads requests as JSON lines and answers each with one line:
+
+    {"arm": "threads", "workers": 4, "job": "loop", "size": 1000000, "switch_s": 0.005}
+    {"wall_s": .., "start_s": .., "slices": [[start, end, start, end, ..], ..], "gil": true}
+
+A job works in chunks and reads the clock after each. A chunk that took far longer than the others
+was interrupted: so it is seen when a worker really ran.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+CHUNKS = 400  # of a loop: reading the clock so often costs about 0.1 % of a job of 100 ms
+SORT_ELEMENTS = 65536  # 512 KiB, so that workers do not meet in memory
+SLEEP_S = 0.001
+
+
+def loop(size):
+    """Count `size` down in plain Python; return the clock after each chunk."""
+    clock = time.perf_counter
+    chunk = max(1, size // CHUNKS)
+    marks = [clock()]
+    while size > 0:
+        left = min(chunk, size)
+        size -= left
+        total = 0
+        while left:
+            left -= 1
+            total += left
+        marks.append(clock())
+    return marks
+
+
+def sort(size):
+    """Sort `size` times an array with NumPy, which lets go of the lock while it does."""
+    import numpy
+
+    shuffled = numpy.random.default_rng(1).random(SORT_ELEMENTS)
+    work = numpy.empty_like(shuffled)
+    marks = [time.perf_counter()]
+    for _ in range(size):
+        work[:] = shuffled
+        work.sort()
+        marks.append(time.perf_counter())
+    return marks
+
+
+def sleep(size):
+    """Sleep `size` microseconds: a job that needs no core."""
+    time.sleep(size / 1e6)
+    return []
+
+
+JOBS = {"loop": loop, "sort": sort, "sleep": sleep}
+
+
+def serial(request):
+    """Do the jobs one after another."""
+    job, size = JOBS[request["job"]], request["size"]
+    return _timed(lambda: [job(size) for _ in range(request["workers"])])
+
+
+def threads(request):
+    """Do each job in a thread of its own, all released together."""
+    job, size = JOBS[request["job"]], request["size"]
+    return _in_threads([lambda: job(size)] * request["workers"])
+
+
+def sleeper(request):
+    """Return how late a thread that sleeps 1 ms wakes beside `workers` threads that compute."""
+    stop = threading.Event()
+
+    def burn():
+        while not stop.is_set():
+            loop(20000)
+
+    burners = [threading.Thread(target=burn) for _ in range(request["workers"])]
+    for burner in burners:
+        burner.start()
+    late = []
+    for _ in range(request["size"]):
+        start = time.perf_counter()
+        time.sleep(SLEEP_S)
+        late.append(time.perf_counter() - start - SLEEP_S)
+    stop.set()
+    for burner in burners:
+        burner.join()
+    return {"wall_s": sum(late), "start_s": 0.0, "marks": [], "late_s": late}
+
+
+class Subinterpreters:
+    """Interpreters with locks of their own in this process, one thread each, kept warm."""
+
+    def __init__(self):
+        """Raises ImportError before Python 3.12."""
+        try:
+            import _interpreters as module  # 3.13, so far unofficial
+        except ImportError:
+            if sys.version_info < (3, 12):
+                raise ImportError("no subinterpreters before 3.12") from None
+            import _xxsubinterpreters as module
+        self._module = module
+        self._ids = []
+
+    def __call__(self, request):
+        """Do one job in each, all released together; the marks come back through a pipe."""
+        while len(self._ids) < request["workers"]:
+            self._ids.append(self._module.create())
+        ids = self._ids[: request["workers"]]
+        reads, writes = os.pipe()
+        code = _IN_SUBINTERPRETER.format(path=__file__, writes=writes, **request)
+
+        def run(interpreter):
+            failed = self._module.run_string(interpreter, code)
+            if failed is not None:
+                raise RuntimeError(str(failed))
+
+        try:
+            answer = _in_threads([lambda i=i: run(i) for i in ids])
+        finally:
+            os.close(writes)
+            with os.fdopen(reads) as lines:
+                slices = [json.loads(line) for line in lines]
+        answer.update(marks=[], slices=slices)
+        return answer
+
+
+# Some 6 kB a job, written at once: less than a pipe holds, so no worker waits for its reader.
+_IN_SUBINTERPRETER = """
+import importlib.util, json, os
+spec = importlib.util.spec_from_file_location("gil_jobs", {path!r})
+jobs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(jobs)
+line = json.dumps(jobs.slices_of(jobs.JOBS[{job!r}]({size}))) + "\\n"
+os.write({writes}, line.encode())
+"""
+
+
+def _in_threads(works):
+    marks = [[] for _ in works]
+    failed = []
+    ready, go = threading.Barrier(len(works) + 1), threading.Event()
+
+    def run(place, work):
+        ready.wait()
+        go.wait()
+        try:
+            marks[place] = work()
+        except BaseException as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
+    for worker in workers:
+        worker.start()
+    ready.wait()
+
+    def release_and_wait():
+        go.set()
+        for worker in workers:
+            worker.join()
+        return marks
+
+    answer = _timed(release_and_wait)
+    if failed:
+        raise failed[0]
+    return answer
+
+
+def _timed(work):
+    start = time.perf_counter()
+    marks = work()
+    return {"wall_s": time.perf_counter() - start, "start_s": start, "marks": marks}
+
+
+def slices_of(marks):
+    """Return [start, end, start, end, ...] of the stretches in which a job really ran.
+
+    Where in an interrupted chunk the worker waited is not known: the whole chunk is left out.
+    """
+    chunks = list(zip(marks, marks[1:]))
+    if not chunks:
+        return []
+    usual = sorted(end - start for start, end in chunks)[len(chunks) // 4]
+    slices = []
+    for start, end in chunks:
+        if end - start > 2 * usual:
+            continue
+        if slices and start == slices[-1]:
+            slices[-1] = end
+        else:
+            slices += [start, end]
+    return slices
+
+
+def gil_enabled():
+    """Does this interpreter run one thread at a time? Asked after all imports."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
+def serve():
+    """Answer requests until the end of standard input."""
+    arms = {"serial": serial, "threads": threads, "sleeper": sleeper}
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["arm"] == "subinterpreters" and "subinterpreters" not in arms:
+            arms["subinterpreters"] = Subinterpreters()
+        sys.setswitchinterval(request["switch_s"])
+        answer = arms[request["arm"]](request)
+        marks = answer.pop("marks")
+        answer.setdefault("slices", [slices_of(each) for each in marks])
+        answer["gil"] = gil_enabled()
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+    # WORKAROUND: 3.12.1 hangs while it ends its subinterpreters at exit.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    serve()

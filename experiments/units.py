@@ -1,0 +1,75 @@
+"""How is a number in SI units shown to people?
+
+Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent.
+"""
+
+from __future__ import annotations
+
+import math
+
+_DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+_TIMES = ((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs"))
+_RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
+
+# The unit stands at the end of a name; the longest ending wins.
+_SUFFIXES = (
+    ("_bytes_per_s", "bytes/s"),
+    ("_flop_per_s", "flop/s"),
+    ("_per_s", "per_s"),
+    ("_bytes", "bytes"),
+    ("_fraction", "fraction"),
+    ("_speedup", "ratio"),
+    ("_celsius", "celsius"),
+    ("_watts", "watts"),
+    ("_hz", "hz"),
+    ("_s", "s"),
+)
+
+
+def unit_of(name: str) -> str:
+    """Return the unit that a name such as `memory_latency_s` ends in, "" for a plain number."""
+    if "_over_" in name:
+        return "ratio"
+    return next((unit for suffix, unit in _SUFFIXES if name.endswith(suffix)), "")
+
+
+def show(value: float, unit: str = "") -> str:
+    """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
+    if unit == "s":
+        return _show_time(value)
+    if unit == "bytes":
+        return _show_bytes(value)
+    if unit == "fraction":
+        return f"{digits(value * 100)} %"
+    if unit == "ratio":
+        return f"{digits(value)}×"
+    if unit in _RATES:
+        factor, prefix = next((f for f in _DECIMAL if abs(value) >= f[0]), _DECIMAL[-1])
+        return f"{digits(value / factor)} {prefix}{_RATES[unit]}"
+    if unit in ("celsius", "watts"):
+        return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
+    return digits(value)
+
+
+def digits(value: float, count: int = 3) -> str:
+    """Return a plain decimal with `count` significant digits: 0.0123, 1.5, 1234."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    places = max(0, count - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
+
+
+def _show_time(value: float) -> str:
+    for least, factor, unit in _TIMES:
+        if abs(value) >= least * 0.9995:
+            return f"{digits(value / factor)} {unit}"
+    return f"{digits(value / 1e-9)} ns" if value else "0 s"
+
+
+def _show_bytes(value: float) -> str:
+    factor, unit = next((f for f in _BINARY if abs(value) >= f[0]), _BINARY[-1])
+    return f"{digits(value / factor)} {unit}"

@@ -1,0 +1,107 @@
+"""How are the tables of an experiment looked at? Six kinds of view, as data.
+
+A view names tables and columns; one renderer draws any of them, live or replayed. Limit lines
+take their place from a value of the finding, so a replay has them without the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scale = Literal["linear", "log2", "log10"]
+Statistic = Literal["median", "least", "greatest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One column on one axis; its unit is that of the column."""
+
+    column: str
+    scale: Scale = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A dashed line, named by the words of `key`, at `values[value]` of the finding."""
+
+    key: str
+    value: str
+    axis: Literal["x", "y"] = "y"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
+
+    key: str
+    table: str
+    label: str
+    value: str
+    detail: str | None = None
+    statistic: Statistic = "median"
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """A line through the statistic at each x, one for each `series`; every repeat is a dot."""
+
+    key: str
+    table: str
+    x: Axis
+    y: Axis
+    series: str | None = None
+    only: str | None = None  # this series alone
+    statistic: Statistic = "median"
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """Slices from `start` to `end` (seconds) on lanes; lanes of one `group` stand together."""
+
+    key: str
+    table: str
+    lane: str
+    start: str
+    end: str
+    group: str | None = None
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heatmap:
+    """One coloured cell for each (`row`, `column`), with its number."""
+
+    key: str
+    table: str
+    row: str
+    column: str
+    value: str
+    statistic: Statistic = "median"
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A live picture: the newest frame of `table`."""
+
+    key: str
+    table: str
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruler:
+    """Pins on a logarithmic ruler, one for each `label`."""
+
+    key: str
+    table: str
+    label: str
+    value: str
+    statistic: Statistic = "least"
+    limits: tuple[Limit, ...] = ()
+
+
+View = Bars | Lines | Timeline | Heatmap | Field | Ruler

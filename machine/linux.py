@@ -1,0 +1,111 @@
+"""How are single values read from /proc and /sys, which may be a recording of another machine?
+
+Every reader takes a whole path, so it is the caller who decides below which root it lies. A file
+that is missing, may not be read or holds nonsense gives None.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+HIGHEST_THREAD = 2**16  # eight times what kernels are built for: a damaged list eats no memory
+
+
+def read_text(path: Path) -> str | None:
+    """Return the file's text without the NULs and the white space that some values carry."""
+    try:
+        return path.read_bytes().replace(b"\0", b"").decode(errors="replace").strip()
+    except OSError:
+        return None
+
+
+def read_int(path: Path) -> int | None:
+    """Return the decimal number in the file."""
+    try:
+        return int(read_text(path) or "")
+    except ValueError:
+        return None
+
+
+def read_list(path: Path) -> frozenset[int] | None:
+    """Return the threads of a list such as "0-3,8"."""
+    return _parsed(path, parse_list)
+
+
+def read_set(folder: Path, *names: str) -> frozenset[int] | None:
+    """Return the threads in the first readable file: a list where the name ends so, else a mask."""
+    for name in names:
+        threads = _parsed(folder / name, parse_list if name.endswith("list") else parse_mask)
+        if threads is not None:
+            return threads
+    return None
+
+
+def _parsed(path: Path, parse: Callable[[str], frozenset[int]]) -> frozenset[int] | None:
+    text = read_text(path)
+    try:
+        return None if text is None else parse(text)
+    except ValueError:
+        return None
+
+
+def parse_list(text: str) -> frozenset[int]:
+    """Return the threads of a list such as "0-3,8". Raises ValueError."""
+    threads: set[int] = set()
+    for part in text.split(","):
+        if not part.strip():
+            continue
+        first, dash, last = part.partition("-")
+        start, end = int(first), int(last if dash else first)
+        if not 0 <= start <= end <= HIGHEST_THREAD:
+            raise ValueError(f"{part!r} is not a range of threads")
+        threads.update(range(start, end + 1))
+    return frozenset(threads)
+
+
+def format_list(threads: Iterable[int]) -> str:
+    """Return the list as the kernel writes it: "0-3,8"."""
+    ranges: list[tuple[int, int]] = []
+    for thread in sorted(threads):
+        if ranges and thread == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], thread)
+        else:
+            ranges.append((thread, thread))
+    return ",".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ranges)
+
+
+def parse_mask(text: str) -> frozenset[int]:
+    """Return the threads of a mask such as "00000001,0000000f". Raises ValueError."""
+    digits = text.replace(",", "")
+    if not re.fullmatch(r"[0-9a-fA-F]+", digits) or len(digits) * 4 > HIGHEST_THREAD:
+        raise ValueError(f"{text!r} is not a mask of threads")
+    bits = int(digits, 16)
+    return frozenset(bit for bit in range(bits.bit_length()) if bits >> bit & 1)
+
+
+def numbered(folder: Path, prefix: str) -> list[int]:
+    """Return the numbers N of the entries prefixN, in order."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return sorted(int(name[len(prefix) :]) for name in names if re.fullmatch(prefix + r"\d+", name))
+
+
+def fields(text: str | None) -> dict[str, str]:
+    """Return the first value of each "name : value" line, names in lower case."""
+    found: dict[str, str] = {}
+    for line in (text or "").splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            found.setdefault(name.strip().lower(), " ".join(value.split()))
+    return found
+
+
+def kibibytes(value: str | None) -> int | None:
+    """Return the bytes of a value such as "16384 kB", which the kernel counts in 1024."""
+    number, _, unit = (value or "").partition(" ")
+    return int(number) * 1024 if number.isdecimal() and unit == "kB" else None

@@ -1,0 +1,322 @@
+"""What is known about a machine, and how is it written down as JSON (coreopsis.machine, version 1)?
+
+A value that nobody could read is None, and `missing` says why; a list that was not read is empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+FORMAT = "coreopsis.machine"
+VERSION = 1
+
+CoreKind = Literal["performance", "efficiency", "low-power"]
+CacheKind = Literal["data", "instruction", "unified"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Why a value is not known. `what` is its path; `[*]` in it stands for any element."""
+
+    what: str
+    why: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingSystem:
+    """`kind` is linux, windows or macos; `release` the kernel's."""
+
+    kind: str | None = None
+    release: str | None = None
+    distribution: str | None = None
+    architecture: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuCounts:
+    """Five answers to "how many CPUs": their difference is a lesson.
+
+    In the machine; switched on; that this process is pinned to; that its control groups leave it;
+    and the time they grant it, in CPUs.
+    """
+
+    present: int | None = None
+    online: int | None = None
+    affinity: int | None = None
+    cpuset: int | None = None
+    quota: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """A hardware thread. `package`, `die`, `cluster`, `core` are numbered over the machine."""
+
+    id: int
+    package: int | None = None
+    die: int | None = None
+    cluster: int | None = None
+    core: int | None = None
+    core_id: int | None = None  # the kernel's: repeats between packages
+    numa_node: int | None = None  # the `id` of a NumaNode
+    kind: CoreKind | None = None
+    online: bool | None = None
+    usable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """One instance of a cache, and the threads it serves."""
+
+    level: int | None = None
+    kind: CacheKind | None = None
+    size_bytes: int | None = None
+    line_bytes: int | None = None
+    ways: int | None = None
+    threads: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """What the hardware says of its clocks; where cores differ, the range over all of them."""
+
+    min_hz: int | None = None
+    max_hz: int | None = None
+    base_hz: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cpu:
+    """`packages`, `cores`, `threads` count what is online, `usable_threads` what we may use."""
+
+    model: str | None = None
+    packages: int | None = None
+    cores: int | None = None
+    threads: int | None = None
+    usable_threads: int | None = None
+    counts: CpuCounts = field(default_factory=CpuCounts)
+    threads_list: tuple[Thread, ...] = ()
+    caches: tuple[Cache, ...] = ()
+    features: tuple[str, ...] = ()
+    clock: Clock = field(default_factory=Clock)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumaNode:
+    """`distances` to all nodes in the order of the list. A node may lack threads, or memory."""
+
+    id: int
+    threads: tuple[int, ...] = ()
+    memory_bytes: int | None = None
+    distances: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryModule:
+    """One stick of memory."""
+
+    slot: str | None = None
+    kind: str | None = None
+    size_bytes: int | None = None
+    transfers_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The main memory. `total_bytes` is what the kernel has, a little less than is built in."""
+
+    total_bytes: int | None = None
+    modules: tuple[MemoryModule, ...] = ()
+    channels: int | None = None
+    peak_bytes_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A PCIe link: as it runs now, as the card could, as the slot could."""
+
+    generation: int | None = None
+    width: int | None = None
+    card_generation: int | None = None
+    card_width: int | None = None
+    slot_generation: int | None = None
+    slot_width: int | None = None
+    peak_bytes_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PciDevice:
+    """A device or bridge; `class_id` has 24 bits."""
+
+    address: str
+    parent: str | None = None
+    class_id: int | None = None
+    vendor_id: int | None = None
+    device_id: int | None = None
+    name: str | None = None
+    numa_node: int | None = None
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """An accelerator, found in `pci` by its address."""
+
+    index: int
+    vendor: str | None = None
+    name: str | None = None
+    uuid: str | None = None
+    pci_address: str | None = None
+    memory_bytes: int | None = None
+    sms: int | None = None
+    l2_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuLink:
+    """The way between two GPUs, a < b."""
+
+    a: int
+    b: int
+    path: str | None = None
+    nvlinks: int | None = None
+    nvlink_version: str | None = None
+    peer_access_reported: bool | None = None
+    peer_access_cuda: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """A block device."""
+
+    name: str
+    kind: str | None = None
+    model: str | None = None
+    size_bytes: int | None = None
+    pci_address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkInterface:
+    """A network interface; `peak_bytes_per_s` in one direction."""
+
+    name: str
+    kind: str | None = None
+    peak_bytes_per_s: float | None = None
+    pci_address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """All that is known, where it was read (`sources`), and why the rest is not (`missing`)."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    fingerprint: str | None = None
+    os: OperatingSystem = field(default_factory=OperatingSystem)
+    virtualization: str | None = None
+    container: str | None = None
+    cpu: Cpu = field(default_factory=Cpu)
+    numa: tuple[NumaNode, ...] = ()
+    memory: Memory = field(default_factory=Memory)
+    pci: tuple[PciDevice, ...] = ()
+    gpus: tuple[Gpu, ...] = ()
+    gpu_links: tuple[GpuLink, ...] = ()
+    nvswitch: bool | None = None
+    storage: tuple[Disk, ...] = ()
+    network: tuple[NetworkInterface, ...] = ()
+    peaks: dict[str, Any] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    missing: tuple[Missing, ...] = ()
+
+
+class BadMachine(ValueError):
+    """The data is not a machine of this version; the text is one sentence that says why."""
+
+
+def to_json(machine: Machine) -> dict[str, Any]:
+    """Return the machine in dicts, lists, numbers and texts, as a reader of the JSON gets it."""
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
+    return plain
+
+
+def from_json(data: object) -> Machine:
+    """Return the machine in `data`, as parsed from JSON. Raises BadMachine."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise BadMachine(f'This is not a machine file: it has no "format": "{FORMAT}".')
+    version = data.get("version")
+    if type(version) is not int or version < 1:
+        raise BadMachine("This machine file does not say which version it has.")
+    if version > VERSION:
+        raise BadMachine(
+            f"This machine file has version {version}, newer than this program, "
+            f"which reads version {VERSION}: update Coreopsis to open it."
+        )
+    try:
+        return msgspec.convert(data, Machine)
+    except msgspec.ValidationError as error:
+        expected, _, path = str(error).partition(" - at ")
+        where = path.strip("`").removeprefix("$.") or "the top"
+        raise BadMachine(f"This machine file is damaged at {where}: {expected}.") from None
+
+
+def usable_threads(machine: Machine) -> list[Thread]:
+    """Return the threads that this process may run on."""
+    return [thread for thread in machine.cpu.threads_list if thread.usable]
+
+
+def siblings(machine: Machine, thread_id: int) -> list[Thread]:
+    """Return the usable threads on the core of `thread_id`, that thread among them."""
+    cores = {thread.id: thread.core for thread in machine.cpu.threads_list}
+    core = cores.get(thread_id)
+    return [
+        thread
+        for thread in usable_threads(machine)
+        if thread.id == thread_id or (core is not None and thread.core == core)
+    ]
+
+
+def physical_cores(machine: Machine) -> int | None:
+    """Return on how many cores the usable threads lie."""
+    cores = {thread.core for thread in usable_threads(machine)}
+    return len(cores) if cores and None not in cores else None
+
+
+def caches_of(machine: Machine, thread_id: int) -> list[Cache]:
+    """Return the caches that data of this thread passes through, the nearest first."""
+    return sorted(
+        (c for c in machine.cpu.caches if thread_id in c.threads and c.kind != "instruction"),
+        key=lambda cache: cache.level or 0,
+    )
+
+
+def last_level_cache_bytes(machine: Machine) -> int | None:
+    """Return the size of one instance of the last level, the largest that a usable thread has."""
+    last = [c[-1] for t in usable_threads(machine) if (c := caches_of(machine, t.id))]
+    sizes = [(cache.level or 0, cache.size_bytes or 0) for cache in last]
+    return max(sizes, default=(0, 0))[1] or None
+
+
+def source_of(machine: Machine, path: str) -> str | None:
+    """Return where the value at `path` was read."""
+    return next((machine.sources[p] for p in _ways_to_say(path) if p in machine.sources), None)
+
+
+def missing_of(machine: Machine, path: str) -> Missing | None:
+    """Return why there is no value at `path`."""
+    missing = {entry.what: entry for entry in machine.missing}
+    return next((missing[p] for p in _ways_to_say(path) if p in missing), None)
+
+
+def _ways_to_say(path: str) -> Iterator[str]:
+    """Yield `path`, then what it is part of: a[1].b, a[*].b, a[1], a[*], a."""
+    while path:
+        yield path
+        if (general := re.sub(r"\[\d+\]", "[*]", path)) != path:
+            yield general
+        path = re.sub(r"(^|\.)[^.\[]*$|\[[^\]]*\]$", "", path)

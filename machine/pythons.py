@@ -1,0 +1,181 @@
+"""Which other CPythons are on this machine?
+
+Looks where people and their tools put interpreters, then asks each candidate what it is, all at
+once. Scripts are passed over: the shims of pyenv and asdf stand for interpreters that are found in
+their own folders. What hangs, fails or is no CPython of 3.8 or newer is left out.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+OLDEST = (3, 8)
+_ANSWER_WITHIN_S = 2.0
+_ASK = "import sys; print(sys.implementation.name, sys.executable, sys.version, sep='\\n')"
+
+# Folders that hold interpreters, `~` and $VARIABLES to be filled in.
+_POSIX_FOLDERS = (
+    "$PYENV_ROOT/versions/*/bin",
+    "~/.pyenv/versions/*/bin",
+    "$UV_PYTHON_INSTALL_DIR/*/bin",
+    "$XDG_DATA_HOME/uv/python/*/bin",
+    "~/.local/share/uv/python/*/bin",
+    "$CONDA_PREFIX/bin",
+    "$CONDA_PREFIX/envs/*/bin",
+    "~/mini[cf]*3/bin",  # miniconda3, miniforge3
+    "~/mini[cf]*3/envs/*/bin",
+    "~/anaconda3/bin",
+    "~/anaconda3/envs/*/bin",
+    "/opt/conda/bin",
+    "/opt/conda/envs/*/bin",
+    "~/.asdf/installs/python/*/bin",
+    "~/.local/share/mise/installs/python/*/bin",
+    "/usr/local/bin",
+    "/usr/bin",
+    "/opt/homebrew/bin",
+    "/Library/Frameworks/Python*.framework/Versions/3.*/bin",
+)
+_WINDOWS_FOLDERS = (
+    "$LOCALAPPDATA/Programs/Python/Python3*",
+    "$ProgramFiles/Python3*",
+    "$UV_PYTHON_INSTALL_DIR/*",
+    "$APPDATA/uv/python/*",
+    "~/.pyenv/pyenv-win/versions/*",
+    "$CONDA_PREFIX",
+    "$CONDA_PREFIX/envs/*",
+    "~/miniconda3",
+    "~/miniconda3/envs/*",
+    "~/anaconda3",
+    "~/anaconda3/envs/*",
+    "~/miniforge3",
+    "~/miniforge3/envs/*",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """A CPython, and the command that starts it. `subinterpreters`: with a GIL each (3.12)."""
+
+    name: str
+    version: str
+    path: str
+    free_threaded: bool
+    subinterpreters: bool
+    build: str = ""
+
+
+def find() -> tuple[Interpreter, ...]:
+    """Return the other CPythons of this machine, oldest first. Never raises; 2 s at the worst.
+
+    A name is "3.13", "3.14t" where free-threaded. Where several have it, this interpreter or else
+    the newest keeps it, the others are called by their full version, "3.13.0"; builds of the same
+    version are counted, "3.13.0 (2)".
+    """
+    running = _interpreter(os.path.realpath(sys.executable), sys.version)
+    candidates = {os.path.realpath(path): path for path in _candidates()}
+    candidates.pop(running.path, None)
+    found = {running.build: running}
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        for interpreter in pool.map(_ask, candidates.values()):
+            if interpreter is not None:
+                found.setdefault(interpreter.build, interpreter)
+    return tuple(_named(found.values(), running))
+
+
+def _candidates() -> Iterator[str]:
+    on_windows = sys.platform == "win32"
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    for pattern in _WINDOWS_FOLDERS if on_windows else _POSIX_FOLDERS:
+        filled = os.path.expandvars(os.path.expanduser(pattern))
+        if "$" not in filled:
+            folders += sorted(glob.glob(filled))
+    if on_windows:  # LIMIT: written after the launcher's documentation, not yet seen on Windows
+        yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", _answer("py", "-0p"))
+    for folder in dict.fromkeys(folders):
+        # Both hold commands that offer to install Python instead of being one.
+        if "WindowsApps" in folder or (sys.platform == "darwin" and folder == "/usr/bin"):
+            continue
+        try:
+            names = sorted(os.listdir(folder or "."))
+        except OSError:
+            continue
+        for name in names:
+            if re.fullmatch(r"python\.exe" if on_windows else r"python3(\.\d+t?)?", name):
+                yield os.path.join(folder, name)
+
+
+def _ask(path: str) -> Interpreter | None:
+    try:
+        with open(path, "rb") as program:
+            if program.read(2) == b"#!":
+                return None
+    except OSError:
+        return None
+    answer = _answer(path, "-I", "-S", "-c", _ASK)
+    kind, executable, version, *more = [*answer.split("\n"), "", "", ""]
+    if kind != "cpython" or _numbers(version)[:2] < OLDEST:
+        return None
+    told = executable if os.path.isabs(executable) else path
+    return _interpreter(os.path.realpath(told), " ".join([version, *more]))
+
+
+def _answer(*command: str) -> str:
+    """Return what the command prints, "" where it fails or takes too long."""
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_ANSWER_WITHIN_S,
+            check=True,
+            encoding="utf-8",
+            errors="replace",
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _interpreter(path: str, build: str) -> Interpreter:
+    """Return what follows from the text of sys.version, which is the same for copies of a build."""
+    build = " ".join(build.split())
+    return Interpreter(
+        name="",
+        version=build.split(" ")[0],
+        path=path,
+        free_threaded="free-threading" in build,
+        subinterpreters=_numbers(build)[:2] >= (3, 12),
+        build=build,
+    )
+
+
+def _named(found: Iterable[Interpreter], running: Interpreter) -> Iterator[Interpreter]:
+    given: Counter[str] = Counter()
+    named = []
+    for interpreter in sorted(
+        found, key=lambda i: (i is running, _numbers(i.version), i.build), reverse=True
+    ):
+        mark = "t" if interpreter.free_threaded else ""
+        name = ".".join(map(str, _numbers(interpreter.version)[:2])) + mark
+        if given[name]:
+            name = interpreter.version + mark
+        given[name] += 1
+        if given[name] > 1:
+            name = f"{name} ({given[name]})"
+        if interpreter is not running:
+            named.append(replace(interpreter, name=name))
+    yield from reversed(named)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return (3, 13, 0) for "3.13.0rc1 (main, ...)", () for what is no version."""
+    match = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    return tuple(map(int, match.groups())) if match else ()

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import getpass
+import json
+import platform
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from machine import elsewhere
+from machine.inspect import BadRoot, assemble, inspect, parts, portable
+from machine.model import Gpu, NetworkInterface, from_json, missing_of, source_of, to_json
+from machine.notes import Notes
+
+REPOSITORY = Path(__file__).parents[2]
+WITHOUT_SOURCE = {"format", "version", "fingerprint", "sources", "missing"}
+
+
+@pytest.fixture
+def machine_root(tree):
+    """A small machine with all that makes up a fingerprint, in a user's control group."""
+    tree.cpus(4, threads_per_core=2)
+    for n in range(4):
+        tree.cache(n, 0, 1, "Data", "32K", f"{n // 2 * 2}-{n // 2 * 2 + 1}")
+    tree.write("/proc/cpuinfo", "processor : 0\nmodel name : Test\nflags : sse\n")
+    tree.write("/proc/meminfo", "MemTotal: 8000000 kB\n")
+    tree.write("/proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+    tree.write("/proc/self/cgroup", "0::/user.slice/user-1234.slice/secret\n")
+    group = "/sys/fs/cgroup/user.slice/user-1234.slice/secret"
+    tree.write(f"{group}/cpuset.cpus.effective", "0-1\n")
+    tree.write(f"{group}/cpu.max", "50000 100000\n")
+    return tree
+
+
+def leaves(value, path=""):
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from leaves(part, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value:
+        for index, part in enumerate(value):
+            yield from leaves(part, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
+def unexplained(machine):
+    """Return the values without a source, and those that are missing without a reason."""
+    found = []
+    for path, value in leaves(to_json(machine)):
+        if re.split(r"[.\[]", path)[0] in WITHOUT_SOURCE:
+            continue
+        # An empty list of threads or distances is a fact of its node.
+        is_known = value not in (None, [], {}) or path.startswith("numa[")
+        if (source_of if is_known else missing_of)(machine, path) is None:
+            found.append(path)
+    return found
+
+
+def test_every_value_has_a_source_or_a_reason_here():
+    assert unexplained(inspect()) == []
+
+
+def test_every_value_has_a_source_or_a_reason_in_an_empty_machine(tree):
+    assert unexplained(inspect(tree.root)) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["2arm-2c", "16em64t-4s2c2t-offlines", "20em64t-hybrid-1p6c2t+2ca4co1t", "nvidiagpunumanodes"],
+)
+def test_every_value_has_a_source_or_a_reason_in_a_recording(name, recording):
+    machine = inspect(recording(name))
+    assert unexplained(machine) == []
+    assert from_json(to_json(machine)) == machine
+
+
+def test_every_reason_is_a_sentence_with_a_next_step():
+    for entry in inspect().missing:
+        assert re.match(r"[A-Z].*\.$", entry.why), entry
+        assert entry.how
+
+
+def test_what_this_version_does_not_read_is_said_once():
+    what = [entry.what for entry in inspect().missing]
+    assert len(what) == len(set(what))
+    assert {"pci", "gpus", "storage", "network"} <= set(what)
+
+
+def test_the_parts_make_up_the_machine(machine_root):
+    found = list(parts(machine_root.root))
+    assert [name for name, _ in found][:3] == ["os", "virtualization", "container"]
+    assert assemble(dict(found)) == inspect(machine_root.root)
+
+
+def test_a_recording_tells_nothing_of_the_running_machine(machine_root, tmp_path):
+    program = (
+        "import sys; from pathlib import Path; from machine.inspect import inspect\n"
+        "opened = []\n"
+        "kinds = ('open', 'os.listdir', 'os.scandir', 'subprocess.Popen', 'glob.glob')\n"
+        "sys.addaudithook(lambda kind, a: opened.append(str(a[0])) if kind in kinds else None)\n"
+        f"inspect(Path({str(machine_root.root)!r}))\n"
+        "print(*opened, sep='\\n')"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    opened = said.stdout.split()
+    assert len(opened) > 50
+    assert [path for path in opened if not path.startswith(str(machine_root.root))] == []
+
+
+def test_a_folder_that_is_no_recording_is_said_so(tmp_path):
+    with pytest.raises(BadRoot, match="neither proc nor sys"):
+        inspect(tmp_path)
+
+
+def test_the_fingerprint_is_of_the_hardware_not_of_what_we_may_use(machine_root):
+    before = inspect(machine_root.root).fingerprint
+    assert re.fullmatch("[0-9a-f]{16}", before)
+    machine_root.pinned("1")
+    machine_root.cpu("online", "0-2")
+    machine_root.write("/proc/meminfo", "MemTotal: 7990000 kB\n")
+    machine_root.write("/proc/version", "Linux version 6.9.9 (other@host)\n")
+    assert inspect(machine_root.root).fingerprint == before
+    machine_root.write("/proc/cpuinfo", "processor : 0\nmodel name : Other\nflags : sse\n")
+    assert inspect(machine_root.root).fingerprint != before
+
+
+def test_a_portable_machine_names_nobody(machine_root):
+    machine = inspect(machine_root.root)
+    assert "user-1234" in json.dumps(to_json(machine)), "else this proves nothing"
+    gpus = (Gpu(index=0, name="A", uuid="GPU-5e1a7"),)
+    network = (NetworkInterface(name="enx00e04c680001"), NetworkInterface(name="eth0"))
+    kept = portable(replace(machine, gpus=gpus, network=network))
+    text = json.dumps(to_json(kept))
+    for private in ("user-1234", "secret", str(machine_root.root), "5e1a7", "00e04c680001"):
+        assert private not in text
+    assert kept.sources["cpu.counts.quota"] == "cpu.max of the control group"
+    assert kept.sources["cpu.model"] == "/proc/cpuinfo"
+    assert (kept.cpu, kept.fingerprint, kept.network[1].name) == (
+        machine.cpu,
+        machine.fingerprint,
+        "eth0",
+    )
+
+
+def test_this_machine_is_kept_without_host_user_and_home():
+    text = json.dumps(to_json(portable(inspect())))
+    for private in (platform.node(), getpass.getuser(), str(Path.home()), str(REPOSITORY)):
+        assert not re.search(rf"\b{re.escape(private)}\b", text)
+
+
+def test_an_inspection_takes_less_than_50_ms():
+    inspect()
+    times_s = []
+    for _ in range(5):
+        start_s = time.perf_counter()
+        inspect()
+        times_s.append(time.perf_counter() - start_s)
+    assert min(times_s) < 0.05
+
+
+def test_inspecting_loads_nothing_heavy():
+    program = (
+        "import sys, machine.inspect, machine.live, machine.pythons; machine.inspect.inspect();"
+        "heavy = {'torch', 'numba', 'numpy', 'PySide6', 'pynvml', 'psutil'} & sys.modules.keys();"
+        "sys.exit(repr(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_elsewhere_the_simple_facts_are_told_and_the_rest_explained(monkeypatch, system):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(elsewhere, "_model", lambda: ("A processor", "its own word"))
+    machine = inspect()
+    assert machine.os.kind == {"win32": "windows", "darwin": "macos"}[system]
+    assert machine.cpu.threads == len(machine.cpu.threads_list) >= 1
+    assert machine.cpu.usable_threads >= 1
+    assert machine.memory.total_bytes > 2**20
+    assert machine.fingerprint
+    assert unexplained(machine) == []
+
+
+def test_a_system_without_pinning_may_use_all_threads(monkeypatch):
+    monkeypatch.setattr(elsewhere, "_affinity", lambda: None)
+    notes = Notes()
+    cpu = dict(elsewhere.parts(notes))["cpu"]
+    assert cpu.usable_threads == cpu.threads
+    assert all(thread.usable for thread in cpu.threads_list)
+    assert "cpu.counts.affinity" in {entry.what for entry in notes.missing}
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_every_module_can_be_imported_on_other_systems(system):
+    # Modules and functions that only POSIX or only Linux has are taken away first.
+    program = (
+        "import sys, os, pathlib, subprocess, hashlib, json, msgspec, dataclasses, glob, platform\n"
+        "import concurrent.futures.thread\n"
+        f"sys.platform = {system!r}\n"
+        "sys.modules.update(dict.fromkeys(('resource', 'fcntl', 'pwd', 'grp', 'termios')))\n"
+        "for name in ('sched_getaffinity', 'sysconf', 'getloadavg', 'nice'): delattr(os, name)\n"
+        "import importlib\n"
+        "for file in pathlib.Path('machine').glob('*.py'):\n"
+        "    importlib.import_module(f'machine.{file.stem}')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
