@@ -37,8 +37,11 @@ def from_text(params: P, settings: Mapping[str, str]) -> P:
     return _checked(dataclasses.replace(params, **changes))
 
 
-def from_json(params_type: type[P], data: Mapping[str, Any]) -> P:
-    """Return parameters from the wire or a file; every field must be there. Raises Trouble."""
+def from_json(params_type: type[P], data: Mapping[str, Any], *, check_choices: bool = True) -> P:
+    """Return parameters from the wire or a file; every field must be there. Raises Trouble.
+
+    Choices are not checked for a recording: another machine had others.
+    """
     known = specs(params_type)
     for name in data:
         _check_name(name, known)
@@ -46,7 +49,7 @@ def from_json(params_type: type[P], data: Mapping[str, Any]) -> P:
         params = msgspec.convert(data, params_type, strict=True)
     except msgspec.ValidationError as error:
         raise Trouble("parameters_unreadable", reason=str(error)) from None
-    return _checked(params)
+    return _checked(params, check_choices=check_choices)
 
 
 def to_json(params: object) -> dict[str, Any]:
@@ -104,7 +107,7 @@ def _parse_number(name: str, text: str, kind: type[int] | type[float], spec: Spe
     return kind(number)
 
 
-def _checked(params: P) -> P:
+def _checked(params: P, *, check_choices: bool = True) -> P:
     types = _types(type(params))
     for name, spec in specs(type(params)).items():
         value = getattr(params, name)
@@ -112,7 +115,7 @@ def _checked(params: P) -> P:
             raise Trouble("parameter_too_small", name=name, least=show(spec.minimum, spec.unit))
         if spec.maximum is not None and not value <= spec.maximum:
             raise Trouble("parameter_too_large", name=name, most=show(spec.maximum, spec.unit))
-        if spec.choices:
+        if spec.choices and check_choices:
             chosen = value if typing.get_origin(types[name]) is tuple else (value,)
             choices = spec.known_choices() if chosen else ()  # may have to look for them
             for choice in chosen:

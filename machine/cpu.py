@@ -17,6 +17,7 @@ from machine.notes import Notes
 from machine.topology import CPU, present_and_online, read_thread_list
 
 _CPUINFO = "/proc/cpuinfo"
+_COUNTED = "counted in cpu.threads_list"
 # "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
 _MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
 
@@ -27,14 +28,12 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
     threads = read_thread_list(root, present, online, usable, numa, notes)
-    for name in ("packages", "cores", "threads", "usable_threads"):
-        notes.sources[f"cpu.{name}"] = "counted in cpu.threads_list"
     return Cpu(
         model=_model(info, notes),
         packages=_distinct(threads, "package", notes),
         cores=_distinct(threads, "core", notes),
-        threads=len(online),
-        usable_threads=len(usable),
+        threads=_count("cpu.threads", online, _COUNTED, notes),
+        usable_threads=_count("cpu.usable_threads", usable, _COUNTED, notes),
         counts=counts,
         threads_list=threads,
         caches=read_caches(root, online, notes),
@@ -74,21 +73,19 @@ def _read_counts(
     cpuset_all, cpuset_file = cgroups.cpuset(root) or (None, "")
     cpuset = _online(cpuset_all, online)
     quota, quota_file = cgroups.quota(root) or (None, "")
-    notes.sources["cpu.counts.present"] = f"/{CPU}/present"
-    notes.sources["cpu.counts.online"] = f"/{CPU}/online"
     counts = CpuCounts(
-        present=len(present),
-        online=len(online),
+        present=_count("cpu.counts.present", present, f"/{CPU}/present", notes),
+        online=_count("cpu.counts.online", online, f"/{CPU}/online", notes),
         affinity=notes.keep(
             "cpu.counts.affinity",
-            None if affinity is None else len(affinity),
+            len(affinity) if affinity else None,
             "/proc/self/status",
             why="It was not recorded to which threads the process was pinned.",
             how="grep Cpus_allowed_list /proc/self/status",
         ),
         cpuset=notes.keep(
             "cpu.counts.cpuset",
-            None if cpuset is None else len(cpuset),
+            len(cpuset) if cpuset else None,
             cpuset_file,
             why="No control group says which threads it leaves to this process.",
             how="cat /proc/self/cgroup, then cpuset.cpus.effective of that group.",
@@ -119,18 +116,25 @@ def _affinity(root: Path, *, is_live: bool) -> frozenset[int] | None:
         return None
 
 
+def _count(what: str, threads: frozenset[int], source: str, notes: Notes) -> int | None:
+    return notes.keep(
+        what,
+        len(threads) or None,
+        source,
+        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
+        how="nproc --all",
+    )
+
+
 def _distinct(threads: tuple[Thread, ...], part: str, notes: Notes) -> int | None:
     numbers = {getattr(thread, part) for thread in threads if thread.online}
-    if numbers and None not in numbers:
-        return len(numbers)
-    what = f"cpu.{part}s"
-    del notes.sources[what]
-    notes.lack(
-        what,
+    return notes.keep(
+        f"cpu.{part}s",
+        None if None in numbers else len(numbers) or None,
+        _COUNTED,
         why=f"The kernel does not say for every thread to which {part} it belongs.",
         how="lscpu may know other sources.",
     )
-    return None
 
 
 def _read_clock(root: Path, notes: Notes) -> Clock:

@@ -134,8 +134,6 @@ class Sampler:
             busy = steal_fraction = None
             if before is not None and times.total > before.total:
                 busy, steal_fraction = _shares(before, times)
-            elif before is not None:
-                now[number] = before  # less than a tick has passed: wait for more
             samples.append(
                 ThreadSample(
                     id=number,

@@ -250,7 +250,7 @@ def from_json(data: object) -> Machine:
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise BadMachine(f'This is not a machine file: it has no "format": "{FORMAT}".')
     version = data.get("version")
-    if type(version) is not int or version < 1:
+    if not isinstance(version, int) or version < 1:
         raise BadMachine("This machine file does not say which version it has.")
     if version > VERSION:
         raise BadMachine(

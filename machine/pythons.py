@@ -94,9 +94,7 @@ def _candidates() -> Iterator[str]:
     on_windows = sys.platform == "win32"
     folders = os.environ.get("PATH", "").split(os.pathsep)
     for pattern in _WINDOWS_FOLDERS if on_windows else _POSIX_FOLDERS:
-        filled = os.path.expandvars(os.path.expanduser(pattern))
-        if "$" not in filled:
-            folders += sorted(glob.glob(filled))
+        folders += sorted(glob.glob(os.path.expandvars(os.path.expanduser(pattern))))
     if on_windows:  # LIMIT: written after the launcher's documentation, not yet seen on Windows
         yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", _answer("py", "-0p"))
     for folder in dict.fromkeys(folders):

@@ -49,7 +49,7 @@ _MARKERS = {
 
 def read_system(root: Path, notes: Notes, *, is_live: bool) -> OperatingSystem:
     """Return what the kernel and the distribution call themselves."""
-    notes.sources["os.kind"] = "the tree has /proc and /sys"
+    notes.sources["os.kind"] = "/proc/version"
     release = read_text(root / "proc/sys/kernel/osrelease")
     version = (read_text(root / "proc/version") or "").split()
     if release is None and version[:2] == ["Linux", "version"]:

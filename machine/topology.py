@@ -155,7 +155,13 @@ def _read_kinds(root: Path, ids: list[int], notes: Notes) -> dict[int, CoreKind]
 
 
 def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:
-    notes.sources["cpu.threads_list"] = f"/{CPU}/present"
+    notes.keep(
+        "cpu.threads_list",
+        threads,
+        f"/{CPU}/present",
+        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
+        how="lscpu",
+    )
     notes.sources["cpu.threads_list[*].online"] = f"/{CPU}/online"
     notes.sources["cpu.threads_list[*].usable"] = "cpu.counts: online, affinity and cpuset"
     offline = [thread.id for thread in threads if not thread.online]

@@ -63,7 +63,7 @@ class Worker:
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
         self._log = threading.Thread(target=self._read_log, name="worker log", daemon=True)
         self._log.start()
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # a signal may come in the middle of a send
         self.pid: int | None = None  # of the worker itself, from its hello
 
     def send(self, command: wire.Command) -> None:

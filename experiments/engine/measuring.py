@@ -15,10 +15,11 @@ from typing import Any
 
 from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, Finding, Frame, Note, Progress, specs
+from experiments.declare import Experiment, Frame, Note, Progress, specs
 from experiments.engine import messages as wire
 from experiments.engine.environment import environment
 from experiments.engine.lock import one_at_a_time
+from experiments.engine.recording import sent
 from experiments.needs import check_needs
 from experiments.parameters import check_memory, from_json, to_json
 from machine.inspect import inspect, portable
@@ -75,7 +76,7 @@ class _Run:
             outcome = wire.Outcome.STOPPED
         finding = None
         if self._rows or outcome is wire.Outcome.COMPLETED:
-            finding = _sent(self._experiment.analyse(self._params, self._tables, self._bench.machine))
+            finding = sent(self._experiment.analyse(self._params, self._tables, self._bench.machine))
         return wire.Finished(outcome=outcome, finding=finding)
 
     def _tell(self, item: object) -> None:
@@ -156,12 +157,6 @@ def _started(
         machine=machine_to_json(portable(machine)),
         environment=environment(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-
-
-def _sent(finding: Finding) -> wire.FindingSent:
-    return wire.FindingSent(
-        message=finding.message, values=dict(finding.values), limits=list(finding.limits)
     )
 
 

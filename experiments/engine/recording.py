@@ -13,15 +13,17 @@ import logging
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from experiments.declare import Experiment
+from experiments.declare import Experiment, Finding
 from experiments.engine import messages as wire
+from experiments.parameters import from_json
 from experiments.problems import Trouble
+from machine.model import from_json as machine_from_json
 
 log = logging.getLogger(__name__)
 
@@ -165,6 +167,36 @@ class Recording:
                 recorded=self.started.experiment_version,
                 known=experiment.version,
             ) from None
+
+    def only_round(self, number: int) -> Recording:
+        """Return the run as if one round of it had been measured; tables without rounds whole."""
+        rows = {
+            table: [row for row in rows if row.get("repeat", number) == number]
+            for table, rows in self.rows.items()
+        }
+        return replace(self, rows=rows)
+
+    def finding(self, experiment: Experiment[Any]) -> wire.FindingSent | None:
+        """Return what `analyse` says of these rows; None where there is too little to analyse.
+
+        Raises Trouble where the experiment has changed its tables since.
+        """
+        tables = self.tables(experiment)
+        try:
+            params = from_json(experiment.params, self.started.params, check_choices=False)
+            machine = machine_from_json(self.started.machine)
+            found = experiment.analyse(params, tables, machine)
+        except Exception:  # a partial or foreign run must open, whatever analyse makes of it
+            log.warning("cannot analyse run %s", self.started.run, exc_info=True)
+            return None
+        return sent(found)
+
+
+def sent(finding: Finding) -> wire.FindingSent:
+    """Return a finding as it crosses the wire."""
+    return wire.FindingSent(
+        message=finding.message, values=dict(finding.values), limits=list(finding.limits)
+    )
 
 
 def read(path: Path) -> Recording:

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import dataclasses
 import importlib
+import itertools
 import os
 import platform
 import queue
@@ -54,9 +55,9 @@ class Job:
         while line:  # a pipe may take less than all
             line = line[os.write(self._output, line) :]
 
-    def listen(self) -> None:
+    def listen(self, first_line: bytes) -> None:
         """Read commands until the parent is gone; runs in a thread of its own."""
-        for line in sys.stdin.buffer:
+        for line in itertools.chain([first_line] if first_line else [], sys.stdin.buffer):
             try:
                 command = wire.decode_command(line)
             except wire.BadMessage as error:
@@ -68,8 +69,11 @@ class Job:
         os._exit(3)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Serve one measurement, or inspections and a watch until the parent goes."""
+def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
+    """Serve one measurement, or inspections and a watch until the parent goes.
+
+    `first_line` was read from standard input already.
+    """
     options = _options(arguments)
     job = Job(_take_output())
     with contextlib.suppress(BrokenPipeError):
@@ -82,7 +86,9 @@ def main(arguments: list[str] | None = None) -> None:
             )
         )
         _load(options.imports)
-        threading.Thread(target=job.listen, name="commands", daemon=True).start()
+        threading.Thread(
+            target=job.listen, args=(first_line,), name="commands", daemon=True
+        ).start()
         try:
             _serve(job, Catalogue(tuple(options.shelves)))
         except Exception as error:  # noqa: BLE001  (the last resort: report, never swallow)

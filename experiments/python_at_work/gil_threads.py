@@ -112,7 +112,9 @@ def measure(params: Params, bench: Bench) -> Measured:
             answer = arm.run()
             if arm.method == "sleeper":
                 for late_s in answer["late_s"]:
-                    yield Wake(burners=answer["burners"], repeat=turn.round, late_s=max(late_s, 0.0))
+                    yield Wake(
+                        burners=answer["burners"], repeat=turn.round, late_s=max(late_s, 0.0)
+                    )
             else:
                 yield Timing(
                     method=arm.method,

@@ -24,6 +24,12 @@ def test_threads_that_share_a_cache_see_one_instance(tree):
     ]
 
 
+def test_a_cache_serves_no_thread_that_is_not_there(tree):
+    tree.cache(0, 0, 3, "Unified", "8M", "0-87")
+    tree.cache(1, 0, 3, "Unified", "8M", "0-87")
+    assert [c.threads for c in read(tree, 0, 1)] == [(0, 1)]
+
+
 def test_data_and_instruction_caches_of_a_level_are_two(tree):
     tree.cache(0, 0, 1, "Data", "32K", "0")
     tree.cache(0, 1, 1, "Instruction", "64K", "0")

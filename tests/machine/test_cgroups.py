@@ -82,7 +82,7 @@ def test_in_a_container_the_mounted_group_counts_where_the_named_one_is_not_visi
 
 def test_a_group_outside_of_the_own_namespace_does_not_lead_out_of_the_tree(tree):
     tree.write("/proc/mounts", V2)
-    tree.write("/proc/self/cgroup", "0::/../../../elsewhere\n")
+    tree.write("/proc/self/cgroup", "0::/../../../../elsewhere\n")
     tree.write("/sys/fs/cgroup/cpu.max", "200000 100000\n")
     (tree.root.parent / "elsewhere").mkdir()
     (tree.root.parent / "elsewhere/cpu.max").write_text("100000 100000\n")

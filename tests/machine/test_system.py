@@ -116,7 +116,16 @@ def test_a_recording_without_marks_proves_nothing(tree):
     assert [entry.what for entry in notes.missing] == ["container"]
 
 
+def test_the_distribution_has_a_name_for_people(tree):
+    tree.write("/etc/os-release", 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12"\n')
+    system = read_system(tree.root, Notes(), is_live=True)
+    assert system.distribution == "Debian GNU/Linux 12"
+    assert system.architecture
+
+
 def test_the_kernel_of_a_recording_is_its_own(tree):
+    (tree.root / "etc").mkdir()
+    (tree.root / "etc/os-release").symlink_to("/etc/os-release")
     notes = Notes()
     system = read_system(tree.root, notes, is_live=False)
     assert (system.kind, system.release) == ("linux", "6.1.0-test")

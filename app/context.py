@@ -1,0 +1,90 @@
+"""What every command needs: words, the library of runs, the machine, and where to say what."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.library import Library
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.problems import Problem, Trouble
+from machine.inspect import inspect
+from machine.model import BadMachine, Machine, from_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class ExitCode(enum.IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    CANNOT_RUN_HERE = 3
+    STOPPED = 130
+
+
+class Context:
+    """The objects of one command, each made when it is first asked for."""
+
+    def __init__(self, *, data: Path | None = None, fake_machine: Path | None = None) -> None:
+        self._data = data
+        self._fake_machine = fake_machine
+        self.words = words.load()
+        self.catalogue = Catalogue()
+
+    @property
+    def has_fake_machine(self) -> bool:
+        """Is the machine read from a file?"""
+        return self._fake_machine is not None
+
+    @functools.cached_property
+    def machine(self) -> Machine:
+        """This machine, or the fake one. Raises Trouble."""
+        if self._fake_machine is None:
+            return inspect()
+        name = str(self._fake_machine)
+        try:
+            return from_json(json.loads(self._fake_machine.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise Trouble("machine_unreadable", name=name, reason=error.strerror or "?") from None
+        except BadMachine as error:
+            raise Trouble("machine_unreadable", name=name, reason=str(error)) from None
+        except (ValueError, RecursionError):
+            raise Trouble("machine_unreadable", name=name, reason="it is no JSON.") from None
+
+    @functools.cached_property
+    def library(self) -> Library:
+        """The runs in the user's data folder."""
+        import platformdirs
+
+        folder = self._data or platformdirs.user_data_path("coreopsis", appauthor=False)
+        return Library(folder)
+
+    @functools.cached_property
+    def console(self) -> Console:
+        """Standard output."""
+        from rich.console import Console
+
+        return Console(highlight=False, soft_wrap=False)
+
+    @functools.cached_property
+    def errors(self) -> Console:
+        """Standard error: progress, notes and problems."""
+        from rich.console import Console
+
+        return Console(stderr=True, highlight=False)
+
+    def sentence(self, problem: Problem) -> str:
+        """Return a problem as one sentence."""
+        return self.words.say(f"problems.{problem.key}", problem.values)
+
+    def complain(self, problem: Problem) -> None:
+        """Say on standard error what is wrong."""
+        sys.stderr.write(self.sentence(problem) + "\n")

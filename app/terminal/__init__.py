@@ -1,0 +1,1 @@
+"""The commands of the terminal, one file each, and how results are drawn in text."""

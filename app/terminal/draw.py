@@ -1,0 +1,188 @@
+"""How does a view look in text? Bars, lines as a table with bars, timelines as rows of blocks.
+
+Readable at 80 columns and without colours; the same marks as in the window.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from experiments import marks
+from experiments.declare import Experiment, specs
+from experiments.units import show
+from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Timeline, View
+from experiments.words import Words
+
+BAR_WIDTH = 28
+LANE_WIDTH = 50
+MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+class Draw:
+    """Draws the views of one experiment with the words of one language."""
+
+    def __init__(self, console: Console, words: Words, experiment: Experiment[Any]) -> None:
+        self._console, self._words, self._experiment = console, words, experiment
+
+    def view(
+        self, view: View, tables: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> None:
+        """Print one view of the tables, or nothing if there is nothing in it."""
+        rows = tables.get(view.table, ())
+        drawn = self._drawn(view, rows) if rows else None
+        if drawn is None:
+            return
+        self._console.print()
+        self._console.print(Text(self._word("views", view.key), style="bold"))
+        self._console.print(drawn)
+        for line in self._limit_lines(view.limits, values):
+            self._console.print(line)
+
+    def choice(self, text: str) -> str:
+        """Return the words of a choice, a number or a name as it is."""
+        key = f"{self._experiment.id}.choices.{text}"
+        return self._words.say(key) if self._words.has(key) else text
+
+    def _drawn(self, view: View, rows: Sequence[Any]) -> RenderableType | None:
+        match view:
+            case Bars():
+                return self._bars(marks.bars(view, rows), view, logarithmic=False)
+            case Ruler():
+                pins = sorted(marks.bars(view, rows), key=lambda pin: pin.value)
+                return self._bars(pins, view, logarithmic=True)
+            case Lines():
+                return self._lines(marks.lines(view, rows), view)
+            case Timeline():
+                return self._lanes(marks.lanes(view, rows))
+            case Heatmap():
+                return self._cells(marks.cells(view, rows), view)
+            case _:
+                return None  # a picture that moves is for the window
+
+    def _bars(
+        self, bars: Sequence[marks.Bar], view: Bars | Ruler, *, logarithmic: bool
+    ) -> RenderableType:
+        unit = self._unit(view.table, view.value)
+        length = _scale([bar.value for bar in bars], BAR_WIDTH, logarithmic=logarithmic)
+        detailed = len({bar.detail for bar in bars}) > 1
+        table = _grid()
+        for bar in bars:
+            label = self.choice(bar.label)
+            if detailed and bar.detail:
+                label += f", {self._word('columns', 'python')} {bar.detail}"
+            low, high = min(bar.repeats), max(bar.repeats)
+            spread = "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
+            table.add_row(
+                label, _blocks(length(bar.value)), show(bar.value, unit), Text(spread, style="dim")
+            )
+        return table
+
+    def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
+        unit_x = self._unit(view.table, view.x.column)
+        unit_y = self._unit(view.table, view.y.column)
+        values = [dict(line.points) for line in series]
+        xs = _thinned(sorted({x for line in values for x in line}))
+        logarithmic = view.y.scale != "linear"
+        everything = [y for line in values for y in line.values()]
+        width = max(8, BAR_WIDTH // max(len(series), 1))
+        length = _scale(everything, width, logarithmic=logarithmic)
+        table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+        table.add_column(self._word("columns", view.x.column), justify="right", no_wrap=True)
+        for line in series:
+            heading = self.choice(line.series) if line.series else self._word("columns", view.y.column)
+            table.add_column(heading, justify="right", no_wrap=len(series) < 3)
+            table.add_column("", no_wrap=True)
+        for x in xs:
+            cells: list[RenderableType] = [show(x, unit_x)]
+            for points in values:
+                y = points.get(x)
+                cells += [show(y, unit_y), _blocks(length(y))] if y is not None else ["", ""]
+            table.add_row(*cells)
+        return table
+
+    def _lanes(self, lanes: Sequence[marks.Lane]) -> RenderableType:
+        end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)
+        table = _grid()
+        group = None
+        for lane in lanes:
+            label = self.choice(lane.group) if lane.group != group else ""
+            group = lane.group
+            table.add_row(label, str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane,
+                          _lane(lane.slices, end_s))  # fmt: skip
+        table.add_row("", "", Text(f"0 to {show(end_s, 's')}", style="dim"))
+        return table
+
+    def _cells(self, cells: Mapping[tuple[str, str], float], view: Heatmap) -> RenderableType:
+        unit = self._unit(view.table, view.value)
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        columns = list(dict.fromkeys(column for _, column in cells))
+        table.add_column("")
+        for column in columns:
+            table.add_column(column, justify="right")
+        for row in dict.fromkeys(row for row, _ in cells):
+            shown = [cells.get((row, column)) for column in columns]
+            table.add_row(row, *("" if v is None else show(v, unit) for v in shown))
+        return table
+
+    def _limit_lines(
+        self, limits: Sequence[Limit], values: Mapping[str, float]
+    ) -> list[RenderableType]:
+        units = {value.name: value.unit for value in self._experiment.values}
+        known = [
+            f"{self._word('lines', limit.key)} {show(values[limit.value], units.get(limit.value, ''))}"
+            for limit in limits
+            if limit.value in values
+        ]
+        return [Text("┄ " + " · ".join(known), style="dim")] if known else []
+
+    def _unit(self, table: str, column: str) -> str:
+        return specs(self._experiment.tables[table])[column].unit
+
+    def _word(self, section: str, key: str) -> str:
+        return self._words.say(f"{self._experiment.id}.{section}.{key}")
+
+
+def _grid() -> Table:
+    return Table(box=None, pad_edge=False, show_header=False)
+
+
+def _thinned(xs: Sequence[float]) -> list[float]:
+    if len(xs) <= MOST_ROWS:
+        return list(xs)
+    step = (len(xs) - 1) / (MOST_ROWS - 1)
+    return [xs[round(place * step)] for place in range(MOST_ROWS)]
+
+
+def _scale(
+    values: Sequence[float], width: int, *, logarithmic: bool
+) -> Callable[[float], float]:
+    most = max(values, default=0.0)
+    if not logarithmic or most <= 0:
+        return lambda value: width * value / most if most > 0 else 0.0
+    least = min((value for value in values if value > 0), default=most)
+    bottom = math.log10(least) - 0.3  # the smallest value still has a bar
+    return lambda value: (
+        width * (math.log10(value) - bottom) / (math.log10(most) - bottom) if value > 0 else 0.0
+    )
+
+
+def _blocks(length: float) -> str:
+    whole, eighths = divmod(round(length * 8), 8)
+    return "█" * whole + (EIGHTHS[eighths] if eighths else "")
+
+
+def _lane(slices: Sequence[tuple[float, float]], end_s: float) -> str:
+    """Return one character for each stretch of time: full where the worker ran most of it."""
+    step_s = end_s / LANE_WIDTH or 1.0
+    ran = [0.0] * LANE_WIDTH
+    for start, end in slices:
+        for cell in range(int(start / step_s), min(int(end / step_s) + 1, LANE_WIDTH)):
+            ran[cell] += max(0.0, min(end, (cell + 1) * step_s) - max(start, cell * step_s)) / step_s
+    return "".join("█" if share > 0.6 else "▒" if share > 0.15 else "·" for share in ran)

@@ -1,0 +1,92 @@
+"""`coreopsis experiments`: what can be measured, how long it takes here, and why not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from app.context import Context, ExitCode
+from experiments.declare import Experiment, specs
+from experiments.needs import missing_need
+from experiments.parameters import to_json
+from experiments.units import show
+
+
+def run(options: argparse.Namespace, context: Context) -> ExitCode:
+    """List the catalogue."""
+    if options.json:
+        entries = [_entry(context, experiment) for experiment in context.catalogue]
+        context.console.out(json.dumps(entries, indent=1), highlight=False)
+        return ExitCode.DONE
+    shelf = None
+    for experiment in context.catalogue:
+        if experiment.shelf != shelf:
+            shelf = experiment.shelf
+            context.console.print()
+            context.console.print(Text(context.words.say(f"shelves.{shelf}"), style="bold"))
+        context.console.print(_card(context, experiment))
+    return ExitCode.DONE
+
+
+def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
+    params = experiment.params_for(context.machine, quick=False)
+    need = missing_need(experiment, context.machine)
+    return {
+        "id": experiment.id,
+        "version": experiment.version,
+        "shelf": str(experiment.shelf),
+        "question": context.words.say(f"{experiment.id}.question"),
+        "needs": [str(need) for need in experiment.needs],
+        "runnable": need is None,
+        "why_not": context.words.say(f"problems.needs_{need}") if need else None,
+        "seconds": experiment.seconds(params),
+        "params": {
+            name: {
+                "default": to_json(params)[name],
+                "unit": spec.unit,
+                "minimum": spec.minimum,
+                "maximum": spec.maximum,
+                "choices": list(spec.known_choices()),
+            }
+            for name, spec in specs(experiment.params).items()
+        },
+        "values": [
+            {"name": value.name, "unit": value.unit, "part": value.part}
+            for value in experiment.values
+        ],
+    }
+
+
+def _card(context: Context, experiment: Experiment[Any]) -> Table:
+    words = context.words
+    params = experiment.params_for(context.machine, quick=False)
+    need = missing_need(experiment, context.machine)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(width=16, no_wrap=True)
+    table.add_column()
+    table.add_row(experiment.id, words.say(f"{experiment.id}.question"))
+    about = f"about {show(round(experiment.seconds(params)), 's')} here"
+    reason = words.say(f"problems.needs_{need}") if need else about
+    table.add_row("", Text(reason, style="dim"))
+    for name, spec in specs(experiment.params).items():
+        default = getattr(params, name)
+        shown = show(default, spec.unit) if _is_number(default) else _text(default)
+        choices = spec.known_choices()
+        among = f" of {', '.join(choices)}" if choices and default != choices else ""
+        helped = words.say(f"{experiment.id}.help.{name}")
+        table.add_row("", Text(f"  {name} = {shown}{among}: {helped}", style="dim"))
+    return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return (",".join(value) or "none") if isinstance(value, tuple) else str(value)

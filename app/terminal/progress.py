@@ -1,0 +1,71 @@
+"""How is a run followed in the terminal? Its progress and time left, on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from app.context import Context
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Run
+from experiments.problems import Problem
+from experiments.units import show
+
+
+class Follow:
+    """Reads the events of a run to the end, and shows how far it is.
+
+    `refused` is set where the run was given up because somebody else measures and it must not wait.
+    """
+
+    def __init__(
+        self, context: Context, experiment: Experiment[Any], run: Run, *, now: bool, silent: bool
+    ) -> None:
+        self._context, self._experiment, self._run = context, experiment, run
+        self._now, self._silent = now, silent
+        self.refused: Problem | None = None
+
+    def to_the_end(self) -> tuple[wire.Finished, dict[str, list[Any]]]:
+        """Return the last line and the rows of every table."""
+        tables: dict[str, list[Any]] = {name: [] for name in self._experiment.tables}
+        finished = None
+        with self._bar() as (bar, task):
+            for event in self._run.events():
+                if isinstance(event, wire.Row):
+                    row_type = self._experiment.tables[event.table]
+                    tables[event.table].append(msgspec.convert(event.row, row_type))
+                elif isinstance(event, wire.Progress):
+                    left = f"about {show(event.left_s, 's')} left" if event.left_s else ""
+                    bar.update(task, completed=event.fraction, left=left)
+                elif isinstance(event, wire.Note):
+                    self._note(event)
+                elif isinstance(event, wire.Finished):
+                    finished = event
+        assert finished is not None  # a run always ends in one
+        return finished, tables
+
+    def _note(self, note: wire.Note) -> None:
+        if note.key == "waiting_for_machine" and self._now:
+            self.refused = Problem("machine_busy", note.values)
+            self._run.stop()
+            return
+        self._context.errors.print(self._context.words.say(f"notes.{note.key}", note.values))
+
+    @contextlib.contextmanager
+    def _bar(self) -> Iterator[tuple[Progress, TaskID]]:
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=28),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[left]}", style="dim"),
+            console=self._context.errors,
+            transient=True,
+            disable=not self._context.errors.is_terminal,
+        )
+        with bar:
+            yield bar, bar.add_task(self._experiment.id, total=1.0, left="")

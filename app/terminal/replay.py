@@ -1,0 +1,80 @@
+"""`coreopsis replay`: a recorded run, at once or as it happened."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from rich.text import Text
+
+from app.context import Context, ExitCode
+from app.library import machine_name
+from app.terminal.report import tell
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.recording import Recording, read
+from experiments.problems import Trouble
+from experiments.units import show
+
+
+def run(options: argparse.Namespace, context: Context) -> ExitCode:
+    """Show the run in a file, or the one in the library whose id begins so."""
+    if options.speed is not None and not options.speed > 0:
+        raise Trouble("not_a_speed", speed=options.speed)
+    recording = read(context.library.find(options.file))
+    experiment = context.catalogue.load(recording.started.experiment)
+    band = {"machine": machine_name(recording), "date": recording.started.at[:10]}
+    context.console.print(
+        Text(context.words.say("terminal.recorded_on", band), style="bold reverse")
+    )
+    context.console.print(context.words.say(f"{experiment.id}.question"))
+    for key in recording.notes:
+        context.errors.print(context.words.say(f"notes.{key}"))
+    if options.speed is not None:
+        _play(recording, context, options.speed)
+    finished = analysed_anew(recording, experiment, context)
+    tell(
+        context.console,
+        context.words,
+        experiment,
+        recording.tables(experiment),
+        finished,
+        quick=recording.started.quick,
+    )
+    return ExitCode.DONE
+
+
+def analysed_anew(
+    recording: Recording, experiment: Experiment[Any], context: Context
+) -> wire.Finished:
+    """Return the end of the run with what `analyse` says of its rows today.
+
+    A run of another version of the experiment keeps the finding that was recorded.
+    """
+    started, finished = recording.started, recording.finished
+    if started.experiment_version != experiment.version:
+        versions = {"recorded": started.experiment_version, "known": experiment.version}
+        context.errors.print(context.words.say("notes.other_version", versions))
+        return finished
+    finding = recording.finding(experiment)
+    if finding is None:
+        return finished
+    return wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
+
+
+def _play(recording: Recording, context: Context, speed: float) -> None:
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    timed = [e for e in recording.events if isinstance(e, wire.Row | wire.Frame)]
+    total_s = timed[-1].t_s if timed else 0.0
+    start_s = time.monotonic()
+    columns = (BarColumn(bar_width=28), TextColumn("{task.description}"))
+    with Progress(*columns, console=context.errors, transient=True) as bar:
+        task = bar.add_task("", total=total_s or 1.0)
+        for event in timed:
+            wait_s = event.t_s / speed - (time.monotonic() - start_s)
+            if wait_s > 0:
+                time.sleep(wait_s)
+            said = f"{show(event.t_s, 's')} of {show(total_s, 's')}"
+            bar.update(task, completed=event.t_s, description=said)

@@ -1,0 +1,71 @@
+"""How is a run told in the terminal? The finding in a sentence, its views, its values, its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app.terminal.draw import Draw
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.units import show
+from experiments.words import Words
+
+
+def tell(
+    console: Console,
+    words: Words,
+    experiment: Experiment[Any],
+    tables: Mapping[str, Sequence[Any]],
+    finished: wire.Finished,
+    *,
+    quick: bool,
+) -> None:
+    """Print a run that has ended, however it ended."""
+    draw = Draw(console, words, experiment)
+    finding = finished.finding
+    values = finding.values if finding else {}
+    for view in experiment.views:
+        draw.view(view, tables, values)
+    rows = sum(len(rows) for rows in tables.values())
+    if finished.outcome is not wire.Outcome.COMPLETED:
+        console.print()
+        key = "stopped_empty" if finished.outcome is wire.Outcome.STOPPED and not rows else None
+        console.print(words.say(f"outcomes.{key or finished.outcome}", {"rows": rows}))
+    if finished.problem is not None:
+        console.print(words.say(f"problems.{finished.problem.key}", finished.problem.values))
+    if finding is None:
+        return
+    if finished.outcome is not wire.Outcome.COMPLETED:
+        console.print(words.say("outcomes.partial"))
+    console.print()
+    console.print(
+        Text(words.say(f"{experiment.id}.findings.{finding.message}", values), style="bold")
+    )
+    console.print()
+    console.print(_values(words, experiment, values))
+    if quick:
+        console.print(Text("· " + words.say("outcomes.quick"), style="dim"))
+    for key in finding.limits:
+        console.print(Text("· " + words.say(f"{experiment.id}.limits.{key}", values), style="dim"))
+
+
+def _values(words: Words, experiment: Experiment[Any], values: Mapping[str, float]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    units = {value.name: value.unit for value in experiment.values}
+    for name in (*units, *(name for name in values if name not in units)):
+        if name in values:
+            key = f"{experiment.id}.values.{name}"
+            unit = units.get(name)
+            if unit is None:  # a value of this machine alone, such as that of another Python
+                from experiments.units import unit_of
+
+                unit = unit_of(name)
+            table.add_row(words.say(key) if words.has(key) else name, show(values[name], unit))
+    return table

@@ -1,0 +1,178 @@
+"""`coreopsis run`: one experiment, with progress, kept in the library."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.context import Context, ExitCode
+from app.library import Keeping
+from app.terminal.progress import Follow
+from app.terminal.report import tell
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Engine, Run
+from experiments.engine.sweep import sweep
+from experiments.needs import check_needs
+from experiments.parameters import check_memory, from_text, to_json
+from experiments.problems import Problem, Trouble
+from machine.memory import available_bytes
+
+
+def run(options: argparse.Namespace, context: Context) -> ExitCode:
+    """Run the experiment that the command line names."""
+    if context.has_fake_machine:
+        raise Trouble("fake_machine_measured")
+    experiment = context.catalogue.load(options.id)
+    try:
+        check_needs(experiment, context.machine)
+    except Trouble as trouble:
+        context.complain(trouble.problem)
+        return ExitCode.CANNOT_RUN_HERE
+    params = from_text(
+        experiment.params_for(context.machine, quick=options.quick), _settings(options.set)
+    )
+    check_memory(experiment, params, available_bytes())
+    with _out(options.out) as out:
+        return measure(
+            context,
+            experiment,
+            to_json(params),
+            quick=options.quick,
+            keep=not options.no_keep,
+            now=options.now,
+            stream=options.json,
+            out=out,
+            svg=options.svg,
+        )
+
+
+def measure(
+    context: Context,
+    experiment: Experiment[Any],
+    params: Mapping[str, Any],
+    *,
+    quick: bool,
+    keep: bool = True,
+    now: bool = False,
+    stream: bool = False,
+    out: Path | None = None,
+    svg: Path | None = None,
+) -> ExitCode:
+    """Run one experiment, tell its result, and return how it ended. Raises Trouble."""
+    if keep:
+        context.library.check_writable()
+    swept = sweep()
+    if swept:
+        context.errors.print(context.words.say("notes.swept", {"count": swept}))
+    keeping = Keeping(context.library) if keep else None
+    copy: list[bytes] = []
+
+    def each_line(event: wire.Event, line: bytes) -> None:
+        if keeping is not None:
+            keeping.keep(event, line)
+        if out is not None:
+            copy.append(line)
+        if stream:
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+
+    engine = Engine()
+    try:
+        running = engine.start(experiment, params, quick=quick, keep=each_line)
+        with _stopped_by_signals(running):
+            follow = Follow(context, experiment, running, now=now, silent=stream)
+            finished, tables = follow.to_the_end()
+    finally:
+        engine.close()
+        if keeping is not None:
+            keeping.close()
+    if out is not None:
+        _write_copy(out, copy)
+    if follow.refused is not None:
+        context.complain(follow.refused)
+        return ExitCode.CANNOT_RUN_HERE
+    if not stream:
+        tell(context.console, context.words, experiment, tables, finished, quick=quick)
+    elif finished.problem is not None:
+        context.complain(Problem(finished.problem.key, finished.problem.values))
+    if svg is not None:
+        context.complain(Problem("svg_needs_window"))
+    if keeping is not None:
+        _tell_kept(context, keeping, running, silent=stream)
+    return _exit_code(finished)
+
+
+def _exit_code(finished: wire.Finished) -> ExitCode:
+    match finished.outcome:
+        case wire.Outcome.COMPLETED:
+            return ExitCode.DONE
+        case wire.Outcome.STOPPED:
+            return ExitCode.STOPPED
+        case _:
+            return ExitCode.FAILED
+
+
+def _tell_kept(context: Context, keeping: Keeping, running: Run, *, silent: bool) -> None:
+    if keeping.problem is not None:
+        context.complain(keeping.problem.problem)
+    elif keeping.recorder is not None and not silent:
+        context.console.print()
+        said = context.words.say("terminal.kept", {"id": running.id[:8]})
+        context.console.print(said, style="dim")
+
+
+def _settings(texts: list[str]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise Trouble("setting_malformed", text=text)
+        if name.strip() in settings:
+            raise Trouble("setting_twice", name=name.strip())
+        settings[name.strip()] = value
+    return settings
+
+
+@contextlib.contextmanager
+def _out(path: Path | None) -> Iterator[Path | None]:
+    """Make sure, before anything is measured, that the file can be written."""
+    if path is not None:
+        try:
+            path.open("ab").close()
+        except OSError as error:
+            reason = error.strerror or "?"
+            raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+    yield path
+
+
+def _write_copy(path: Path, lines: list[bytes]) -> None:
+    data = b"".join(lines)
+    if path.name.endswith(".gz"):
+        import gzip
+
+        data = gzip.compress(data, mtime=0)
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        reason = error.strerror or "?"
+        raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(running: Run) -> Iterator[None]:
+    """Ctrl-C, a closed terminal and a polite kill stop the run; what was measured is kept."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {
+        name: signal.signal(getattr(signal, name), lambda *_: running.stop()) for name in names
+    }
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

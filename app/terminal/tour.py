@@ -1,0 +1,40 @@
+"""`coreopsis` without a window: this machine, and a short tour of quick measurements."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.rule import Rule
+
+from app.context import Context, ExitCode
+from app.terminal.inspect import show_machine
+from app.terminal.run import measure
+from experiments.needs import missing_need
+from experiments.parameters import to_json
+from experiments.problems import Trouble
+
+
+def run(options: argparse.Namespace, context: Context) -> ExitCode:
+    """Show the machine and measure what can be measured quickly; Ctrl-C ends the tour."""
+    console, words = context.console, context.words
+    console.print(words.say("terminal.tagline"))
+    console.print(words.say("terminal.no_window"))
+    console.print()
+    show_machine(console, context.machine)
+    if context.has_fake_machine:
+        raise Trouble("fake_machine_measured")
+    stops = [e for e in context.catalogue if missing_need(e, context.machine) is None]
+    console.print()
+    console.print(words.say("terminal.tour_head", {"count": len(stops)}))
+    worst = ExitCode.DONE
+    for experiment in stops:
+        console.print()
+        console.print(Rule(words.say(f"{experiment.id}.question"), style="dim", align="left"))
+        params = experiment.params_for(context.machine, quick=True)
+        code = measure(context, experiment, to_json(params), quick=True)
+        if code is ExitCode.STOPPED:
+            return code
+        worst = max(worst, code)
+    console.print()
+    console.print(words.say("terminal.tour_end"))
+    return worst

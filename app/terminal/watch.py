@@ -1,0 +1,90 @@
+"""`coreopsis watch`: the load of the machine as it changes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import sys
+import time
+from typing import Any
+
+from rich.live import Live
+from rich.table import Table
+
+from app.context import Context, ExitCode
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Worker
+from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
+from experiments.problems import Trouble
+from experiments.units import show
+
+BAR_WIDTH = 30
+
+
+def run(options: argparse.Namespace, context: Context) -> ExitCode:
+    """Show samples until told otherwise; exit code 130 after Ctrl-C, 0 after `--for`."""
+    if not SLOWEST_HZ <= options.hz <= FASTEST_HZ:
+        raise Trouble("not_a_rate", hz=options.hz)
+    seconds = math.inf if options.seconds is None else options.seconds
+    if not seconds > 0:
+        raise Trouble("not_a_duration", seconds=seconds)
+    worker = Worker(guarded=False)
+    try:
+        worker.send(wire.Watch(hz=options.hz))
+        return _follow(worker, seconds, context, as_json=options.json)
+    except KeyboardInterrupt:
+        return ExitCode.STOPPED
+    finally:
+        worker.close()
+
+
+def _follow(worker: Worker, seconds: float, context: Context, *, as_json: bool) -> ExitCode:
+    end_s = time.monotonic() + seconds
+    console = context.console
+    with contextlib.ExitStack() as stack:
+        live = None
+        if console.is_terminal and not as_json:
+            live = stack.enter_context(Live(console=console, auto_refresh=False))
+        while time.monotonic() < end_s and (line := worker.readline()):
+            event = wire.decode_event(line)
+            if isinstance(event, wire.Finished):
+                break
+            if not isinstance(event, wire.Sample):
+                continue
+            if as_json:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+            elif live is not None:
+                live.update(_table(event), refresh=True)
+            else:
+                console.print(_line(event))
+        else:
+            return ExitCode.DONE if time.monotonic() >= end_s else ExitCode.FAILED
+    return ExitCode.DONE
+
+
+def _table(sample: wire.Sample) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(width=BAR_WIDTH)
+    table.add_column(justify="right")
+    for thread in sample.threads:
+        table.add_row(f"thread {thread['id']}", _bar(thread["busy"]), _share(thread["busy"]))
+    used, total = sample.memory["used_bytes"], sample.memory["total_bytes"]
+    table.add_row("memory", _bar(used / total), f"{show(used, 'bytes')} of {show(total, 'bytes')}")
+    return table
+
+
+def _line(sample: wire.Sample) -> str:
+    threads = " ".join(f"{t['id']}:{_share(t['busy'])}" for t in sample.threads)
+    used = show(sample.memory["used_bytes"], "bytes")
+    return f"{sample.t_s:.1f} s  {threads}  memory {used}"
+
+
+def _share(busy: Any) -> str:  # noqa: ANN401
+    return "?" if busy is None else f"{busy * 100:.0f} %"
+
+
+def _bar(share: float | None) -> str:
+    return "" if share is None else "█" * round(share * BAR_WIDTH)

@@ -1,0 +1,42 @@
+"""`coreopsis worker`: reads the first command and becomes what that needs.
+
+For a measurement the guardian, so that a caller over ssh reaches the guardian; else a plain
+worker, which inspects and watches.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from experiments.engine import guardian
+
+
+def main() -> None:
+    """Serve standard input until it ends."""
+    first = _first_line()
+    if _is_measurement(first):
+        guardian.main([sys.executable, "-P", "-m", "experiments.engine.worker"], first)
+    else:
+        from experiments.engine import worker
+
+        worker.main([], first)
+
+
+def _is_measurement(line: bytes) -> bool:
+    try:
+        command = json.loads(line)
+    except ValueError:
+        return False  # the worker says what is wrong with it
+    return isinstance(command, dict) and command.get("type") == "measure"
+
+
+def _first_line() -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        data = os.read(0, 1)  # one byte at a time: what follows belongs to the worker
+        if not data:
+            break
+        line += data
+    return line

@@ -1,0 +1,104 @@
+"""What does a view show of its table? The statistic of every group, and every repeat as a dot.
+
+Pure: the window draws these marks, the terminal prints them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.views import Bars, Heatmap, Lines, Ruler, Statistic, Timeline
+
+_STATISTICS: Mapping[Statistic, Callable[[Iterable[float]], float]] = {
+    "median": statistics.median,
+    "least": min,
+    "greatest": max,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar or pin: its label, the smaller word beside it, its value and all repeats."""
+
+    label: str
+    detail: str
+    value: float
+    repeats: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One series: points (x, y) in order of x, and every repeat as a dot (x, y)."""
+
+    series: str
+    points: tuple[tuple[float, float], ...]
+    dots: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One lane of a timeline: the slices (start, end) in seconds, in order."""
+
+    group: str
+    lane: str
+    slices: tuple[tuple[float, float], ...]
+
+
+def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
+    """Return a bar for each label and detail, in the order in which they first came."""
+    detail = view.detail if isinstance(view, Bars) else None
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        key = (str(getattr(row, view.label)), str(getattr(row, detail)) if detail else "")
+        groups.setdefault(key, []).append(getattr(row, view.value))
+    summary = _STATISTICS[view.statistic]
+    return [
+        Bar(label, extra, summary(repeats), tuple(repeats))
+        for (label, extra), repeats in groups.items()
+    ]
+
+
+def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
+    """Return a line for each series, in the order in which they first came."""
+    groups: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        series = str(getattr(row, view.series)) if view.series else ""
+        if view.only is None or series == view.only:
+            at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
+            at.append(getattr(row, view.y.column))
+    summary = _STATISTICS[view.statistic]
+    return [
+        Line(
+            series,
+            tuple((x, summary(ys)) for x, ys in sorted(columns.items())),
+            tuple((x, y) for x, ys in sorted(columns.items()) for y in ys),
+        )
+        for series, columns in groups.items()
+    ]
+
+
+def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:
+    """Return the lanes, those of one group together."""
+    groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in rows:
+        group = str(getattr(row, view.group)) if view.group else ""
+        key = (group, str(getattr(row, view.lane)))
+        groups.setdefault(key, []).append((getattr(row, view.start), getattr(row, view.end)))
+    order = {group: place for place, (group, _) in reversed(list(enumerate(groups)))}
+    return [
+        Lane(group, lane, tuple(sorted(slices)))
+        for (group, lane), slices in sorted(groups.items(), key=lambda item: order[item[0][0]])
+    ]
+
+
+def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:
+    """Return the value of every (row, column)."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        key = (str(getattr(row, view.row)), str(getattr(row, view.column)))
+        groups.setdefault(key, []).append(getattr(row, view.value))
+    summary = _STATISTICS[view.statistic]
+    return {key: summary(repeats) for key, repeats in groups.items()}
