@@ -131,9 +131,7 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = add("replay", "show a recorded run")
     replay.add_argument("file", help="a run file, or the first letters of a run's id")
-    replay.add_argument(
-        "--speed", type=float, metavar="N", help="as it happened, N times as fast"
-    )
+    replay.add_argument("--speed", type=float, metavar="N", help="as it happened, N times as fast")
 
     compare = add("compare", "hold two runs of one experiment side by side")
     compare.add_argument("a", help="a run file, or the first letters of a run's id")

@@ -74,9 +74,9 @@ def _values(experiment: Experiment[Any], run: Recording) -> Mapping[str, float]:
 
 def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
     """Return how each value varies over the rounds of a run."""
-    rounds = sorted({row["repeat"] for rows in run.rows.values() for row in rows if "repeat" in row})
+    rounds = {row.get("repeat") for rows in run.rows.values() for row in rows}
     samples: dict[str, list[float]] = {}
-    for number in rounds:
+    for number in (each for each in rounds if isinstance(each, int)):
         finding = run.only_round(number).finding(experiment)
         for name, value in (finding.values if finding else {}).items():
             samples.setdefault(name, []).append(value)

@@ -40,7 +40,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One run of the library; `problem` is set, and little else known, where its file is damaged."""
+    """One run of the library; with a `problem` and little else where its file is damaged."""
 
     run: str
     path: Path
@@ -160,7 +160,7 @@ class Library:
 
     @contextlib.contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
-        """Open the index; where it is damaged or cannot be written it is made anew, or in memory."""
+        """Open the index; made anew where it is damaged, in memory where it cannot be written."""
         try:
             connection = _connect(self._index_path)
         except sqlite3.OperationalError as error:  # a read-only folder, or none yet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import time
@@ -16,7 +17,7 @@ A = TypeVar("A")
 SEED = 20_26  # orders are shuffled, and the same in each run
 
 
-class StopRequested(Exception):  # noqa: N818  (no error: the user wants to stop)
+class StopRequested(Exception):
     """Raised inside `measure` between two samples, so that a stop need not wait for a row."""
 
 
@@ -62,14 +63,14 @@ class Bench:
         Also the warm-up: the same code has run with the same data before anything is kept.
         """
         count = start
-        while (taken_s := self.time(lambda: work(count))) < at_least_s:
+        while (taken_s := self.time(functools.partial(work, count))) < at_least_s:
             growth = 1.1 * at_least_s / taken_s if taken_s > 0 else 2
             count = max(int(count * min(growth, 100)), count + 1)
         return count
 
     def interleave(self, arms: Sequence[A], rounds: int) -> Iterator[tuple[Arm, A]]:
         """Yield every arm once a round, each round shuffled, so that drift favours none."""
-        order, total = random.Random(SEED), len(arms) * rounds  # noqa: S311
+        order, total = random.Random(SEED), len(arms) * rounds
         for number in range(rounds):
             for place, arm in enumerate(order.sample(arms, len(arms))):
                 self.check_stop()

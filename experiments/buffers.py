@@ -6,6 +6,7 @@ asks for huge pages silently.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import Any
 
@@ -28,10 +29,8 @@ class Buffer:
             raise MemoryError(f"{size_bytes} bytes") from error
         advice = "MADV_HUGEPAGE" if huge else "MADV_NOHUGEPAGE"
         if hasattr(mmap, advice):  # Linux
-            try:
+            with contextlib.suppress(OSError):  # a kernel without huge pages has only small ones
                 self._map.madvise(getattr(mmap, advice))
-            except OSError:
-                pass  # a kernel without huge pages: then there are only small ones
         whole = np.frombuffer(self._map, dtype=np.uint8)
         start = -whole.ctypes.data % HUGE_PAGE_BYTES
         self.words = whole[start : start + size_bytes].view(np.uint64)

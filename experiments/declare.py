@@ -77,12 +77,12 @@ class Spec:
         return self.choices() if callable(self.choices) else self.choices
 
 
-def param(default: Any, **spec: Any) -> Any:  # noqa: ANN401  (a field is typed as its value)
+def param(default: Any, **spec: Any) -> Any:
     """Declare a parameter with its default, unit, range, scale or choices."""
     return field(default=default, metadata={"spec": Spec(**spec)})
 
 
-def column(unit: str = "", scale: Scale = "linear") -> Any:  # noqa: ANN401
+def column(unit: str = "", scale: Scale = "linear") -> Any:
     """Declare a column of a row; no default, every row supplies it."""
     return field(metadata={"spec": Spec(unit=unit, scale=scale)})
 

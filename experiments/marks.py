@@ -48,21 +48,24 @@ class Lane:
 
 
 def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
-    """Return a bar for each label and detail, in the order in which they first came."""
+    """Return a bar for each label and detail; a ruler's pins from the least to the greatest."""
     detail = view.detail if isinstance(view, Bars) else None
     groups: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         key = (str(getattr(row, view.label)), str(getattr(row, detail)) if detail else "")
         groups.setdefault(key, []).append(getattr(row, view.value))
     summary = _STATISTICS[view.statistic]
-    return [
+    found = [
         Bar(label, extra, summary(repeats), tuple(repeats))
         for (label, extra), repeats in groups.items()
     ]
+    if isinstance(view, Ruler):
+        return sorted(found, key=lambda bar: bar.value)
+    return sorted(found, key=lambda bar: (_place(bar.label, view.order), _place(bar.detail, ())))
 
 
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
-    """Return a line for each series, in the order in which they first came."""
+    """Return a line for each series."""
     groups: dict[str, dict[float, list[float]]] = {}
     for row in rows:
         series = str(getattr(row, view.series)) if view.series else ""
@@ -76,7 +79,7 @@ def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
             tuple((x, summary(ys)) for x, ys in sorted(columns.items())),
             tuple((x, y) for x, ys in sorted(columns.items()) for y in ys),
         )
-        for series, columns in groups.items()
+        for series, columns in sorted(groups.items(), key=lambda g: _place(g[0], view.order))
     ]
 
 
@@ -87,10 +90,12 @@ def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:
         group = str(getattr(row, view.group)) if view.group else ""
         key = (group, str(getattr(row, view.lane)))
         groups.setdefault(key, []).append((getattr(row, view.start), getattr(row, view.end)))
-    order = {group: place for place, (group, _) in reversed(list(enumerate(groups)))}
     return [
         Lane(group, lane, tuple(sorted(slices)))
-        for (group, lane), slices in sorted(groups.items(), key=lambda item: order[item[0][0]])
+        for (group, lane), slices in sorted(
+            groups.items(),
+            key=lambda item: (_place(item[0][0], view.order), _place(item[0][1], ())),
+        )
     ]
 
 
@@ -102,3 +107,13 @@ def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:
         groups.setdefault(key, []).append(getattr(row, view.value))
     summary = _STATISTICS[view.statistic]
     return {key: summary(repeats) for key, repeats in groups.items()}
+
+
+def _place(label: str, order: Sequence[str]) -> tuple[int, float, str]:
+    """Return the key to sort labels by: as declared, then numbers by value, then words."""
+    if label in order:
+        return (0, order.index(label), "")
+    try:
+        return (1, float(label), "")
+    except ValueError:
+        return (2, 0.0, label)

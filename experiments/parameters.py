@@ -1,4 +1,4 @@
-"""How do typed text and JSON become the parameters of an experiment? One sentence if they cannot."""
+"""How do text and JSON become the parameters of an experiment? One sentence if they cannot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def from_text(params: P, settings: Mapping[str, str]) -> P:
     Raises Trouble for an unknown name, text that is no number, and values out of range.
     """
     types, known = _types(type(params)), specs(type(params))
-    changes = {}
+    changes: dict[str, Any] = {}
     for name, text in settings.items():
         _check_name(name, known)
         changes[name] = _parse(name, text.strip(), types[name], known[name])
@@ -74,7 +74,7 @@ def _check_name(name: str, known: Mapping[str, Spec]) -> None:
         raise Trouble("parameter_unknown", name=name, known=", ".join(known))
 
 
-def _parse(name: str, text: str, kind: Any, spec: Spec) -> Any:  # noqa: ANN401
+def _parse(name: str, text: str, kind: Any, spec: Spec) -> Any:
     if kind is bool:
         if text.lower() not in _BOOLS:
             raise Trouble("parameter_not_yes_or_no", name=name, text=text)
@@ -94,7 +94,7 @@ _BOOLS = {"yes": True, "true": True, "1": True, "on": True} | {
 
 
 def _parse_number(name: str, text: str, kind: type[int] | type[float], spec: Spec) -> float:
-    factors = _FACTORS.get(spec.unit, {"": 1})
+    factors: Mapping[str, float] = _FACTORS.get(spec.unit, {"": 1})
     match = _NUMBER.fullmatch(text)
     try:
         if match is None:

@@ -16,7 +16,7 @@ class Problem:
     detail: str = ""
 
 
-class Trouble(Exception):  # noqa: N818  (expected trouble, reported as one sentence)
+class Trouble(Exception):
     """Expected trouble: the sentence `problems.KEY` says what happened and what to do."""
 
     def __init__(self, key: str, *, detail: str = "", **values: object) -> None:

@@ -39,6 +39,7 @@ class Bars:
     label: str
     value: str
     detail: str | None = None
+    order: tuple[str, ...] = ()  # labels that come first, in this order
     statistic: Statistic = "median"
     limits: tuple[Limit, ...] = ()
 
@@ -53,6 +54,7 @@ class Lines:
     y: Axis
     series: str | None = None
     only: str | None = None  # this series alone
+    order: tuple[str, ...] = ()
     statistic: Statistic = "median"
     limits: tuple[Limit, ...] = ()
 
@@ -67,6 +69,7 @@ class Timeline:
     start: str
     end: str
     group: str | None = None
+    order: tuple[str, ...] = ()  # groups that come first, in this order
     limits: tuple[Limit, ...] = ()
 
 

@@ -19,8 +19,9 @@ from experiments.units import show
 from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.words import Words
 
-BAR_WIDTH = 28
-LANE_WIDTH = 50
+LABEL_WIDTH = 24
+LEAST_BAR, MOST_BAR = 10, 40
+MOST_LANE = 80
 MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -55,8 +56,7 @@ class Draw:
             case Bars():
                 return self._bars(marks.bars(view, rows), view, logarithmic=False)
             case Ruler():
-                pins = sorted(marks.bars(view, rows), key=lambda pin: pin.value)
-                return self._bars(pins, view, logarithmic=True)
+                return self._bars(marks.bars(view, rows), view, logarithmic=True)
             case Lines():
                 return self._lines(marks.lines(view, rows), view)
             case Timeline():
@@ -70,9 +70,11 @@ class Draw:
         self, bars: Sequence[marks.Bar], view: Bars | Ruler, *, logarithmic: bool
     ) -> RenderableType:
         unit = self._unit(view.table, view.value)
-        length = _scale([bar.value for bar in bars], BAR_WIDTH, logarithmic=logarithmic)
+        width = self._bar_width(beside=LABEL_WIDTH + 34)
+        length = _scale([bar.value for bar in bars], width, logarithmic=logarithmic)
         detailed = len({bar.detail for bar in bars}) > 1
         table = _grid()
+        table.add_column(max_width=LABEL_WIDTH)
         for bar in bars:
             label = self.choice(bar.label)
             if detailed and bar.detail:
@@ -91,13 +93,15 @@ class Draw:
         xs = _thinned(sorted({x for line in values for x in line}))
         logarithmic = view.y.scale != "linear"
         everything = [y for line in values for y in line.values()]
-        width = max(8, BAR_WIDTH // max(len(series), 1))
+        width = self._bar_width(beside=14 + 11 * len(series)) // len(series)
         length = _scale(everything, width, logarithmic=logarithmic)
         table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
         table.add_column(self._word("columns", view.x.column), justify="right", no_wrap=True)
         for line in series:
-            heading = self.choice(line.series) if line.series else self._word("columns", view.y.column)
-            table.add_column(heading, justify="right", no_wrap=len(series) < 3)
+            heading = (
+                self.choice(line.series) if line.series else self._word("columns", view.y.column)
+            )
+            table.add_column(heading, justify="right")
             table.add_column("", no_wrap=True)
         for x in xs:
             cells: list[RenderableType] = [show(x, unit_x)]
@@ -109,13 +113,15 @@ class Draw:
 
     def _lanes(self, lanes: Sequence[marks.Lane]) -> RenderableType:
         end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)
+        width = max(20, min(self._console.width - LABEL_WIDTH - 8, MOST_LANE))
         table = _grid()
+        table.add_column(width=LABEL_WIDTH)
         group = None
         for lane in lanes:
             label = self.choice(lane.group) if lane.group != group else ""
             group = lane.group
-            table.add_row(label, str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane,
-                          _lane(lane.slices, end_s))  # fmt: skip
+            number = str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane
+            table.add_row(label, number, _lane(lane.slices, end_s, width))
         table.add_row("", "", Text(f"0 to {show(end_s, 's')}", style="dim"))
         return table
 
@@ -136,11 +142,14 @@ class Draw:
     ) -> list[RenderableType]:
         units = {value.name: value.unit for value in self._experiment.values}
         known = [
-            f"{self._word('lines', limit.key)} {show(values[limit.value], units.get(limit.value, ''))}"
+            f"{self._word('lines', limit.key)} {show(values[limit.value], units[limit.value])}"
             for limit in limits
-            if limit.value in values
+            if limit.value in values and limit.value in units
         ]
         return [Text("┄ " + " · ".join(known), style="dim")] if known else []
+
+    def _bar_width(self, *, beside: int) -> int:
+        return min(max(self._console.width - beside, LEAST_BAR), MOST_BAR)
 
     def _unit(self, table: str, column: str) -> str:
         return specs(self._experiment.tables[table])[column].unit
@@ -160,9 +169,7 @@ def _thinned(xs: Sequence[float]) -> list[float]:
     return [xs[round(place * step)] for place in range(MOST_ROWS)]
 
 
-def _scale(
-    values: Sequence[float], width: int, *, logarithmic: bool
-) -> Callable[[float], float]:
+def _scale(values: Sequence[float], width: int, *, logarithmic: bool) -> Callable[[float], float]:
     most = max(values, default=0.0)
     if not logarithmic or most <= 0:
         return lambda value: width * value / most if most > 0 else 0.0
@@ -178,11 +185,13 @@ def _blocks(length: float) -> str:
     return "█" * whole + (EIGHTHS[eighths] if eighths else "")
 
 
-def _lane(slices: Sequence[tuple[float, float]], end_s: float) -> str:
+def _lane(slices: Sequence[tuple[float, float]], end_s: float, width: int) -> str:
     """Return one character for each stretch of time: full where the worker ran most of it."""
-    step_s = end_s / LANE_WIDTH or 1.0
-    ran = [0.0] * LANE_WIDTH
+    step_s = end_s / width or 1.0
+    ran = [0.0] * width
     for start, end in slices:
-        for cell in range(int(start / step_s), min(int(end / step_s) + 1, LANE_WIDTH)):
-            ran[cell] += max(0.0, min(end, (cell + 1) * step_s) - max(start, cell * step_s)) / step_s
+        for cell in range(int(start / step_s), min(int(end / step_s) + 1, width)):
+            ran[cell] += (
+                max(0.0, min(end, (cell + 1) * step_s) - max(start, cell * step_s)) / step_s
+            )
     return "".join("█" if share > 0.6 else "▒" if share > 0.15 else "·" for share in ran)

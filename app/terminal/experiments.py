@@ -6,6 +6,8 @@ import argparse
 import json
 from typing import Any
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -61,25 +63,24 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
     }
 
 
-def _card(context: Context, experiment: Experiment[Any]) -> Table:
+def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     words = context.words
     params = experiment.params_for(context.machine, quick=False)
     need = missing_need(experiment, context.machine)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(width=16, no_wrap=True)
-    table.add_column()
-    table.add_row(experiment.id, words.say(f"{experiment.id}.question"))
     about = f"about {show(round(experiment.seconds(params)), 's')} here"
+    question = Text(experiment.id, style="bold")
+    question.append("  " + words.say(f"{experiment.id}.question"), style="not bold")
     reason = words.say(f"problems.needs_{need}") if need else about
-    table.add_row("", Text(reason, style="dim"))
+    table = Table(box=None, pad_edge=False, show_header=False, style="dim")
+    for width in (19, 22, None):
+        table.add_column(style="dim", max_width=width)
     for name, spec in specs(experiment.params).items():
         default = getattr(params, name)
         shown = show(default, spec.unit) if _is_number(default) else _text(default)
         choices = spec.known_choices()
-        among = f" of {', '.join(choices)}" if choices and default != choices else ""
-        helped = words.say(f"{experiment.id}.help.{name}")
-        table.add_row("", Text(f"  {name} = {shown}{among}: {helped}", style="dim"))
-    return table
+        among = f" ({', '.join(choices)})" if choices and default != choices else ""
+        table.add_row(name, shown, words.say(f"{experiment.id}.help.{name}") + among)
+    return Group(question, Padding(Text(reason, style="dim"), (0, 2)), Padding(table, (0, 2)))
 
 
 def _is_number(value: object) -> bool:
@@ -89,4 +90,4 @@ def _is_number(value: object) -> bool:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (",".join(value) or "none") if isinstance(value, tuple) else str(value)
+    return (", ".join(value) or "none") if isinstance(value, tuple) else str(value)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +18,7 @@ from experiments.problems import Trouble
 from experiments.units import show
 from machine.inspect import BadRoot, inspect
 from machine.linux import format_list
-from machine.model import Cache, Machine, Missing, missing_of, to_json
+from machine.model import Cache, Machine, missing_of, to_json
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -47,16 +48,11 @@ def show_machine(console: Console, machine: Machine) -> None:
         table.add_row(label, text)
     console.print(Text(machine.cpu.model or "A machine of unknown model", style="bold"))
     console.print(table)
-    gaps = page.unknown()
-    if gaps:
-        console.print()
-        console.print(Text("Not known here", style="bold"))
-        rest = Table(box=None, pad_edge=False, show_header=False)
-        rest.add_column(style="dim", no_wrap=True)
-        rest.add_column()
-        for missing in gaps:
-            rest.add_row(missing.what, f"{missing.why} {missing.how}")
-        console.print(rest)
+    console.print()
+    console.print(Text("Not known here", style="bold"))
+    for what, why, how in page.unknown():
+        console.print(Text(what, style="dim"))
+        console.print(Padding(f"{why} {how}", (0, 0, 0, 2)))
 
 
 class _Page:
@@ -75,12 +71,15 @@ class _Page:
         )
         if surrounding:
             yield "runs in", ", ".join(surrounding)
-        yield "processor", ", ".join(
-            _known(
-                _count(cpu.packages, "package"),
-                _count(cpu.cores, "core"),
-                _count(cpu.threads, "hardware thread"),
-            )
+        yield (
+            "processor",
+            ", ".join(
+                _known(
+                    _count(cpu.packages, "package"),
+                    _count(cpu.cores, "core"),
+                    _count(cpu.threads, "hardware thread"),
+                )
+            ),
         )
         yield "usable", self._usable()
         for level, caches in itertools.groupby(self._caches(), key=_level):
@@ -99,10 +98,13 @@ class _Page:
             size = f" · {show(gpu.memory_bytes, 'bytes')}" if gpu.memory_bytes else ""
             yield f"gpu {gpu.index}", f"{gpu.name or 'unknown'}{size}"
 
-    def unknown(self) -> list[Missing]:
-        """Return what could not be learned, each subject once."""
-        firsts = {missing.what: missing for missing in self._machine.missing}
-        return list(firsts.values())
+    def unknown(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what is not known, why, and how to get it; what shares a reason together."""
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for missing in self._machine.missing:
+            reasons.setdefault((missing.why, missing.how), []).append(missing.what)
+        for (why, how), what in reasons.items():
+            yield ", ".join(what), why, how
 
     def _usable(self) -> str:
         cpu, counts = self._machine.cpu, self._machine.cpu.counts

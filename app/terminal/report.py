@@ -1,4 +1,4 @@
-"""How is a run told in the terminal? The finding in a sentence, its views, its values, its limits."""
+"""How is a run told in the terminal? Its views, its finding in a sentence, values and limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 from app.terminal.draw import Draw
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
-from experiments.units import show
+from experiments.units import show, unit_of
 from experiments.words import Words
 
 
@@ -64,8 +64,6 @@ def _values(words: Words, experiment: Experiment[Any], values: Mapping[str, floa
             key = f"{experiment.id}.values.{name}"
             unit = units.get(name)
             if unit is None:  # a value of this machine alone, such as that of another Python
-                from experiments.units import unit_of
-
                 unit = unit_of(name)
             table.add_row(words.say(key) if words.has(key) else name, show(values[name], unit))
     return table

@@ -82,7 +82,7 @@ def _line(sample: wire.Sample) -> str:
     return f"{sample.t_s:.1f} s  {threads}  memory {used}"
 
 
-def _share(busy: Any) -> str:  # noqa: ANN401
+def _share(busy: Any) -> str:
     return "?" if busy is None else f"{busy * 100:.0f} %"
 
 

@@ -1,4 +1,4 @@
-"""Under which conditions did a run take place? What changes results, and nothing that names anybody."""
+"""Under which conditions did a run take place? What changes results; nothing names anybody."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _libraries() -> dict[str, str]:
 
 
 def _chosen(path: str) -> str | None:
-    """Return the word in brackets of a kernel switch ("always [madvise] never"), or the only one."""
+    """Return the chosen word of a kernel switch, such as "always [madvise] never"."""
     try:
         text = Path(path).read_text().strip()
     except OSError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import io
 import logging
 import os
 import signal
@@ -55,11 +54,8 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            bufsize=0,
             process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
         )
-        assert self._process.stdout is not None
-        self._output = io.BufferedReader(self._process.stdout)  # type: ignore[type-var]
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
         self._log = threading.Thread(target=self._read_log, name="worker log", daemon=True)
         self._log.start()
@@ -73,11 +69,12 @@ class Worker:
             if self._process.stdin is not None and not self._process.stdin.closed:
                 with contextlib.suppress(BrokenPipeError):
                     self._process.stdin.write(line)
+                    self._process.stdin.flush()
 
     def readline(self) -> bytes:
         """Return the next line, b"" once the worker and all its children have gone. Blocks."""
-        line = self._output.readline(wire.LINE_LIMIT_BYTES + 1)
-        return line
+        assert self._process.stdout is not None
+        return self._process.stdout.readline(wire.LINE_LIMIT_BYTES + 1)
 
     def is_alive(self) -> bool:
         """Is the process still there?"""
@@ -95,7 +92,8 @@ class Worker:
         """End worker and children, whatever they do; return the exit status."""
         with self._closing:
             if self._process.stdin is not None and not self._process.stdin.closed:
-                self._process.stdin.close()  # the lifeline: the guardian kills all and goes
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.close()  # the lifeline: the guardian kills all and goes
         if not self.wait(GUARDIAN_S):
             self._process.kill()
             self._process.wait()
@@ -107,9 +105,9 @@ class Worker:
         """End the worker and give back everything it held here."""
         status = self.end()
         self._log.join(GUARDIAN_S)
-        self._output.close()
-        if self._process.stderr is not None and not self._log.is_alive():
-            self._process.stderr.close()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
         return status
 
     def said(self) -> str:
@@ -125,12 +123,9 @@ class Worker:
 
     def _read_log(self) -> None:
         assert self._process.stderr is not None
-        with contextlib.suppress(ValueError), io.TextIOWrapper(
-            io.BufferedReader(self._process.stderr), errors="replace"  # type: ignore[type-var]
-        ) as lines:
-            for line in lines:
-                self._said.append(line.rstrip()[:1000])
-                log.info("worker: %s", self._said[-1])
+        for line in self._process.stderr:
+            self._said.append(line.decode(errors="replace").rstrip()[:1000])
+            log.info("worker: %s", self._said[-1])
 
 
 class Run:
@@ -200,7 +195,9 @@ class Run:
                 self._worker.wait(GRACE_S)
                 return
             if total_bytes > RUN_LIMIT_BYTES:
-                yield self._invented(wire.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES)
+                yield self._invented(
+                    wire.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
+                )
                 return
         yield self._ending()
 

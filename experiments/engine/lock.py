@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ RETRY_S = 0.1
 def lock_path() -> Path:
     """Return the file that all programs of this machine agree on."""
     # Not the user's own temporary folder: another user's run disturbs just as much.
-    shared = tempfile.gettempdir() if sys.platform == "win32" else "/tmp"  # noqa: S108
+    shared = tempfile.gettempdir() if sys.platform == "win32" else "/tmp"
     return Path(os.environ.get(FOLDER_VARIABLE, shared)) / "coreopsis-measure.lock"
 
 
@@ -57,7 +57,11 @@ class Lock:
 
 @contextlib.contextmanager
 def one_at_a_time(
-    holder: dict[str, Any], *, waiting: Any, check_stop: Any, path: Path | None = None
+    holder: dict[str, Any],
+    *,
+    waiting: Callable[[dict[str, Any]], None],
+    check_stop: Callable[[], None],
+    path: Path | None = None,
 ) -> Iterator[None]:
     """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often."""
     lock = Lock(path)

@@ -76,7 +76,9 @@ class _Run:
             outcome = wire.Outcome.STOPPED
         finding = None
         if self._rows or outcome is wire.Outcome.COMPLETED:
-            finding = sent(self._experiment.analyse(self._params, self._tables, self._bench.machine))
+            finding = sent(
+                self._experiment.analyse(self._params, self._tables, self._bench.machine)
+            )
         return wire.Finished(outcome=outcome, finding=finding)
 
     def _tell(self, item: object) -> None:
@@ -89,7 +91,10 @@ class _Run:
         else:
             table = self._table_of[type(item)]
             message = wire.Row(
-                n=self._rows, t_s=self._elapsed_s(), table=table, row=asdict(item)  # type: ignore[call-overload]
+                n=self._rows,
+                t_s=self._elapsed_s(),
+                table=table,
+                row=asdict(item),  # type: ignore[call-overload]
             )
             self._send(message)
             self._tables[table].append(item)
@@ -103,7 +108,11 @@ class _Run:
         data = base64.b64encode(zlib.compress(frame.data, 1)).decode()
         self._send(
             wire.Frame(
-                n=self._frames, t_s=self._elapsed_s(), table=frame.table, shape=frame.shape, data=data
+                n=self._frames,
+                t_s=self._elapsed_s(),
+                table=frame.table,
+                shape=frame.shape,
+                data=data,
             )
         )
         self._frames += 1

@@ -38,25 +38,25 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Common to all messages: immutable, and nothing unknown in them."""
 
 
-class Inspect(Message, tag="inspect"):
+class Inspect(Message, frozen=True, tag="inspect"):
     """To the worker: read the machine, or the recorded tree under `root`."""
 
     root: str | None = None
 
 
-class Watch(Message, tag="watch"):
+class Watch(Message, frozen=True, tag="watch"):
     """To the worker: send samples at this rate until told otherwise."""
 
     hz: float
 
 
-class Rate(Message, tag="rate"):
+class Rate(Message, frozen=True, tag="rate"):
     """To a watching worker: from now on at this rate."""
 
     hz: float
 
 
-class Measure(Message, tag="measure"):
+class Measure(Message, frozen=True, tag="measure"):
     """To the worker: run one experiment."""
 
     experiment: str
@@ -65,11 +65,11 @@ class Measure(Message, tag="measure"):
     run: str
 
 
-class Stop(Message, tag="stop"):
+class Stop(Message, frozen=True, tag="stop"):
     """To the worker: end what you do."""
 
 
-class Hello(Message, tag="hello"):
+class Hello(Message, frozen=True, tag="hello"):
     """From the worker, first."""
 
     protocol: int
@@ -78,20 +78,20 @@ class Hello(Message, tag="hello"):
     python: str
 
 
-class Found(Message, tag="part"):
+class Found(Message, frozen=True, tag="part"):
     """One part of the machine, as soon as it is known."""
 
     path: str
     value: Any
 
 
-class Whole(Message, tag="machine"):
+class Whole(Message, frozen=True, tag="machine"):
     """The whole machine (coreopsis.machine)."""
 
     value: dict[str, Any]
 
 
-class Sample(Message, tag="sample"):
+class Sample(Message, frozen=True, tag="sample"):
     """One look at the load, `t_s` after the watch began."""
 
     t_s: float
@@ -103,7 +103,7 @@ class Sample(Message, tag="sample"):
     missing: list[dict[str, Any]]
 
 
-class Started(Message, tag="started"):
+class Started(Message, frozen=True, tag="started"):
     """First line of a run: everything known before the first row. `tables`: column to unit."""
 
     format: str
@@ -119,7 +119,7 @@ class Started(Message, tag="started"):
     at: str
 
 
-class Row(Message, tag="row"):
+class Row(Message, frozen=True, tag="row"):
     """One row of a table; `n` counts from 0 without a gap over all tables of the run."""
 
     n: int
@@ -128,7 +128,7 @@ class Row(Message, tag="row"):
     row: dict[str, Cell]
 
 
-class Frame(Message, tag="frame"):
+class Frame(Message, frozen=True, tag="frame"):
     """A picture: base64 of zlib of uint8, `shape` (rows, columns)."""
 
     n: int
@@ -156,21 +156,21 @@ class Frame(Message, tag="frame"):
         return pixels
 
 
-class Progress(Message, tag="progress"):
+class Progress(Message, frozen=True, tag="progress"):
     """The share of the work done, and the seconds left where they can be told."""
 
     fraction: float
     left_s: float | None = None
 
 
-class Note(Message, tag="note"):
+class Note(Message, frozen=True, tag="note"):
     """Something to say in words."""
 
     key: str
     values: dict[str, Any] = {}
 
 
-class FindingSent(Message):
+class FindingSent(Message, frozen=True):
     """What `analyse` says: the numbers and the keys of the words."""
 
     message: str
@@ -178,7 +178,7 @@ class FindingSent(Message):
     limits: list[str]
 
 
-class ProblemSent(Message):
+class ProblemSent(Message, frozen=True):
     """Why a run failed, as the key of a sentence; `detail` for "copy details"."""
 
     key: str
@@ -186,7 +186,7 @@ class ProblemSent(Message):
     detail: str = ""
 
 
-class Finished(Message, tag="finished"):
+class Finished(Message, frozen=True, tag="finished"):
     """Last line of every job."""
 
     outcome: Outcome
@@ -221,15 +221,17 @@ def encode(message: Message) -> bytes:
 
 def decode_command(line: bytes) -> Command:
     """Return the command on `line`. Raises BadMessage."""
-    return _decode(_COMMANDS, line)
+    command: Command = _decode(_COMMANDS, line)
+    return command
 
 
 def decode_event(line: bytes) -> Event:
     """Return the event on `line`. Raises BadMessage."""
-    return _decode(_EVENTS, line)
+    event: Event = _decode(_EVENTS, line)
+    return event
 
 
-def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:  # noqa: ANN401
+def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:
     if len(line) > LINE_LIMIT_BYTES:
         raise BadMessage(f"a line of more than {LINE_LIMIT_BYTES} bytes")
     if not line.endswith(b"\n"):

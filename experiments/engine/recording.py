@@ -1,7 +1,7 @@
-"""How is a run kept and read again? The lines of the wire, in a file, appended before they are drawn.
+"""How is a run kept and read again? As the lines of the wire, in a file of its own.
 
-A file can execute nothing. A torn last line is dropped and said so; any other damage is one
-sentence, and the file stays as it is.
+Each line is appended and flushed before anybody sees it. A file can execute nothing. A torn last
+line is dropped and said so; any other damage is one sentence, and the file stays as it is.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ class Recorder:
         """Create the file. Raises OSError where that is not possible."""
         self.path = path
         self.problem: OSError | None = None
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
+        self._file = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        )
         self._size = 0
         self._unwritten: list[bytes] = []
         self._frame_s = -1.0
@@ -202,7 +204,9 @@ def sent(finding: Finding) -> wire.FindingSent:
 def read(path: Path) -> Recording:
     """Read a run file. Raises Trouble with one sentence for anything that is none."""
     name = path.name
-    order, events, rows = Order(), [], {}  # type: ignore[var-annotated]
+    order = Order()
+    events: list[wire.Event] = []
+    rows: dict[str, list[Mapping[str, wire.Cell]]] = {}
     notes: list[str] = []
     for number, line in enumerate(_lines(path), start=1):
         if number == 1:
@@ -252,7 +256,9 @@ def _lines(path: Path) -> Iterator[bytes]:
     except FileNotFoundError:
         raise Trouble("recording_missing", name=str(path)) from None
     except OSError as error:
-        raise Trouble("recording_unreadable", name=path.name, reason=error.strerror or "?") from None
+        raise Trouble(
+            "recording_unreadable", name=path.name, reason=error.strerror or "?"
+        ) from None
 
 
 def _open(path: Path) -> io.BufferedIOBase:

@@ -1,3 +1,4 @@
-"""Compiled inner loops. Imported inside `measure` alone; numba stands at the top of each module
-because only so does its disk cache work.
+"""Compiled inner loops, imported inside `measure` alone.
+
+numba stands at the top of each module, because only so does its disk cache work.
 """

@@ -14,10 +14,10 @@ from numba.extending import intrinsic
 
 
 @intrinsic  # type: ignore[misc,unused-ignore]
-def load(_typing: Any, _address: Any) -> Any:  # noqa: ANN401
+def load(_typing: Any, _address: Any) -> Any:
     """Return the uint64 at an address: `*(uint64_t *)address`."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
         return builder.load(builder.inttoptr(arguments[0], word.as_pointer()))
 

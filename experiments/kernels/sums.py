@@ -26,7 +26,9 @@ def sum_in_a_row(words: np.ndarray, laps: int) -> np.uint64:
 
 
 @njit("uint64(uint64[::1], int64, int64, int64, uint64)", nogil=True, cache=True)
-def sum_at_random(words: np.ndarray, bits: int, first: int, count: int, key: np.uint64) -> np.uint64:
+def sum_at_random(
+    words: np.ndarray, bits: int, first: int, count: int, key: np.uint64
+) -> np.uint64:
     """Return the sum of `count` elements of the 2^bits in a random order, from turn `first` on."""
     total = np.uint64(0)
     for i in range(count):

@@ -1,5 +1,6 @@
-"""Does it matter in which order memory is read? The same elements in a row, all over, and led by
-the last one.
+"""Does it matter in which order memory is read?
+
+The same elements are read in a row, all over the array, and each led to by the one before.
 
 Method: one thread, pinned, over arrays of 8-byte elements. In a row: their sum, first to last.
 Random: their sum in an order that is computed, so the reads do not depend on each other and many
@@ -7,15 +8,15 @@ are under way at once. Dependent: each read says where the next one is, so there
 Sizes and orders are shuffled in each round; compared are the medians.
 Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
 
-What it cannot tell: in small arrays "random" contains the 1 to 2 ns that computing a position takes.
+What it cannot tell: in small arrays "random" contains the 1 to 2 ns of computing a position.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from experiments.bench import Bench
+from experiments.buffers import Buffer, huge_pages_fraction
 from experiments.declare import (
     Experiment,
     Finding,
@@ -30,16 +31,16 @@ from experiments.declare import (
     column,
     param,
 )
+from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.statistics import Spread, spread
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
-ELEMENT_BYTES, LINE_BYTES = 8, 64
+ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * KIB
 FREE_SHARE = 0.5
-SAMPLE_S = 0.005
 WARM_UP_READS = 500_000
 SETTLE_READS = 2_000
 IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
@@ -50,9 +51,7 @@ ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 class Params:
     """What may be turned; an array is the next power of two below `largest_bytes`."""
 
-    largest_bytes: int = param(
-        512 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2"
-    )
+    largest_bytes: int = param(512 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
     rounds: int = param(7, minimum=1, maximum=50)
     huge_pages: bool = param(False)
 
@@ -78,8 +77,6 @@ def sizes(params: Params) -> list[int]:
 
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield one row for each size, order and round."""
-    from experiments.buffers import Buffer, huge_pages_fraction
-
     with bench.pinned() as thread:
         if thread is None:
             yield Note("not_pinned")
@@ -89,7 +86,7 @@ def measure(params: Params, bench: Bench) -> Measured:
             yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
         arms = [(size, order) for size in sizes(params) for order in ORDERS]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            element_s = _READ[order](buffer, size_bytes, arm.round, bench)
+            element_s: float = _READ[order](buffer, size_bytes, arm.round, bench)
             yield Read(
                 size_bytes=size_bytes,
                 order=order,
@@ -100,7 +97,7 @@ def measure(params: Params, bench: Bench) -> Measured:
             yield Progress(arm.fraction)
 
 
-def _read_in_a_row(buffer: Any, size_bytes: int, _round: int, bench: Bench) -> float:  # noqa: ANN401
+def _read_in_a_row(buffer: Buffer, size_bytes: int, _round: int, bench: Bench) -> float:
     from experiments.kernels.sums import sum_in_a_row
 
     words = buffer.words[: size_bytes // ELEMENT_BYTES]
@@ -108,13 +105,11 @@ def _read_in_a_row(buffer: Any, size_bytes: int, _round: int, bench: Bench) -> f
     return bench.time(lambda: sum_in_a_row(words, laps)) / (words.size * laps)
 
 
-def _read_at_random(buffer: Any, size_bytes: int, round_: int, bench: Bench) -> float:  # noqa: ANN401
-    import numpy as np
-
+def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) -> float:
     from experiments.kernels.sums import sum_at_random
 
     words = buffer.words[: size_bytes // ELEMENT_BYTES]
-    bits, key = words.size.bit_length() - 1, np.uint64(round_ * 0x9E3779B9 + 1)
+    bits, key = words.size.bit_length() - 1, 0x9E3779B9 * (round_ + 1)
     turn = min(words.size, WARM_UP_READS)
     sum_at_random(words, bits, 0, turn, key)
     count = bench.repeat_for(
@@ -127,20 +122,8 @@ def _read_at_random(buffer: Any, size_bytes: int, round_: int, bench: Bench) -> 
     return bench.time(lambda: sum_at_random(words, bits, after, count, key)) / count
 
 
-def _read_dependent(buffer: Any, size_bytes: int, round_: int, bench: Bench) -> float:  # noqa: ANN401
-    import numpy as np
-
-    from experiments.kernels.chains import link_random, rounded_steps, walk
-
-    nodes, key = size_bytes // LINE_BYTES, np.uint64(round_ * 0x9E3779B9 + 1)
-    place = np.uint64(link_random(buffer.words, nodes, buffer.address, key))
-    bench.check_stop()
-    place = np.uint64(walk(min(nodes, WARM_UP_READS // 4), place))
-    steps = bench.repeat_for(
-        lambda count: walk(count, place), at_least_s=SAMPLE_S, start=SETTLE_READS
-    )
-    place = np.uint64(walk(steps, place))
-    return bench.time(lambda: walk(steps, place)) / rounded_steps(steps)
+def _read_dependent(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) -> float:
+    return step_s(buffer, size_bytes, bench, random_order=round_)
 
 
 _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dependent}
@@ -173,7 +156,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
     apart = in_a_row.parts_from(random) and random.parts_from(dependent)
     ordered = in_a_row.median < random.median < dependent.median
-    return Finding("three_answers" if apart and ordered else "orders_overlap", values, tuple(limits))
+    return Finding(
+        "three_answers" if apart and ordered else "orders_overlap", values, tuple(limits)
+    )
 
 
 def _spread(samples: list[float]) -> Spread:
@@ -217,6 +202,7 @@ EXPERIMENT = Experiment(
             x=Axis("size_bytes", "log2"),
             y=Axis("element_s", "log10"),
             series="order",
+            order=ORDERS,
             limits=(
                 Limit("one_at_a_time", "dependent_s"),
                 Limit("bandwidth", "bandwidth_limit_s"),
@@ -228,6 +214,7 @@ EXPERIMENT = Experiment(
             x=Axis("size_bytes", "log2"),
             y=Axis("useful_bytes_per_s", "log10"),
             series="order",
+            order=ORDERS,
         ),
     ),
     values=(

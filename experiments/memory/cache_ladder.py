@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments.bench import Bench
+from experiments.buffers import Buffer, huge_pages_fraction
 from experiments.declare import (
     Experiment,
     Finding,
@@ -31,18 +32,15 @@ from experiments.declare import (
     column,
     param,
 )
+from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, caches_of, last_level_cache_bytes, usable_threads
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
-LINE_BYTES = 64
 SMALLEST_BYTES = 4 * KIB
 BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level caches
 FREE_SHARE = 0.5
-SAMPLE_S = 0.005
-WARM_UP_STEPS = 200_000  # a whole lap up to 12 MiB; beyond, memory is not cached anyway
-SETTLE_STEPS = 2_000
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
 
@@ -51,9 +49,7 @@ LEVELS = ("l1", "l2", "l3")
 class Params:
     """What may be turned."""
 
-    largest_bytes: int = param(
-        256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2"
-    )
+    largest_bytes: int = param(256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
     points_per_octave: int = param(4, minimum=1, maximum=16)
     rounds: int = param(3, minimum=1, maximum=50)
     huge_pages: bool = param(False)
@@ -71,7 +67,8 @@ class Step:
 
 def sizes(params: Params) -> list[int]:
     """Return the working sets, smallest first, whole lines."""
-    ladder, place = [], 0
+    ladder: list[int] = []
+    place = 0
     while True:
         size = SMALLEST_BYTES * 2 ** (place / params.points_per_octave)
         if size > params.largest_bytes * 1.001:
@@ -82,11 +79,6 @@ def sizes(params: Params) -> list[int]:
 
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield one row for each size, order and round."""
-    import numpy as np
-
-    from experiments.buffers import Buffer, huge_pages_fraction
-    from experiments.kernels.chains import link_in_a_row, link_random, rounded_steps, walk
-
     with bench.pinned() as thread:
         if thread is None:
             yield Note("not_pinned")
@@ -96,20 +88,8 @@ def measure(params: Params, bench: Bench) -> Measured:
             yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            nodes = size_bytes // LINE_BYTES
-            if order == RANDOM:
-                key = np.uint64(arm.round * 0x9E3779B9 + 1)  # another order in each round
-                address = link_random(buffer.words, nodes, buffer.address, key)
-            else:
-                address = link_in_a_row(buffer.words, nodes, buffer.address)
-            bench.check_stop()
-            address = walk(min(nodes, WARM_UP_STEPS), np.uint64(address))
-            steps = bench.repeat_for(
-                lambda count, start=np.uint64(address): walk(count, start),  # type: ignore[misc]
-                at_least_s=SAMPLE_S,
-                start=SETTLE_STEPS,
-            )
-            latency_s = bench.time(lambda: walk(steps, np.uint64(address))) / rounded_steps(steps)  # noqa: B023
+            random_order = arm.round if order == RANDOM else None
+            latency_s = step_s(buffer, size_bytes, bench, random_order=random_order)
             yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
             yield Progress(arm.fraction)
 
@@ -137,7 +117,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     else:
         limits.append("no_memory_latency")
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
-    in_a_row = [s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == max(best, default=0)]
+    in_a_row = [
+        s.latency_s
+        for s in tables["steps"]
+        if s.order == IN_A_ROW and s.size_bytes == max(best, default=0)
+    ]
     if in_a_row:
         values["in_a_row_latency_s"] = min(in_a_row)
     if "l1_latency_s" in values and "memory_latency_s" in values:
@@ -147,7 +131,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _cache_sizes(machine: Machine) -> dict[str, int]:
-    """Return the bytes of the caches that the measuring thread sees, "l1" to "l3", nearest first."""
+    """Return the bytes of the caches of the measuring thread, "l1" to "l3", nearest first."""
     usable = usable_threads(machine)
     if not usable:
         return {}
@@ -184,6 +168,7 @@ _LADDER: dict[str, Any] = {
     "x": Axis("size_bytes", "log2"),
     "y": Axis("latency_s", "log10"),
     "series": "order",
+    "order": (RANDOM, IN_A_ROW),
     "statistic": "least",
     "limits": (
         Limit("l1", "l1_bytes", "x"),

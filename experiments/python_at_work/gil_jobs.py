@@ -10,18 +10,27 @@ A job works in chunks and reads the clock after each. A chunk that took far long
 was interrupted: so it is seen when a worker really ran.
 """
 
+from __future__ import annotations
+
+import functools
+import importlib
 import json
 import os
 import sys
 import threading
 import time
+from typing import Any, Callable
+
+Answer = (
+    Any  # {"wall_s", "start_s", "marks" or "slices"}; 3.8 knows no `dict[str, Any]` at run time
+)
 
 CHUNKS = 400  # of a loop: reading the clock so often costs about 0.1 % of a job of 100 ms
 SORT_ELEMENTS = 65536  # 512 KiB, so that workers do not meet in memory
 SLEEP_S = 0.001
 
 
-def loop(size):
+def loop(size: int) -> list[float]:
     """Count `size` down in plain Python; return the clock after each chunk."""
     clock = time.perf_counter
     chunk = max(1, size // CHUNKS)
@@ -37,7 +46,7 @@ def loop(size):
     return marks
 
 
-def sort(size):
+def sort(size: int) -> list[float]:
     """Sort `size` times an array with NumPy, which lets go of the lock while it does."""
     import numpy
 
@@ -51,7 +60,7 @@ def sort(size):
     return marks
 
 
-def sleep(size):
+def sleep(size: int) -> list[float]:
     """Sleep `size` microseconds: a job that needs no core."""
     time.sleep(size / 1e6)
     return []
@@ -60,23 +69,23 @@ def sleep(size):
 JOBS = {"loop": loop, "sort": sort, "sleep": sleep}
 
 
-def serial(request):
+def serial(request: dict[str, Any]) -> Answer:
     """Do the jobs one after another."""
     job, size = JOBS[request["job"]], request["size"]
     return _timed(lambda: [job(size) for _ in range(request["workers"])])
 
 
-def threads(request):
+def threads(request: dict[str, Any]) -> Answer:
     """Do each job in a thread of its own, all released together."""
     job, size = JOBS[request["job"]], request["size"]
     return _in_threads([lambda: job(size)] * request["workers"])
 
 
-def sleeper(request):
+def sleeper(request: dict[str, Any]) -> Answer:
     """Return how late a thread that sleeps 1 ms wakes beside `workers` threads that compute."""
     stop = threading.Event()
 
-    def burn():
+    def burn() -> None:
         while not stop.is_set():
             loop(20000)
 
@@ -97,18 +106,15 @@ def sleeper(request):
 class Subinterpreters:
     """Interpreters with locks of their own in this process, one thread each, kept warm."""
 
-    def __init__(self):
-        """Raises ImportError before Python 3.12."""
-        try:
-            import _interpreters as module  # 3.13, so far unofficial
-        except ImportError:
-            if sys.version_info < (3, 12):
-                raise ImportError("no subinterpreters before 3.12") from None
-            import _xxsubinterpreters as module
-        self._module = module
-        self._ids = []
+    def __init__(self) -> None:
+        """For Python 3.12 and later."""
+        # So far unofficial: both are what concurrent.interpreters (3.14) stands on.
+        version = tuple(sys.version_info)
+        name = "_interpreters" if version >= (3, 13) else "_xxsubinterpreters"
+        self._module: Any = importlib.import_module(name)
+        self._ids: list[Any] = []
 
-    def __call__(self, request):
+    def __call__(self, request: dict[str, Any]) -> Answer:
         """Do one job in each, all released together; the marks come back through a pipe."""
         while len(self._ids) < request["workers"]:
             self._ids.append(self._module.create())
@@ -116,13 +122,14 @@ class Subinterpreters:
         reads, writes = os.pipe()
         code = _IN_SUBINTERPRETER.format(path=__file__, writes=writes, **request)
 
-        def run(interpreter):
+        def run(interpreter: Any) -> list[float]:
             failed = self._module.run_string(interpreter, code)
             if failed is not None:
                 raise RuntimeError(str(failed))
+            return []
 
         try:
-            answer = _in_threads([lambda i=i: run(i) for i in ids])
+            answer = _in_threads([functools.partial(run, each) for each in ids])
         finally:
             os.close(writes)
             with os.fdopen(reads) as lines:
@@ -142,17 +149,17 @@ os.write({writes}, line.encode())
 """
 
 
-def _in_threads(works):
-    marks = [[] for _ in works]
-    failed = []
+def _in_threads(works: list[Callable[[], list[float]]]) -> Answer:
+    marks: list[list[float]] = [[] for _ in works]
+    failed: list[BaseException] = []
     ready, go = threading.Barrier(len(works) + 1), threading.Event()
 
-    def run(place, work):
+    def run(place: int, work: Callable[[], list[float]]) -> None:
         ready.wait()
         go.wait()
         try:
             marks[place] = work()
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001  (raised again where it is waited for)
             failed.append(error)
 
     workers = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
@@ -160,7 +167,7 @@ def _in_threads(works):
         worker.start()
     ready.wait()
 
-    def release_and_wait():
+    def release_and_wait() -> list[list[float]]:
         go.set()
         for worker in workers:
             worker.join()
@@ -172,13 +179,13 @@ def _in_threads(works):
     return answer
 
 
-def _timed(work):
+def _timed(work: Callable[[], list[list[float]]]) -> Answer:
     start = time.perf_counter()
     marks = work()
     return {"wall_s": time.perf_counter() - start, "start_s": start, "marks": marks}
 
 
-def slices_of(marks):
+def slices_of(marks: list[float]) -> list[float]:
     """Return [start, end, start, end, ...] of the stretches in which a job really ran.
 
     Where in an interrupted chunk the worker waited is not known: the whole chunk is left out.
@@ -187,7 +194,7 @@ def slices_of(marks):
     if not chunks:
         return []
     usual = sorted(end - start for start, end in chunks)[len(chunks) // 4]
-    slices = []
+    slices: list[float] = []
     for start, end in chunks:
         if end - start > 2 * usual:
             continue
@@ -198,14 +205,18 @@ def slices_of(marks):
     return slices
 
 
-def gil_enabled():
+def gil_enabled() -> bool:
     """Does this interpreter run one thread at a time? Asked after all imports."""
     return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
-def serve():
+def serve() -> None:
     """Answer requests until the end of standard input."""
-    arms = {"serial": serial, "threads": threads, "sleeper": sleeper}
+    arms: dict[str, Callable[[dict[str, Any]], Answer]] = {
+        "serial": serial,
+        "threads": threads,
+        "sleeper": sleeper,
+    }
     for line in sys.stdin:
         request = json.loads(line)
         if request["arm"] == "subinterpreters" and "subinterpreters" not in arms:

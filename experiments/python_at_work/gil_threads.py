@@ -42,6 +42,15 @@ from machine.pythons import find
 
 OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in sys.abiflags else "")
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
+ORDER = (
+    "serial",
+    "threads",
+    "released_serial",
+    "released_threads",
+    "subinterpreters",
+    "processes",
+    "processes_started",
+)  # in which the ways are shown
 BURNERS = (0, 1, 2)
 SLEEPS = 25  # samples of the sleeper in each round
 FEW_ROUNDS = 5
@@ -67,7 +76,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How long all workers together took, once; `gil`: does this Python run one thread at a time."""
+    """How long all workers together took, once; `gil`: does this Python have the lock on."""
 
     method: str = column()
     python: str = column()
@@ -160,7 +169,9 @@ class _Arms:
         for arm in arms:  # everything has run once before it is timed
             if arm.method != "sleeper":
                 arm.run()
-        if "subinterpreters" in params.methods and not any(a.method == "subinterpreters" for a in arms):
+        if "subinterpreters" in params.methods and not any(
+            a.method == "subinterpreters" for a in arms
+        ):
             notes.append(Note("no_subinterpreters", {"python": OWN}))
         return arms, notes
 
@@ -333,7 +344,9 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate: every method once a round, a sleeper beside 0, 1 and 2 threads, and the warm-up."""
     in_turn = sum({"serial": 1, "threads": 1, "released": 1.5}.get(m, 0) for m in params.methods)
-    jobs = in_turn * params.workers + 0.6 * params.workers + 2.5 * params.workers * len(params.pythons)
+    jobs = (
+        in_turn * params.workers + 0.6 * params.workers + 2.5 * params.workers * len(params.pythons)
+    )
     sleeper_s = SLEEPS * (0.0011 + 3.5 * params.switch_interval_s + 0.002)
     return (params.rounds + 1.5) * jobs * params.job_s + params.rounds * sleeper_s + 0.5
 
@@ -353,10 +366,20 @@ EXPERIMENT = Experiment(
             label="method",
             detail="python",
             value="wall_s",
-            limits=(Limit("one_after_another", "serial_s", "x"), Limit("perfect", "perfect_s", "x")),
+            order=ORDER,
+            limits=(
+                Limit("one_after_another", "serial_s", "x"),
+                Limit("perfect", "perfect_s", "x"),
+            ),
         ),
         Timeline(
-            key="lanes", table="slices", lane="worker", start="start_s", end="end_s", group="method"
+            key="lanes",
+            table="slices",
+            lane="worker",
+            start="start_s",
+            end="end_s",
+            group="method",
+            order=ORDER,
         ),
         Bars(key="sleeper", table="wakes", label="burners", value="late_s"),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -32,11 +33,9 @@ class Interpreter:
     def ask(self, **request: object) -> None:
         """Send a request and return; the answer is fetched by `answer`."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):  # the missing answer tells
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the missing answer tells
 
     def answer(self) -> dict[str, Any]:
         """Wait for an answer, checking for a stop meanwhile. Raises Trouble if the process died."""
@@ -58,10 +57,8 @@ class Interpreter:
         self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    pass
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -9,8 +9,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.machine.trees import RECORDINGS, Tree
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
+settings.load_profile("unhurried")
 
 # What is read at all: unpacking everything takes half a minute.
 READ = re.compile(

@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from machine.cpu import read_cpu
 from machine.inspect import inspect
 from machine.notes import Notes
+
+REPOSITORY = Path(__file__).parents[2]
 
 live = pytest.mark.skipif(sys.platform != "linux", reason="reads the running Linux")
 
@@ -130,7 +133,7 @@ def test_a_pinned_process_may_use_what_it_is_pinned_to():
         "print([t.id for t in m.cpu.threads_list if t.usable], m.cpu.counts.affinity)"
     )
     said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert said.stdout.strip() == f"[{first}] 1"
 

@@ -4,15 +4,15 @@ import json
 import re
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from machine import elsewhere
+from machine.devices import Gpu, NetworkInterface
 from machine.inspect import BadRoot, assemble, inspect, parts, portable
-from machine.model import Gpu, NetworkInterface, from_json, missing_of, source_of, to_json
+from machine.model import from_json, missing_of, source_of, to_json
 from machine.notes import Notes
 
 REPOSITORY = Path(__file__).parents[2]
@@ -154,16 +154,6 @@ def test_the_kept_sources_of_this_machine_are_places_that_every_linux_has():
             assert path.startswith(
                 ("/proc/", "/sys/", "/run/", "/var/run/", "/.dockerenv", "/etc/os-release")
             )
-
-
-def test_an_inspection_takes_less_than_50_ms():
-    inspect()
-    times_s = []
-    for _ in range(5):
-        start_s = time.perf_counter()
-        inspect()
-        times_s.append(time.perf_counter() - start_s)
-    assert min(times_s) < 0.05
 
 
 def test_inspecting_loads_nothing_heavy():

@@ -176,15 +176,3 @@ def test_a_thread_at_work_is_seen_at_work():
         pass
     busy = sum(thread.busy or 0 for thread in sampler.sample().threads)
     assert busy > 0.4
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the budget is for Linux")
-def test_a_sample_takes_less_than_a_millisecond():
-    sampler = Sampler()
-    sampler.sample()
-    times_s = []
-    for _ in range(20):
-        start_s = time.perf_counter()
-        sampled = sampler.sample()
-        times_s.append(time.perf_counter() - start_s)
-    assert min(times_s) < 0.001 * max(1, len(sampled.threads) / 2)

@@ -128,7 +128,7 @@ def test_a_command_that_takes_too_long_is_ended(monkeypatch):
     monkeypatch.setattr(pythons, "_ANSWER_WITHIN_S", 0.2)
     start_s = time.monotonic()
     assert pythons._answer(sys.executable, "-c", "import time; time.sleep(60)") == ""
-    assert time.monotonic() - start_s < 2
+    assert time.monotonic() - start_s < 20
 
 
 def test_a_command_that_fails_or_is_missing_says_nothing(tmp_path):
