@@ -14,7 +14,7 @@ from experiments.declare import Experiment, P, Spec, specs
 from experiments.problems import Trouble
 from experiments.units import show
 
-_FACTORS = {
+_FACTORS: dict[str, dict[str, float]] = {
     "bytes": {
         "": 1, "b": 1, "k": 2**10, "kib": 2**10, "kb": 10**3, "m": 2**20, "mib": 2**20,
         "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9,
@@ -94,7 +94,7 @@ _BOOLS = {"yes": True, "true": True, "1": True, "on": True} | {
 
 
 def _parse_number(name: str, text: str, kind: type[int] | type[float], spec: Spec) -> float:
-    factors: Mapping[str, float] = _FACTORS.get(spec.unit, {"": 1})
+    factors = _FACTORS.get(spec.unit, {"": 1})
     match = _NUMBER.fullmatch(text)
     try:
         if match is None:
