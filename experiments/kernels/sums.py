@@ -1,7 +1,9 @@
 """The sum of an array of 8-byte elements, read in a row or in random order.
 
-Random positions are computed, `scramble(i)`, so that no list of positions is read besides; the
-loads do not depend on each other, and the processor has as many in flight as it can.
+Random positions come from a linear congruential generator, so that no list of positions is read
+besides. Its period is the whole array (Hull and Dobell 1962), so each element is read once a lap;
+the next position does not wait for the read, so the processor has as many under way as it can.
+Constants: D. E. Knuth, MMIX.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from experiments.kernels.chains import scramble
+_MULTIPLIER = np.uint64(6364136223846793005)
+_INCREMENT = np.uint64(1442695040888963407)
 
 
 @njit("uint64(uint64[::1], int64)", nogil=True, cache=True)
@@ -25,12 +28,13 @@ def sum_in_a_row(words: np.ndarray, laps: int) -> np.uint64:
     return total
 
 
-@njit("uint64(uint64[::1], int64, int64, int64, uint64)", nogil=True, cache=True)
-def sum_at_random(
-    words: np.ndarray, bits: int, first: int, count: int, key: np.uint64
-) -> np.uint64:
-    """Return the sum of `count` elements of the 2^bits in a random order, from turn `first` on."""
-    total = np.uint64(0)
-    for i in range(count):
-        total += words[scramble(np.uint64(first + i), np.uint64(bits), key)]
+@njit("uint64(uint64[::1], int64, uint64[::1], int64)", nogil=True, cache=True)
+def sum_at_random(words: np.ndarray, bits: int, place: np.ndarray, count: int) -> np.uint64:
+    """Return the sum of the next `count` of 2^bits elements; `place[0]` is where the walk is."""
+    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    number, total = place[0], np.uint64(0)
+    for _ in range(count):
+        total += words[number & mask]
+        number = number * _MULTIPLIER + _INCREMENT
+    place[0] = number
     return total

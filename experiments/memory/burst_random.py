@@ -42,7 +42,7 @@ ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * KIB
 FREE_SHARE = 0.5
 WARM_UP_READS = 500_000
-SETTLE_READS = 2_000
+FIRST_READS = 2_000
 IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
 ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 
@@ -106,20 +106,20 @@ def _read_in_a_row(buffer: Buffer, size_bytes: int, _round: int, bench: Bench) -
 
 
 def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) -> float:
+    import numpy as np
+
     from experiments.kernels.sums import sum_at_random
 
     words = buffer.words[: size_bytes // ELEMENT_BYTES]
-    bits, key = words.size.bit_length() - 1, 0x9E3779B9 * (round_ + 1)
-    turn = min(words.size, WARM_UP_READS)
-    sum_at_random(words, bits, 0, turn, key)
+    bits, place = words.size.bit_length() - 1, np.array([round_], dtype=np.uint64)
+    sum_at_random(words, bits, place, min(words.size, WARM_UP_READS))
+    # Every call goes on to new positions: those just read would be in the cache.
     count = bench.repeat_for(
-        lambda count: sum_at_random(words, bits, turn, count, key),
+        lambda count: sum_at_random(words, bits, place, count),
         at_least_s=SAMPLE_S,
-        start=SETTLE_READS,
+        start=FIRST_READS,
     )
-    # Other positions than those just read, or a large array would answer from the cache.
-    after = turn + count
-    return bench.time(lambda: sum_at_random(words, bits, after, count, key)) / count
+    return bench.time(lambda: sum_at_random(words, bits, place, count)) / count
 
 
 def _read_dependent(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) -> float:

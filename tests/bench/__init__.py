@@ -1,0 +1,1 @@
+"""The benchmark of the project: `make bench`. Ratios in one run, held against the budgets."""

@@ -1,0 +1,42 @@
+"""Run the benchmark: `python -m tests.bench [against_c] [running] [watching]`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from experiments.engine.lock import FOLDER_VARIABLE
+
+PARTS = ("against_c", "running", "watching")
+ROOT = Path(__file__).parents[2]
+
+
+def main(wanted: list[str]) -> int:
+    """Print every line as it comes; return 1 if a budget is not kept."""
+    console = Console(highlight=False)
+    os.environ["PYTHONPATH"] = str(ROOT)  # the workers find the benchmark's own experiment
+    broken = 0
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("", "figure", "budget", ""):
+        table.add_column(heading)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        for part in wanted or PARTS:
+            for line in importlib.import_module(f"tests.bench.{part}").lines():
+                verdict = {True: "kept", False: "OVER", None: ""}[line.kept]
+                broken += line.kept is False
+                console.print(f"{line.what}: {line.figure} {verdict}", style="dim")
+                table.add_row(line.what, line.figure, line.budget, verdict)
+    console.print()
+    console.print(table)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

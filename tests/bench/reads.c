@@ -1,0 +1,126 @@
+/* The twin of the memory experiments in C: the same reads, written as C is written.
+ *
+ *   reads chain SIZE CPU NICE     seconds of one dependent read, random order, one line a node
+ *   reads row|random SIZE CPU NICE   seconds per 8-byte element of a sum
+ *
+ * Prints one sample of at least 5 ms a line for each line that it reads, so that a caller can take
+ * turns with it.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { LINE = 64, WORDS = LINE / 8 };
+static const double SAMPLE_S = 0.005;
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static uint64_t random_state = 88172645463325252ull;
+static uint64_t random_below(uint64_t n) { /* xorshift64 (Marsaglia 2003) */
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % n;
+}
+
+/* One cycle through all lines (Sattolo 1986). */
+static void **chain(uint64_t *words, uint64_t nodes) {
+    uint64_t *order = malloc(nodes * sizeof *order);
+    for (uint64_t i = 0; i < nodes; i++) order[i] = i;
+    for (uint64_t i = nodes - 1; i > 0; i--) {
+        uint64_t j = random_below(i), swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    for (uint64_t i = 0; i < nodes; i++)
+        words[order[i] * WORDS] = (uint64_t)&words[order[(i + 1) % nodes] * WORDS];
+    free(order);
+    return (void **)&words[0];
+}
+
+static void **walk(void **p, uint64_t steps) {
+#define STEP p = *p;
+#define STEPS4 STEP STEP STEP STEP
+    for (uint64_t i = 0; i < steps / 16; i++) { STEPS4 STEPS4 STEPS4 STEPS4 }
+    return p;
+}
+
+static uint64_t sum_row(const uint64_t *words, uint64_t count, uint64_t laps) {
+    uint64_t total = 0;
+    for (uint64_t lap = 0; lap < laps; lap++) {
+        for (uint64_t i = 0; i < count; i++) total += words[i];
+        __asm__ volatile("" : "+r"(total)); /* a lap is not to be left out */
+    }
+    return total;
+}
+
+static uint64_t sum_random(const uint64_t *words, uint64_t bits, uint64_t *place, uint64_t count) {
+    uint64_t total = 0, number = *place, mask = (1ull << bits) - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        total += words[number & mask];
+        number = number * 6364136223846793005ull + 1442695040888963407ull;
+    }
+    *place = number;
+    return total;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 5) return 2;
+    const char *kind = argv[1];
+    uint64_t size = strtoull(argv[2], 0, 0), count = size / 8, bits = 63 - __builtin_clzll(count);
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(atoi(argv[3]), &cpus);
+    sched_setaffinity(0, sizeof cpus, &cpus);
+    setpriority(PRIO_PROCESS, 0, atoi(argv[4]));
+
+    uint64_t huge = 2 << 20;
+    char *map = mmap(0, size + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) return 1;
+    madvise(map, size + huge, MADV_NOHUGEPAGE);
+    uint64_t *words = (uint64_t *)(((uintptr_t)map + huge - 1) / huge * huge);
+    for (uint64_t i = 0; i < count; i++) words[i] = 1;
+
+    void **place = 0;
+    uint64_t turn = 0, sink = 0, work = 2048, nodes = size / LINE;
+    if (!strcmp(kind, "chain")) place = chain(words, nodes);
+    char request[64];
+    while (fgets(request, sizeof request, stdin)) {
+        double taken_s = 0, per = 0;
+        /* The same warm-up as ours before each sample: caches and page tables are shared. */
+        if (!strcmp(kind, "chain")) place = walk(place, nodes < 200000 ? nodes : 200000);
+        if (!strcmp(kind, "row")) sink += sum_row(words, count, 1);
+        if (!strcmp(kind, "random")) sink += sum_random(words, bits, &turn, 500000);
+        for (;;) { /* grow the work until a sample is long enough; that is the warm-up */
+            double start_s = now_s();
+            if (!strcmp(kind, "chain")) {
+                place = walk(place, work);
+                per = work;
+            } else if (!strcmp(kind, "row")) {
+                uint64_t laps = (work + count - 1) / count;
+                sink += sum_row(words, count, laps);
+                per = (double)laps * count;
+            } else {
+                sink += sum_random(words, bits, &turn, work);
+                per = work;
+            }
+            taken_s = now_s() - start_s;
+            if (taken_s >= SAMPLE_S) break;
+            work *= 2;
+        }
+        printf("%.6g\n", taken_s / per);
+        fflush(stdout);
+    }
+    fprintf(stderr, "%p %lu\n", (void *)place, (unsigned long)sink);
+    return 0;
+}

@@ -1,0 +1,3 @@
+"""An experiment that does nothing but send rows."""
+
+EXPERIMENTS = ("many_rows",)
