@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from app.context import Context, ExitCode
+from app.context import Context, ExitCode, discard_output
 from experiments.engine.environment import program_version
 from experiments.problems import Trouble
-
-COMMANDS = ("inspect", "watch", "experiments", "run", "replay", "compare", "worker")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,11 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(_command(options.command)(options, context))
     except Trouble as trouble:
         if options.debug:
-            raise
+            traceback.print_exc()
         context.complain(trouble.problem)
         return ExitCode.USAGE
     except BrokenPipeError:  # `coreopsis inspect | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return ExitCode.DONE
     except KeyboardInterrupt:
         return ExitCode.STOPPED
@@ -107,9 +105,9 @@ def _parser() -> argparse.ArgumentParser:
 
     watch = add("watch", "show the load as it changes")
     watch.add_argument("--json", action="store_true", help="write each sample as a line of JSON")
-    watch.add_argument("--hz", type=float, default=2.0, metavar="N", help="samples a second (2)")
+    watch.add_argument("--hz", type=_number, default=2.0, metavar="N", help="samples a second (2)")
     watch.add_argument(
-        "--for", type=float, dest="seconds", metavar="SECONDS", help="end after so long"
+        "--for", type=_number, dest="seconds", metavar="SECONDS", help="end after so long"
     )
 
     experiments = add("experiments", "list what can be measured")
@@ -131,7 +129,9 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = add("replay", "show a recorded run")
     replay.add_argument("file", help="a run file, or the first letters of a run's id")
-    replay.add_argument("--speed", type=float, metavar="N", help="as it happened, N times as fast")
+    replay.add_argument(
+        "--speed", type=_number, metavar="N", help="as it happened, N times as fast"
+    )
 
     compare = add("compare", "hold two runs of one experiment side by side")
     compare.add_argument("a", help="a run file, or the first letters of a run's id")
@@ -149,6 +149,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fake-machine", type=Path, metavar="FILE", help="take the machine from a JSON file"
     )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number") from None
 
 
 def _speak_any_terminal() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,9 +56,9 @@ class Context:
         except OSError as error:
             raise Trouble("machine_unreadable", name=name, reason=error.strerror or "?") from None
         except BadMachine as error:
-            raise Trouble("machine_unreadable", name=name, reason=str(error)) from None
+            raise Trouble("machine_refused", name=name, reason=str(error)) from None
         except (ValueError, RecursionError):
-            raise Trouble("machine_unreadable", name=name, reason="it is no JSON.") from None
+            raise Trouble("machine_unreadable", name=name, reason="it is no JSON") from None
 
     @functools.cached_property
     def library(self) -> Library:
@@ -70,16 +71,12 @@ class Context:
     @functools.cached_property
     def console(self) -> Console:
         """Standard output."""
-        from rich.console import Console
-
-        return Console(highlight=False, soft_wrap=False)
+        return _console(stderr=False)
 
     @functools.cached_property
     def errors(self) -> Console:
         """Standard error: progress, notes and problems."""
-        from rich.console import Console
-
-        return Console(stderr=True, highlight=False)
+        return _console(stderr=True)
 
     def sentence(self, problem: Problem) -> str:
         """Return a problem as one sentence."""
@@ -88,3 +85,19 @@ class Context:
     def complain(self, problem: Problem) -> None:
         """Say on standard error what is wrong."""
         sys.stderr.write(self.sentence(problem) + "\n")
+
+
+def discard_output() -> None:
+    """Let standard output go nowhere, because whoever read it has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _console(*, stderr: bool) -> Console:
+    """Return a console that prints texts as they are: a `[name]` in a file is no markup."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the program with exit code 1
+
+    return Plain(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -43,6 +43,7 @@ class Lane:
     """One lane of a timeline: the slices (start, end) in seconds, in order."""
 
     group: str
+    detail: str
     lane: str
     slices: tuple[tuple[float, float], ...]
 
@@ -85,18 +86,18 @@ def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
 
 def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:
     """Return the lanes, those of one group together."""
-    groups: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
     for row in rows:
         group = str(getattr(row, view.group)) if view.group else ""
-        key = (group, str(getattr(row, view.lane)))
+        detail = str(getattr(row, view.detail)) if view.detail else ""
+        key = (group, detail, str(getattr(row, view.lane)))
         groups.setdefault(key, []).append((getattr(row, view.start), getattr(row, view.end)))
-    return [
-        Lane(group, lane, tuple(sorted(slices)))
-        for (group, lane), slices in sorted(
-            groups.items(),
-            key=lambda item: (_place(item[0][0], view.order), _place(item[0][1], ())),
-        )
-    ]
+
+    def place(key: tuple[str, str, str]) -> tuple[object, ...]:
+        group, detail, lane = key
+        return _place(group, view.order), _place(detail, ()), _place(lane, ())
+
+    return [Lane(*key, tuple(sorted(groups[key]))) for key in sorted(groups, key=place)]
 
 
 def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:

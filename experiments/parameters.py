@@ -17,7 +17,7 @@ from experiments.units import show
 _FACTORS: dict[str, dict[str, float]] = {
     "bytes": {
         "": 1, "b": 1, "k": 2**10, "kib": 2**10, "kb": 10**3, "m": 2**20, "mib": 2**20,
-        "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9,
+        "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9, "t": 2**40, "tib": 2**40, "tb": 10**12,
     },
     "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60},
 }  # fmt: skip
@@ -33,7 +33,7 @@ def from_text(params: P, settings: Mapping[str, str]) -> P:
     changes: dict[str, Any] = {}
     for name, text in settings.items():
         _check_name(name, known)
-        changes[name] = _parse(name, text.strip(), types[name], known[name])
+        changes[name] = _parse(name, text.strip(), types[name], known[name], getattr(params, name))
     return _checked(dataclasses.replace(params, **changes))
 
 
@@ -58,6 +58,15 @@ def to_json(params: object) -> dict[str, Any]:
     return plain
 
 
+def to_text(value: object, unit: str = "") -> str:
+    """Return a value of a parameter as a person reads and types it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return show(value, unit)
+    return (", ".join(value) or "none") if isinstance(value, list | tuple) else str(value)
+
+
 def check_memory(experiment: Experiment[P], params: P, available_bytes: int | None) -> None:
     """Raise Trouble if the run would want more memory than is free."""
     needed_bytes = experiment.memory_bytes(params)
@@ -74,13 +83,13 @@ def _check_name(name: str, known: Mapping[str, Spec]) -> None:
         raise Trouble("parameter_unknown", name=name, known=", ".join(known))
 
 
-def _parse(name: str, text: str, kind: Any, spec: Spec) -> Any:
+def _parse(name: str, text: str, kind: Any, spec: Spec, now: Any) -> Any:
     if kind is bool:
         if text.lower() not in _BOOLS:
             raise Trouble("parameter_not_yes_or_no", name=name, text=text)
         return _BOOLS[text.lower()]
     if kind in (int, float):
-        return _parse_number(name, text, kind, spec)
+        return _parse_number(name, text, kind, spec, now)
     if typing.get_origin(kind) is tuple:
         if text == "all":
             return spec.known_choices()
@@ -93,18 +102,24 @@ _BOOLS = {"yes": True, "true": True, "1": True, "on": True} | {
 }  # fmt: skip
 
 
-def _parse_number(name: str, text: str, kind: type[int] | type[float], spec: Spec) -> float:
+def _parse_number(
+    name: str, text: str, kind: type[int] | type[float], spec: Spec, now: float
+) -> float:
     factors = _FACTORS.get(spec.unit, {"": 1})
     match = _NUMBER.fullmatch(text)
     try:
         if match is None:
             raise ValueError(text)
         number = float(match[1]) * factors[match[2].lower()]
-        if kind is int and number != int(number):
+        if kind is float:
+            return number
+        whole = round(number)
+        if whole != number and not spec.unit:  # 1.1 MiB may be rounded to bytes, 2.5 rounds not
             raise ValueError(text)
+        return whole
     except (ValueError, KeyError, OverflowError):
-        raise Trouble("parameter_not_a_number", name=name, text=text) from None
-    return kind(number)
+        key = "parameter_not_whole" if kind is int and not spec.unit else "parameter_not_a_number"
+        raise Trouble(key, name=name, text=text, like=to_text(now, spec.unit)) from None
 
 
 def _checked(params: P, *, check_choices: bool = True) -> P:

@@ -61,7 +61,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Slices from `start` to `end` (seconds) on lanes; lanes of one `group` stand together."""
+    """Slices from `start` to `end` (seconds) on lanes, ordered by `group` and `detail`."""
 
     key: str
     table: str
@@ -69,6 +69,7 @@ class Timeline:
     start: str
     end: str
     group: str | None = None
+    detail: str | None = None
     order: tuple[str, ...] = ()  # groups that come first, in this order
     limits: tuple[Limit, ...] = ()
 

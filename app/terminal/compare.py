@@ -11,8 +11,11 @@ from rich.table import Table
 from app.comparison import Compared, compare
 from app.context import Context, ExitCode
 from app.library import machine_name
+from app.terminal.report import label
+from experiments.declare import Experiment, specs
 from experiments.engine.recording import Recording, read
-from experiments.units import digits, show
+from experiments.parameters import to_text
+from experiments.units import show, unit_of
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -28,23 +31,33 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
     console.print(f"A  {_name(a)}")
     console.print(f"B  {_name(b)}")
     if compared.params:
-        names = ", ".join(f"{name} ({x} and {y})" for name, (x, y) in compared.params.items())
+        names = ", ".join(_differences(experiment, compared))
         console.print(words.say("terminal.not_comparable_params", {"names": names}))
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("", "A", "B", "B / A", ""):
-        table.add_column(heading, justify="right" if heading else "left")
+    table.add_column("")
+    for heading in ("A", "B", "B / A"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
     units = {value.name: value.unit for value in experiment.values}
     for value in compared.values:
-        key = f"{experiment.id}.values.{value.name}"
-        unit = units.get(value.name, "")
-        ratio = "" if value.ratio is None else digits(value.ratio)
+        unit = units[value.name] if value.name in units else unit_of(value.name)
+        ratio = "" if value.ratio is None else show(value.ratio, "ratio")
         verdict = words.say(f"verdicts.{value.verdict}") if value.verdict else ""
-        label = words.say(key) if words.has(key) else value.name
-        table.add_row(label, show(value.a, unit), show(value.b, unit), ratio, verdict)
+        name = label(words, experiment, value.name)
+        table.add_row(name, show(value.a, unit), show(value.b, unit), ratio, verdict)
     console.print(table)
     if not compared.values:
         console.print(words.say("terminal.nothing_measured"))
     return ExitCode.DONE
+
+
+def _differences(experiment: Experiment[Any], compared: Compared) -> list[str]:
+    """Return the parameters that differ, each with both values."""
+    units = {name: spec.unit for name, spec in specs(experiment.params).items()}
+    return [
+        f"{name} ({to_text(a, units.get(name, ''))} and {to_text(b, units.get(name, ''))})"
+        for name, (a, b) in compared.params.items()
+    ]
 
 
 def _name(recording: Recording) -> str:

@@ -20,6 +20,7 @@ from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.words import Words
 
 LABEL_WIDTH = 24
+NUMBER_WIDTH = 9  # "0.0485 ns"
 LEAST_BAR, MOST_BAR = 10, 40
 MOST_LANE = 80
 MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
@@ -60,7 +61,7 @@ class Draw:
             case Lines():
                 return self._lines(marks.lines(view, rows), view)
             case Timeline():
-                return self._lanes(marks.lanes(view, rows))
+                return self._lanes(marks.lanes(view, rows), view)
             case Heatmap():
                 return self._cells(marks.cells(view, rows), view)
             case _:
@@ -72,13 +73,12 @@ class Draw:
         unit = self._unit(view.table, view.value)
         width = self._bar_width(beside=LABEL_WIDTH + 34)
         length = _scale([bar.value for bar in bars], width, logarithmic=logarithmic)
+        column = view.detail if isinstance(view, Bars) else None
         detailed = len({bar.detail for bar in bars}) > 1
         table = _grid()
         table.add_column(max_width=LABEL_WIDTH)
         for bar in bars:
-            label = self.choice(bar.label)
-            if detailed and bar.detail:
-                label += f", {self._word('columns', 'python')} {bar.detail}"
+            label = self._label(bar.label, column, bar.detail if detailed else "")
             low, high = min(bar.repeats), max(bar.repeats)
             spread = "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
             table.add_row(
@@ -101,7 +101,7 @@ class Draw:
             heading = (
                 self.choice(line.series) if line.series else self._word("columns", view.y.column)
             )
-            table.add_column(heading, justify="right")
+            table.add_column(heading, justify="right", min_width=NUMBER_WIDTH)
             table.add_column("", no_wrap=True)
         for x in xs:
             cells: list[RenderableType] = [show(x, unit_x)]
@@ -111,15 +111,16 @@ class Draw:
             table.add_row(*cells)
         return table
 
-    def _lanes(self, lanes: Sequence[marks.Lane]) -> RenderableType:
+    def _lanes(self, lanes: Sequence[marks.Lane], view: Timeline) -> RenderableType:
         end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)
         width = max(20, min(self._console.width - LABEL_WIDTH - 8, MOST_LANE))
         table = _grid()
         table.add_column(width=LABEL_WIDTH)
-        group = None
+        detailed = len({lane.detail for lane in lanes}) > 1
+        before = None
         for lane in lanes:
-            label = self.choice(lane.group) if lane.group != group else ""
-            group = lane.group
+            label = self._label(lane.group, view.detail, lane.detail if detailed else "")
+            label, before = "" if label == before else label, label
             number = str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane
             table.add_row(label, number, _lane(lane.slices, end_s, width))
         table.add_row("", "", Text(f"0 to {show(end_s, 's')}", style="dim"))
@@ -147,6 +148,11 @@ class Draw:
             if limit.value in values and limit.value in units
         ]
         return [Text("┄ " + " · ".join(known), style="dim")] if known else []
+
+    def _label(self, label: str, column: str | None, detail: str) -> str:
+        """Return the words of a bar or lane, with what its detail column says ("Python 3.13")."""
+        text = self.choice(label)
+        return f"{text}, {self._word('columns', column)} {detail}" if column and detail else text
 
     def _bar_width(self, *, beside: int) -> int:
         return min(max(self._console.width - beside, LEAST_BAR), MOST_BAR)

@@ -14,8 +14,7 @@ from rich.text import Text
 from app.context import Context, ExitCode
 from experiments.declare import Experiment, specs
 from experiments.needs import missing_need
-from experiments.parameters import to_json
-from experiments.units import show
+from experiments.parameters import to_json, to_text
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -67,7 +66,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     words = context.words
     params = experiment.params_for(context.machine, quick=False)
     need = missing_need(experiment, context.machine)
-    about = f"about {show(round(experiment.seconds(params)), 's')} here"
+    about = words.say("terminal.seconds_here", {"seconds_s": round(experiment.seconds(params))})
     question = Text(experiment.id, style="bold")
     question.append("  " + words.say(f"{experiment.id}.question"), style="not bold")
     reason = words.say(f"problems.needs_{need}") if need else about
@@ -76,18 +75,9 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
         table.add_column(style="dim", max_width=width)
     for name, spec in specs(experiment.params).items():
         default = getattr(params, name)
-        shown = show(default, spec.unit) if _is_number(default) else _text(default)
         choices = spec.known_choices()
         among = f" ({', '.join(choices)})" if choices and default != choices else ""
-        table.add_row(name, shown, words.say(f"{experiment.id}.help.{name}") + among)
+        table.add_row(
+            name, to_text(default, spec.unit), words.say(f"{experiment.id}.help.{name}") + among
+        )
     return Group(question, Padding(Text(reason, style="dim"), (0, 2)), Padding(table, (0, 2)))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return (", ".join(value) or "none") if isinstance(value, tuple) else str(value)

@@ -14,7 +14,6 @@ from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Run
 from experiments.problems import Problem
-from experiments.units import show
 
 
 class Follow:
@@ -40,8 +39,9 @@ class Follow:
                     row_type = self._experiment.tables[event.table]
                     tables[event.table].append(msgspec.convert(event.row, row_type))
                 elif isinstance(event, wire.Progress):
-                    left = f"about {show(event.left_s, 's')} left" if event.left_s else ""
-                    bar.update(task, completed=event.fraction, left=left)
+                    left = {"left_s": round(event.left_s or 0)}
+                    said = self._context.words.say("terminal.time_left", left)
+                    bar.update(task, completed=event.fraction, left=said)
                 elif isinstance(event, wire.Note):
                     self._note(event)
                 elif isinstance(event, wire.Finished):
@@ -50,6 +50,8 @@ class Follow:
         return finished, tables
 
     def _note(self, note: wire.Note) -> None:
+        if note.key == "machine_was_quiet":
+            return
         if note.key == "waiting_for_machine" and self._now:
             self.refused = Problem("machine_busy", note.values)
             self._run.stop()

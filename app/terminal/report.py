@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,10 +49,30 @@ def tell(
     )
     console.print()
     console.print(_values(words, experiment, values))
-    if quick:
-        console.print(Text("· " + words.say("outcomes.quick"), style="dim"))
-    for key in finding.limits:
-        console.print(Text("· " + words.say(f"{experiment.id}.limits.{key}", values), style="dim"))
+    remarks = [words.say("outcomes.quick")] if quick else []
+    remarks += [words.say(f"{experiment.id}.limits.{key}", values) for key in finding.limits]
+    console.print(_listed(remarks))
+
+
+def label(words: Words, experiment: Experiment[Any], value: str) -> str:
+    """Return what a value is called; one of another Python after that of ours."""
+    key, of_python = f"{experiment.id}.values.{value}", _OF_PYTHON.fullmatch(value)
+    if words.has(key) or not of_python:
+        return words.say(key) if words.has(key) else value
+    ours = label(words, experiment, f"{of_python['name']}_{of_python['unit']}")
+    version = of_python["version"].replace("_", ".")
+    return words.say("terminal.of_python", {"label": ours, "version": version})
+
+
+_OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+)")
+
+
+def _listed(remarks: Sequence[str]) -> Table:
+    """Return a list in which a long remark goes on below its own first word."""
+    table = Table.grid(padding=(0, 1))
+    for remark in remarks:
+        table.add_row("·", remark, style="dim")
+    return table
 
 
 def _values(words: Words, experiment: Experiment[Any], values: Mapping[str, float]) -> Table:
@@ -61,9 +82,7 @@ def _values(words: Words, experiment: Experiment[Any], values: Mapping[str, floa
     units = {value.name: value.unit for value in experiment.values}
     for name in (*units, *(name for name in values if name not in units)):
         if name in values:
-            key = f"{experiment.id}.values.{name}"
-            unit = units.get(name)
-            if unit is None:  # a value of this machine alone, such as that of another Python
-                unit = unit_of(name)
-            table.add_row(words.say(key) if words.has(key) else name, show(values[name], unit))
+            # Undeclared: a value of this machine alone, such as that of another Python.
+            unit = units[name] if name in units else unit_of(name)
+            table.add_row(label(words, experiment, name), show(values[name], unit))
     return table

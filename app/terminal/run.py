@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.context import Context, ExitCode
+from app.context import Context, ExitCode, discard_output
 from app.library import Keeping
 from app.terminal.progress import Follow
 from app.terminal.report import tell
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
         experiment.params_for(context.machine, quick=options.quick), _settings(options.set)
     )
     check_memory(experiment, params, available_bytes())
-    with _out(options.out) as out:
+    with _writable(options.out):
         return measure(
             context,
             experiment,
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
             keep=not options.no_keep,
             now=options.now,
             stream=options.json,
-            out=out,
+            out=options.out,
             svg=options.svg,
         )
 
@@ -79,8 +79,12 @@ def measure(
         if out is not None:
             copy.append(line)
         if stream:
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+            try:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+            except BrokenPipeError:  # `... --json | head`: nobody listens any more
+                discard_output()
+                running.stop()
 
     engine = Engine()
     try:
@@ -92,8 +96,6 @@ def measure(
         engine.close()
         if keeping is not None:
             keeping.close()
-    if out is not None:
-        _write_copy(out, copy)
     if follow.refused is not None:
         context.complain(follow.refused)
         return ExitCode.CANNOT_RUN_HERE
@@ -105,6 +107,8 @@ def measure(
         context.complain(Problem("svg_needs_window"))
     if keeping is not None:
         _tell_kept(context, keeping, running, silent=stream)
+    if out is not None and copy:
+        _write_copy(out, copy)
     return _exit_code(finished)
 
 
@@ -140,15 +144,23 @@ def _settings(texts: list[str]) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _out(path: Path | None) -> Iterator[Path | None]:
-    """Make sure, before anything is measured, that the file can be written."""
-    if path is not None:
-        try:
-            path.open("ab").close()
-        except OSError as error:
-            reason = error.strerror or "?"
-            raise Trouble("out_not_writable", path=str(path), reason=reason) from None
-    yield path
+def _writable(path: Path | None) -> Iterator[None]:
+    """Make sure, before anything is measured, that the file can be written; leave no empty one."""
+    if path is None:
+        yield
+        return
+    is_new = not path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        reason = error.strerror or "?"
+        raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if is_new and path.stat().st_size == 0:  # no line of a run came
+                path.unlink()
 
 
 def _write_copy(path: Path, lines: list[bytes]) -> None:

@@ -168,13 +168,14 @@ def _children() -> list[int]:
 
 
 def start_of(pid: int) -> str:
-    """Return when a process started, in ticks since boot; "" where that is not known.
+    """Return when a process started, in ticks since boot; "" where it is dead or not known.
 
     With it a process id is never mistaken for a later process of the same number.
     """
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[19]
+            facts = file.read().rpartition(")")[2].split()
+            return "" if facts[0] in "ZX" else facts[19]  # a zombie guards nobody
     except (OSError, IndexError):
         return ""
 

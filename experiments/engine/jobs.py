@@ -17,8 +17,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from experiments.catalogue import SHELVES
 from experiments.declare import Experiment
@@ -32,7 +31,8 @@ log = logging.getLogger(__name__)
 LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has started
 GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
-LOG_LINES = 60
+TICK_S = 0.02  # between two looks of the watchdog
+LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
 Keep = Callable[[wire.Event, bytes], None]
 
@@ -57,7 +57,14 @@ class Worker:
             process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
         )
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
-        self._log = threading.Thread(target=self._read_log, name="worker log", daemon=True)
+        # The thread knows nothing of this object, which could not be forgotten as long as it runs:
+        # a worker that nobody ends loses its lifeline with its last reference.
+        self._log = threading.Thread(
+            target=_read_log,
+            args=(self._process.stderr, self._said),
+            name="worker log",
+            daemon=True,
+        )
         self._log.start()
         self._closing = threading.RLock()  # a signal may come in the middle of a send
         self.pid: int | None = None  # of the worker itself, from its hello
@@ -105,15 +112,15 @@ class Worker:
         """End the worker and give back everything it held here."""
         status = self.end()
         self._log.join(GUARDIAN_S)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         return status
 
     def said(self) -> str:
         """Return the last lines that were printed, without anybody's folders."""
         self._log.join(GUARDIAN_S)
-        return "\n".join(self._said).replace(str(Path.home()), "~")
+        said, home = "\n".join(self._said), os.path.expanduser("~")
+        return said.replace(home, "~") if len(home) > 1 else said  # the home of nobody is /
 
     def _end_orphans(self) -> None:
         if self.pid is not None and os.name == "posix":
@@ -121,11 +128,13 @@ class Worker:
                 os.killpg(self.pid, signal.SIGKILL)
         sweep()
 
-    def _read_log(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._said.append(line.decode(errors="replace").rstrip()[:1000])
-            log.info("worker: %s", self._said[-1])
+
+def _read_log(pipe: IO[bytes], said: collections.deque[str]) -> None:
+    # Closed here: to close a pipe that another thread reads would wait for whoever holds it open.
+    with pipe:
+        while line := pipe.readline(LOG_LINE_BYTES):
+            said.append(line.decode(errors="replace").rstrip())
+            log.info("worker: %s", said[-1])
 
 
 class Run:
@@ -145,9 +154,11 @@ class Run:
         self._worker = worker
         self._keep = keep
         self._order = Order()
-        self._stopping = threading.Event()
+        # Not an Event: its lock would be taken twice where one signal interrupts the handling of
+        # another, and the thread would wait for itself.
+        self._stopping = False
         self._ended = threading.Event()
-        self._silent = False
+        self._silent_limit_s: float | None = None  # set where it was ended for its silence
         self._waiting = False  # for another program's run: as long as it takes
         self._listening_since_s: float | None = None
         worker.send(
@@ -170,8 +181,8 @@ class Run:
 
     def stop(self) -> None:
         """Ask, and kill what has not ended after 100 ms; returns at once."""
-        if not self._stopping.is_set():
-            self._stopping.set()
+        if not self._stopping:
+            self._stopping = True
             self._worker.send(wire.Stop())
 
     def _heard(self) -> Iterator[tuple[bytes, wire.Event]]:
@@ -180,7 +191,7 @@ class Run:
             total_bytes += len(line)
             try:
                 event = wire.decode_event(line)
-                if isinstance(event, wire.Hello):
+                if isinstance(event, wire.Hello) and self._worker.pid is None:
                     self._worker.pid = event.pid
                     continue
                 self._order.check(event)
@@ -210,12 +221,14 @@ class Run:
 
     def _ending(self) -> tuple[bytes, wire.Event]:
         """The process ended without a word: say which of the endings it was."""
+        # The guardian must learn of this end before that of its lifeline, or it tells of the latter.
+        self._worker.wait(GUARDIAN_S)
         status = self._worker.end()
-        if self._stopping.is_set():
+        if self._stopping:
             return self._invented(wire.Outcome.STOPPED, None)
-        if self._silent:
+        if self._silent_limit_s is not None:
             return self._invented(
-                wire.Outcome.KILLED, "silent_too_long", limit_s=self.experiment.quiet_limit_s
+                wire.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
             )
         if status in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
             return self._invented(wire.Outcome.LOST, "crashed")
@@ -236,14 +249,24 @@ class Run:
 
     def _watch(self) -> None:
         """End a run that was asked to stop and has not, or that is silent beyond its limit."""
-        while not self._ended.wait(0.02):
-            if self._stopping.is_set():
+        since_s, silent_s, looked_s = None, 0.0, time.monotonic()
+        while not self._ended.wait(TICK_S):
+            if self._stopping:
                 if not self._worker.wait(GRACE_S):
                     self._worker.end()
                 return
-            since_s, limit_s = self._listening_since_s, self._limit_s()
-            if since_s is not None and time.monotonic() - since_s > limit_s:
-                self._silent = True
+            if not self._worker.is_alive():  # the guardian; what it left may hold the pipe open
+                self._worker.end()
+                return
+            before_s, looked_s = looked_s, time.monotonic()
+            if since_s is None or since_s != self._listening_since_s:
+                since_s, silent_s = self._listening_since_s, 0.0
+                continue
+            # Time in which this program was asleep itself (Ctrl-Z) is no silence of the worker.
+            silent_s += min(looked_s - before_s, 5 * TICK_S)
+            limit_s = self._limit_s()
+            if silent_s > limit_s:
+                self._silent_limit_s = limit_s
                 self._worker.end()
                 return
 
@@ -280,9 +303,10 @@ class Engine:
     ) -> Run:
         """Start a measurement, in the warm worker where there is a fitting one."""
         self.warm(experiment)
-        worker, self._warm = self._warm, None
-        assert worker is not None
-        return Run(worker, experiment, params, quick=quick, keep=keep)
+        assert self._warm is not None
+        run = Run(self._warm, experiment, params, quick=quick, keep=keep)
+        self._warm = None  # only now: parameters that cannot be sent leave it as it is
+        return run
 
     def close(self) -> None:
         """End the warm worker."""

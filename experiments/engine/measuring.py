@@ -17,6 +17,7 @@ from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Frame, Note, Progress, specs
 from experiments.engine import messages as wire
+from experiments.engine.disturbance import Disturbance
 from experiments.engine.environment import environment
 from experiments.engine.lock import one_at_a_time
 from experiments.engine.recording import sent
@@ -65,6 +66,7 @@ class _Run:
     def finished(self) -> wire.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
         outcome = wire.Outcome.COMPLETED
+        disturbance = Disturbance()
         self._tell_progress(0.0)
         generator = self._experiment.measure(self._params, self._bench)
         try:
@@ -74,6 +76,7 @@ class _Run:
                     self._bench.check_stop()
         except StopRequested:
             outcome = wire.Outcome.STOPPED
+        self._tell(disturbance.note())
         finding = None
         if self._rows or outcome is wire.Outcome.COMPLETED:
             finding = sent(

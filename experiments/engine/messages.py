@@ -19,6 +19,7 @@ import msgspec
 VERSION = 1
 LINE_LIMIT_BYTES = 2**20
 FRAME_LIMIT = 320  # rows and columns of a frame
+REASON_LIMIT = 300  # characters
 RUN_FORMAT = "coreopsis.run"
 
 Cell = float | int | str | bool | None
@@ -200,6 +201,10 @@ Event = Hello | Found | Whole | Sample | Started | Row | Frame | Progress | Note
 
 class BadMessage(ValueError):
     """The line is not a message of this version; the text says why."""
+
+    def __init__(self, reason: str) -> None:
+        # It may quote the line, and must fit into one itself.
+        super().__init__(reason if len(reason) <= REASON_LIMIT else reason[:REASON_LIMIT] + "…")
 
 
 _COMMANDS: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)

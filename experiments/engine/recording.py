@@ -86,7 +86,7 @@ class Recorder:
         self.path = path
         self.problem: OSError | None = None
         self._file = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
         )
         self._size = 0
         self._unwritten: list[bytes] = []
@@ -138,8 +138,8 @@ class Recorder:
             self.problem = error
             log.warning("cannot write to %s: %s", self.path.name, error)
             with contextlib.suppress(OSError):  # no torn line may stand where more will follow
-                os.ftruncate(self._file, self._size)
                 os.lseek(self._file, self._size, os.SEEK_SET)
+                os.ftruncate(self._file, self._size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,8 @@ def read(path: Path) -> Recording:
             event = wire.decode_event(line)
             order.check(event)
         except wire.BadMessage as error:
-            if not line.endswith(b"\n") and number > 1:
+            torn = not line.endswith(b"\n") and len(line) <= wire.LINE_LIMIT_BYTES
+            if torn and number > 1:
                 notes.append("torn_line_dropped")
                 break
             raise Trouble("recording_damaged", name=name, line=number, reason=str(error)) from None
@@ -238,7 +239,10 @@ def read(path: Path) -> Recording:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines with their ends; a cut or damaged gzip ends in what could be read."""
+    """Yield the lines with their ends, the first part of one that is too long.
+
+    Raises Trouble, in the middle of it where a gzip is cut or damaged.
+    """
     total = 0
     try:
         with _open(path) as file:

@@ -54,6 +54,7 @@ ORDER = (
 BURNERS = (0, 1, 2)
 SLEEPS = 25  # samples of the sleeper in each round
 FEW_ROUNDS = 5
+SIZE_TRIES, SIZE_TOLERANCE = 6, 0.05
 
 
 def other_pythons() -> tuple[str, ...]:
@@ -70,7 +71,7 @@ class Params:
     job: str = param("loop", choices=("loop", "sort", "sleep"))
     methods: tuple[str, ...] = param(METHODS, choices=METHODS)
     pythons: tuple[str, ...] = param((), choices=other_pythons)
-    rounds: int = param(7, minimum=1, maximum=50)
+    rounds: int = param(9, minimum=1, maximum=50)
     switch_interval_s: float = param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
 
 
@@ -194,12 +195,14 @@ class _Arms:
         return interpreter
 
     def _size(self, python: Interpreter, job: str) -> int:
-        """Return the size for which one job takes `job_s`, from the faster of two looks at it."""
+        """Return the size for which one job takes `job_s`; a core may need a while to get going."""
         if job == "sleep":
             return round(self._params.job_s * 1e6)
         size = 5 if job == "sort" else 20_000
-        for _ in range(3):
+        for _ in range(SIZE_TRIES):
             taken_s = min(self._ask(python, "serial", 1, job, size)["wall_s"] for _ in range(2))
+            if abs(taken_s / self._params.job_s - 1) < SIZE_TOLERANCE:
+                break
             size = max(1, round(size * self._params.job_s / taken_s))
         return size
 
@@ -379,6 +382,7 @@ EXPERIMENT = Experiment(
             start="start_s",
             end="end_s",
             group="method",
+            detail="python",
             order=ORDER,
         ),
         Bars(key="sleeper", table="wakes", label="burners", value="late_s"),

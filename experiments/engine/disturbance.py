@@ -1,0 +1,57 @@
+"""Had the run the machine to itself? The processor time that others used meanwhile, as a share."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from experiments.declare import Note
+
+BUSY_FRACTION = 0.05  # of all processor time, used by other programs
+STOLEN_FRACTION = 0.02  # given by the host to other virtual machines
+
+
+class Disturbance:
+    """Watches from when it is made; ask once, when the run's own children have been waited for."""
+
+    def __init__(self) -> None:
+        self._start = _Used.now()
+
+    def note(self) -> Note:
+        """Return what to say: `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`."""
+        before, after = self._start, _Used.now()
+        total_s = (after.clock_s - before.clock_s) * (os.cpu_count() or 1)
+        busy_s = after.busy_s - before.busy_s
+        others_s = max(0.0, busy_s - (after.own_s - before.own_s))
+        values = {
+            "others_fraction": round(min(1.0, others_s / total_s), 4),
+            "stolen_fraction": round(min(1.0, (after.stolen_s - before.stolen_s) / total_s), 4),
+        }
+        if values["others_fraction"] > BUSY_FRACTION:
+            return Note("machine_was_busy", values)
+        if values["stolen_fraction"] > STOLEN_FRACTION:
+            return Note("time_was_stolen", values)
+        return Note("machine_was_quiet", values)
+
+
+class _Used:
+    """Seconds of processor time so far: of everybody, of this process and its ended children."""
+
+    def __init__(self, clock_s: float, busy_s: float, stolen_s: float, own_s: float) -> None:
+        self.clock_s, self.busy_s, self.stolen_s, self.own_s = clock_s, busy_s, stolen_s, own_s
+
+    @classmethod
+    def now(cls) -> _Used:
+        import psutil
+
+        times, own = psutil.cpu_times(), os.times()
+        idle_s = times.idle + getattr(times, "iowait", 0.0)
+        stolen_s = getattr(times, "steal", 0.0)
+        # Guests are counted as user time already.
+        used_s = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+        return cls(
+            time.monotonic(),
+            used_s - idle_s - stolen_s,
+            stolen_s,
+            own.user + own.system + own.children_user + own.children_system,
+        )
