@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from experiments.bench import Bench
 from experiments.buffers import Buffer
+from machine.model import last_level_cache_bytes
 
 LINE_BYTES = 64
 SAMPLE_S = 0.005
 WARM_UP_STEPS = 200_000  # a whole lap up to 12 MiB; beyond, few of the lines stay cached anyway
 FIRST_STEPS = 2_000
+UNKNOWN_CACHE_BYTES = 32 * 2**20
 
 
 def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, random_order: int | None) -> float:
@@ -17,6 +19,7 @@ def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, random_order: int |
     `random_order` is the number of the order to walk in, None for one line after another.
     """
     from experiments.kernels.chains import link_in_a_row, link_random, rounded_steps, walk
+    from experiments.kernels.sums import sum_in_a_row
 
     nodes = size_bytes // LINE_BYTES
     if random_order is None:
@@ -25,6 +28,11 @@ def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, random_order: int |
         key = 0x9E3779B9 * (random_order + 1)
         place = link_random(buffer.words, nodes, buffer.address, key)
     bench.check_stop()
+    cache_bytes = last_level_cache_bytes(bench.machine) or UNKNOWN_CACHE_BYTES
+    if size_bytes > cache_bytes:
+        # The chain just laid out is still being written back, in the way of every read. Reading
+        # four caches' worth in a row, at full bandwidth, pushes it out.
+        sum_in_a_row(buffer.words[: min(size_bytes, 4 * cache_bytes) // 8], 1)
     place = walk(min(nodes, WARM_UP_STEPS), place)
     steps = bench.repeat_for(
         lambda count: walk(count, place), at_least_s=SAMPLE_S, start=FIRST_STEPS

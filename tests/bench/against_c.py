@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,11 +22,13 @@ from machine.model import Machine, caches_of, usable_threads
 from tests.bench.lines import Line, within
 
 SOURCE = Path(__file__).with_name("reads.c")
-FLAGS = ("-O3", "-march=native", "-funroll-loops")  # LLVM, behind numba, unrolls by itself
-TURNS = 15
+MIB = 2**20
+FLAGS = ("-O3", "-march=native")
+TURNS, SAMPLES = 12, 3
+LARGE = 256 * MIB
+Read = Callable[[Buffer, int, int, Bench], float]
 LATENCY = (0.95, 1.05)  # of the time that C takes
 BANDWIDTH = (1 / 1.15, 1 / 0.95)
-MIB = 2**20
 
 
 def lines() -> Iterator[Line]:
@@ -44,24 +45,31 @@ def lines() -> Iterator[Line]:
             if thread is None:
                 yield Line("reads against C", "threads cannot be pinned here")
                 return
-            buffer = Buffer(256 * MIB)
             for name, size in _sizes(machine):
+                what = f"{name}, one dependent read ({show(size, 'bytes')})"
                 yield _compare(
-                    f"{name}, one dependent read ({show(size, 'bytes')})",
-                    program, "chain", size, thread,
-                    lambda turn, size=size: step_s(buffer, size, bench, random_order=turn),
-                    best=True, budget=LATENCY,
+                    what, [str(program), "chain", str(size), str(thread)],
+                    lambda turn, size=size: [
+                        step_s(Buffer(size), size, bench, random_order=3 * turn + sample)
+                        for sample in range(SAMPLES)
+                    ],
+                    budget=LATENCY,
                 )  # fmt: skip
-            for kind, read in (
-                ("row", burst_random._read_in_a_row),
-                ("random", burst_random._read_at_random),
+            for kind, read, budget in (
+                ("row", burst_random._read_in_a_row, BANDWIDTH),
+                ("random", burst_random._read_at_random, LATENCY),
             ):
+                what = f"{'in a row' if kind == 'row' else 'at random'}, per element (256 MiB)"
                 yield _compare(
-                    f"{'in a row' if kind == 'row' else 'at random'}, per element (256 MiB)",
-                    program, kind, 256 * MIB, thread,
-                    lambda turn, read=read: read(buffer, 256 * MIB, turn, bench),
-                    best=False, budget=BANDWIDTH if kind == "row" else LATENCY,
+                    what, [str(program), kind, str(LARGE), str(thread)],
+                    lambda turn, read=read: _reads(read, bench, turn),
+                    budget=budget,
                 )  # fmt: skip
+
+
+def _reads(read: Read, bench: Bench, turn: int) -> list[float]:
+    buffer = Buffer(LARGE)
+    return [read(buffer, LARGE, SAMPLES * turn + sample, bench) for sample in range(SAMPLES)]
 
 
 def _sizes(machine: Machine) -> Iterator[tuple[str, int]]:
@@ -69,41 +77,28 @@ def _sizes(machine: Machine) -> Iterator[tuple[str, int]]:
     for cache in caches_of(machine, thread.id):
         if cache.size_bytes and cache.level in (1, 2):
             yield f"L{cache.level}", cache.size_bytes // 2
-    yield "memory", 256 * MIB
+    yield "memory", LARGE
 
 
 def _compare(
     what: str,
-    program: Path,
-    kind: str,
-    size: int,
-    thread: int,
-    ours: Callable[[int], float],
+    twin: list[str],
+    ours: Callable[[int], list[float]],
     *,
-    best: bool,
     budget: tuple[float, float],
 ) -> Line:
-    niceness = str(os.nice(0))
-    twin = subprocess.Popen(
-        [str(program), kind, str(size), str(thread), niceness],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert twin.stdin is not None
-    assert twin.stdout is not None
-    mine, its = [], []
+    """Take turns, each with memory of its own, and hold the best samples together.
+
+    The best, because whatever other programs and machines do only ever adds time.
+    """
+    mine: list[float] = []
+    its: list[float] = []
     for turn in range(TURNS):
-        mine.append(ours(turn))
-        twin.stdin.write("sample\n")
-        twin.stdin.flush()
-        its.append(float(twin.stdout.readline()))
-    twin.stdin.close()
-    twin.wait()
-    twin.stdout.close()
-    headline = min if best else statistics.median
-    ratio = headline(mine[1:]) / headline(its[1:])  # the first of each is the warm-up
-    figure = f"{show(headline(mine[1:]), 's')} against {show(headline(its[1:]), 's')}: {ratio:.3f}"
+        mine += ours(turn)
+        command = [*twin, str(os.nice(0))]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        its += [float(sample) for sample in done.stdout.split()]
+    ratio = min(mine) / min(its)
     low, high = budget
+    figure = f"{show(min(mine), 's')} against {show(min(its), 's')}: {ratio:.3f}"
     return Line(what, figure, f"{low:.2f} to {high:.2f}", within(ratio, low, high))
