@@ -38,6 +38,16 @@ class Buffer:
         self.address = np.uint64(self.words.ctypes.data)
         self.size_bytes = size_bytes
 
+    def part(self, size_bytes: int, turn: int) -> tuple[Any, int]:
+        """Return `size_bytes` of the buffer, as uint64, and where they begin; others each turn.
+
+        Which physical pages a small set lies on is luck, and decides how well it fits a cache: over
+        some turns the luck evens out.
+        """
+        places = (self.size_bytes - size_bytes) // HUGE_PAGE_BYTES + 1
+        start = turn % places * HUGE_PAGE_BYTES
+        return self.words[start // 8 : (start + size_bytes) // 8], int(self.address) + start
+
 
 def huge_pages_fraction(buffer: Buffer) -> float | None:
     """Return the share of a buffer that lies on huge pages; None where the system does not tell."""

@@ -123,7 +123,7 @@ def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) 
 
 
 def _read_dependent(buffer: Buffer, size_bytes: int, round_: int, bench: Bench) -> float:
-    return step_s(buffer, size_bytes, bench, random_order=round_)
+    return step_s(buffer, size_bytes, bench, turn=round_, at_random=True)
 
 
 _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dependent}

@@ -88,8 +88,8 @@ def measure(params: Params, bench: Bench) -> Measured:
             yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
-            random_order = arm.round if order == RANDOM else None
-            latency_s = step_s(buffer, size_bytes, bench, random_order=random_order)
+            at_random = order == RANDOM
+            latency_s = step_s(buffer, size_bytes, bench, turn=arm.round, at_random=at_random)
             yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
             yield Progress(arm.fraction)
 

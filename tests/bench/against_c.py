@@ -49,10 +49,7 @@ def lines() -> Iterator[Line]:
                 what = f"{name}, one dependent read ({show(size, 'bytes')})"
                 yield _compare(
                     what, [str(program), "chain", str(size), str(thread)],
-                    lambda turn, size=size: [
-                        step_s(Buffer(size), size, bench, random_order=3 * turn + sample)
-                        for sample in range(SAMPLES)
-                    ],
+                    lambda turn, size=size: _steps(size, bench, turn),
                     budget=LATENCY,
                 )  # fmt: skip
             for kind, read, budget in (
@@ -65,6 +62,11 @@ def lines() -> Iterator[Line]:
                     lambda turn, read=read: _reads(read, bench, turn),
                     budget=budget,
                 )  # fmt: skip
+
+
+def _steps(size: int, bench: Bench, turn: int) -> list[float]:
+    turns = range(SAMPLES * turn, SAMPLES * (turn + 1))
+    return [step_s(Buffer(size), size, bench, turn=each, at_random=True) for each in turns]
 
 
 def _reads(read: Read, bench: Bench, turn: int) -> list[float]:
