@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from app.context import Context, ExitCode, discard_output
-from experiments.engine.environment import program_version
 from experiments.problems import Trouble
 
 
@@ -82,6 +81,15 @@ class _Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE, f"{sentence}; see `{self.prog} --help`.\n")
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Look the version up only when it is asked for: that takes as long as all of argparse."""
+        from experiments.engine.environment import program_version
+
+        sys.stdout.write(f"coreopsis {program_version()}\n")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     _add_common(common)
@@ -143,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action="version", version=f"coreopsis {program_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("--debug", action="store_true", help="tell everything, with tracebacks")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where runs are kept")
     parser.add_argument(

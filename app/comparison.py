@@ -51,14 +51,15 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         if a.started.params.get(name) != b.started.params.get(name)
     }
     found = [_values(experiment, run) for run in (a, b)]
-    noise = [_by_round(experiment, run) for run in (a, b)]
+    judged = not params and versions[0] == experiment.version  # older runs keep what they found
+    noise = [_by_round(experiment, run) if judged else {} for run in (a, b)]
     values = tuple(
         ComparedValue(
             name,
             found[0][name],
             found[1][name],
             found[1][name] / found[0][name] if found[0][name] else None,
-            None if params else _verdict(noise[0].get(name), noise[1].get(name)),
+            _verdict(noise[0].get(name), noise[1].get(name)) if judged else None,
         )
         for name in found[0]
         if name in found[1]

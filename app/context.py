@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.library import Library
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.problems import Problem, Trouble
@@ -19,6 +18,8 @@ from machine.model import BadMachine, Machine, from_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from app.library import Library
 
 
 class ExitCode(enum.IntEnum):
@@ -64,6 +65,8 @@ class Context:
     def library(self) -> Library:
         """The runs in the user's data folder."""
         import platformdirs
+
+        from app.library import Library
 
         folder = self._data or platformdirs.user_data_path("coreopsis", appauthor=False)
         return Library(folder)

@@ -10,7 +10,9 @@ import contextlib
 import json
 import logging
 import os
+import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,19 +76,15 @@ class Library:
 
     def create(self, started: wire.Started) -> Recorder:
         """Begin the file of a run. Raises Trouble."""
-        stamp = "".join(c for c in started.at[:19] if c.isalnum())
-        name = f"{stamp}-{started.experiment}-{started.run[:8]}{SUFFIXES[0]}"
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
-            return Recorder(self._runs / name)
+            return Recorder(self._runs / _file_name(started, SUFFIXES[0]))
         except OSError as error:
             raise self._unwritable(error) from None
 
     def runs(self, search: str = "") -> list[Kept]:
         """Return the runs, pinned and newest first, whose words contain all those of `search`."""
-        with self._index() as index:
-            self._update(index)
-            kept = [self._kept(row) for row in index.execute("SELECT * FROM runs")]
+        kept = self._indexed()
         words = search.lower().split()
         found = [run for run in kept if all(word in _haystack(run) for word in words)]
         return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
@@ -125,9 +123,7 @@ class Library:
         """Copy a run from elsewhere into the library; return its file here. Raises Trouble."""
         recording = read(path)
         suffix = SUFFIXES[1] if path.name.endswith(".gz") else SUFFIXES[0]
-        stamp = "".join(c for c in recording.started.at[:19] if c.isalnum())
-        name = f"{stamp}-{recording.started.experiment}-{recording.started.run[:8]}{suffix}"
-        target = self._runs / name
+        target = self._runs / _file_name(recording.started, suffix)
         if not target.exists():
             try:
                 self._runs.mkdir(parents=True, exist_ok=True)
@@ -158,22 +154,24 @@ class Library:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    @contextlib.contextmanager
-    def _index(self) -> Iterator[sqlite3.Connection]:
-        """Open the index; made anew where it is damaged, in memory where it cannot be written."""
-        try:
-            connection = _connect(self._index_path)
-        except sqlite3.OperationalError as error:  # a read-only folder, or none yet
-            log.info("index in memory: %s", error)
-            connection = _connect(":memory:")
-        except sqlite3.DatabaseError as error:
-            log.warning("the index is damaged (%s) and is made anew", error)
-            self._index_path.unlink(missing_ok=True)
-            connection = _connect(self._index_path)
-        try:
-            yield connection
-        finally:
-            connection.close()
+    def _indexed(self) -> list[Kept]:
+        """Return every run. A damaged index is made anew; in memory where it cannot be written."""
+        for _ in range(2):
+            try:
+                return self._through(self._index_path)
+            except sqlite3.OperationalError as error:  # a read-only folder, none yet, or locked
+                log.info("index in memory: %s", error)
+                break
+            except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError) as error:
+                log.warning("the index is damaged (%s) and is made anew", error)
+                with contextlib.suppress(OSError):
+                    self._index_path.unlink(missing_ok=True)
+        return self._through(":memory:")
+
+    def _through(self, index_path: Path | str) -> list[Kept]:
+        with contextlib.closing(_connect(index_path)) as index:
+            self._update(index)
+            return [self._kept(row) for row in index.execute("SELECT * FROM runs")]
 
     def _update(self, index: sqlite3.Connection) -> None:
         """Bring the index to what the folder holds now."""
@@ -236,8 +234,20 @@ class Keeping:
             self.recorder.close()
             error = self.recorder.problem
             if error is not None:
-                reason = error.strerror or type(error).__name__
-                self.problem = Trouble("run_not_kept", reason=reason)
+                self.problem = self._rescued(self.recorder, error.strerror or "?")
+
+    def _rescued(self, recorder: Recorder, reason: str) -> Trouble:
+        """Write the whole run elsewhere: the disk of the library is full."""
+        for folder in (Path.cwd(), Path(tempfile.gettempdir())):
+            path = folder / recorder.path.name
+            try:
+                recorder.rescue(path)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                continue
+            return Trouble("run_kept_elsewhere", reason=reason, path=str(path))
+        return Trouble("run_not_kept", reason=reason)
 
 
 _COLUMNS = (
@@ -258,6 +268,13 @@ def _connect(path: Path | str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _file_name(started: wire.Started, suffix: str) -> str:
+    """Return the name of a run's file; a file from elsewhere cannot name a place outside."""
+    experiment = re.sub(r"[^\w-]", "", started.experiment)
+    stamp, run = (re.sub(r"\W", "", text) for text in (started.at[:19], started.run[:8]))
+    return f"{stamp}-{experiment}-{run}{suffix}"
 
 
 def _run_files(folder: Path) -> Iterator[Path]:

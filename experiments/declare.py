@@ -52,7 +52,7 @@ class Part(StrEnum):
 
 
 class Need(StrEnum):
-    """What a machine may lack; `needs.KEY` in the words says it in a sentence."""
+    """What a machine may lack; `problems.needs_KEY` in the words says it in a sentence."""
 
     GPU = "gpu"
     TWO_GPUS = "two_gpus"
@@ -101,7 +101,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Yielded by `measure`: something to say in words, `EXPERIMENT.notes.KEY`."""
+    """Yielded by `measure`: something to say in words, `notes.KEY`."""
 
     key: str
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -16,7 +16,7 @@ def missing_need(experiment: Experiment[Any], machine: Machine) -> Need | None:
 
 
 def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
-    """Raise Trouble (`needs.KEY`) for the first need that is not met."""
+    """Raise Trouble (`needs_KEY`) for the first need that is not met."""
     need = missing_need(experiment, machine)
     if need is not None:
         raise Trouble(f"needs_{need}")

@@ -12,6 +12,8 @@ _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "
 _TIMES = ((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs"))
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
+_ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
+
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (
     ("_bytes_per_s", "bytes/s"),
@@ -45,7 +47,7 @@ def show(value: float, unit: str = "") -> str:
     if unit == "ratio":
         return f"{digits(value)}×"
     if unit in _RATES:
-        factor, prefix = next((f for f in _DECIMAL if abs(value) >= f[0]), _DECIMAL[-1])
+        factor, prefix = next((f for f in _DECIMAL if abs(value) >= f[0] * _ALMOST), _DECIMAL[-1])
         return f"{digits(value / factor)} {prefix}{_RATES[unit]}"
     if unit in ("celsius", "watts"):
         return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
@@ -58,18 +60,19 @@ def digits(value: float, count: int = 3) -> str:
         return f"{value:g}"
     if float(value).is_integer() and abs(value) < 1e6:
         return str(int(value))
-    places = max(0, count - 1 - math.floor(math.log10(abs(value))))
+    exponent = int(f"{value:.{count - 1}e}".partition("e")[2])  # of the rounded value: 9.996 is 10
+    places = max(0, count - 1 - exponent)
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
 
 
 def _show_time(value: float) -> str:
     for least, factor, unit in _TIMES:
-        if abs(value) >= least * 0.9995:
+        if abs(value) >= least * _ALMOST:
             return f"{digits(value / factor)} {unit}"
     return f"{digits(value / 1e-9)} ns" if value else "0 s"
 
 
 def _show_bytes(value: float) -> str:
-    factor, unit = next((f for f in _BINARY if abs(value) >= f[0]), _BINARY[-1])
+    factor, unit = next((f for f in _BINARY if abs(value) >= f[0] * _ALMOST), _BINARY[-1])
     return f"{digits(value / factor)} {unit}"

@@ -17,6 +17,8 @@ from experiments.engine.recording import Recording, read
 from experiments.parameters import to_text
 from experiments.units import show, unit_of
 
+_MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
+
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
     """Compare two runs. Raises Trouble where they cannot be compared."""
@@ -39,13 +41,18 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
     units = {value.name: value.unit for value in experiment.values}
-    for value in compared.values:
+    declared = list(units)
+    for value in sorted(compared.values, key=lambda v: (*declared, v.name).index(v.name)):
         unit = units[value.name] if value.name in units else unit_of(value.name)
         ratio = "" if value.ratio is None else show(value.ratio, "ratio")
         verdict = words.say(f"verdicts.{value.verdict}") if value.verdict else ""
         name = label(words, experiment, value.name)
         table.add_row(name, show(value.a, unit), show(value.b, unit), ratio, verdict)
     console.print(table)
+    verdicts = {value.verdict for value in compared.values}
+    for verdict, key in _MEANS.items():
+        if verdict in verdicts:
+            console.print(words.say(key), style="dim")
     if not compared.values:
         console.print(words.say("terminal.nothing_measured"))
     return ExitCode.DONE

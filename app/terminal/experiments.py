@@ -23,6 +23,7 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
         entries = [_entry(context, experiment) for experiment in context.catalogue]
         context.console.out(json.dumps(entries, indent=1), highlight=False)
         return ExitCode.DONE
+    _ = context.machine  # a machine that cannot be read is told before anything is shown
     shelf = None
     for experiment in context.catalogue:
         if experiment.shelf != shelf:

@@ -129,8 +129,8 @@ class _Page:
             for size in sizes
         ]
         shared = sorted({len(cache.threads) for cache in caches})
-        sharing = _listed(shared)
-        return f"{', '.join(kinds)}, one for each {sharing} hardware thread(s)"
+        each = "hardware thread" if shared == [1] else f"{_listed(shared)} hardware threads"
+        return f"{', '.join(kinds)}, one for each {each}"
 
     def _memory(self) -> str:
         memory = self._machine.memory

@@ -70,7 +70,8 @@ def _play(recording: Recording, context: Context, speed: float) -> None:
     total_s = timed[-1].t_s if timed else 0.0
     start_s = time.monotonic()
     columns = (BarColumn(bar_width=28), TextColumn("{task.description}"))
-    with Progress(*columns, console=context.errors, transient=True) as bar:
+    silent = not context.errors.is_terminal
+    with Progress(*columns, console=context.errors, transient=True, disable=silent) as bar:
         task = bar.add_task("", total=total_s or 1.0)
         for event in timed:
             wait_s = event.t_s / speed - (time.monotonic() - start_s)

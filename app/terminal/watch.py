@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import math
 import sys
-import time
+import threading
 from typing import Any
 
 from rich.live import Live
@@ -16,7 +16,7 @@ from app.context import Context, ExitCode
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
-from experiments.problems import Trouble
+from experiments.problems import Problem, Trouble
 from experiments.units import show
 
 BAR_WIDTH = 30
@@ -30,25 +30,30 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
     if not seconds > 0:
         raise Trouble("not_a_duration", seconds=seconds)
     worker = Worker(guarded=False)
+    end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [wire.Stop()])
+    end.daemon = True
     try:
         worker.send(wire.Watch(hz=options.hz))
-        return _follow(worker, seconds, context, as_json=options.json)
+        end.start()
+        return _follow(worker, context, as_json=options.json)
     except KeyboardInterrupt:
         return ExitCode.STOPPED
     finally:
+        end.cancel()
         worker.close()
 
 
-def _follow(worker: Worker, seconds: float, context: Context, *, as_json: bool) -> ExitCode:
-    end_s = time.monotonic() + seconds
+def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
     console = context.console
     with contextlib.ExitStack() as stack:
         live = None
         if console.is_terminal and not as_json:
             live = stack.enter_context(Live(console=console, auto_refresh=False))
-        while time.monotonic() < end_s and (line := worker.readline()):
+        while line := worker.readline():
             event = wire.decode_event(line)
             if isinstance(event, wire.Finished):
+                if event.outcome is wire.Outcome.STOPPED:
+                    return ExitCode.DONE
                 break
             if not isinstance(event, wire.Sample):
                 continue
@@ -59,9 +64,8 @@ def _follow(worker: Worker, seconds: float, context: Context, *, as_json: bool) 
                 live.update(_table(event), refresh=True)
             else:
                 console.print(_line(event))
-        else:
-            return ExitCode.DONE if time.monotonic() >= end_s else ExitCode.FAILED
-    return ExitCode.DONE
+    context.complain(Problem("watch_ended"))
+    return ExitCode.FAILED
 
 
 def _table(sample: wire.Sample) -> Table:

@@ -42,9 +42,12 @@ def _guard(arguments: list[str], first_bytes: bytes) -> None:
     # Only the worker may hold standard output: its end is how the application sees that all ended.
     os.dup2(2, 1)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    status = _relay(worker, commands_in, ended, first_bytes)
-    _purge(worker)
-    os._exit(status)
+    status = 1
+    try:
+        status = _relay(worker, commands_in, ended, first_bytes)
+    finally:  # also where this itself fails, in any way
+        _purge(worker)
+        os._exit(status)
 
 
 def _become_worker(
@@ -93,14 +96,16 @@ def _wake_on(*signals: int) -> int:
 
 def _relay(worker: int, commands_in: int, ended: int, first_bytes: bytes) -> int:
     """Hand commands on until either end is gone; return the exit status to end with."""
-    _hand_on(commands_in, first_bytes)
+    waiting = first_bytes  # for the worker, which may read late, or no more at all
     while True:
-        ready, _, _ = select.select([0, ended], [], [])
+        ready, free, _ = select.select([0, ended], [commands_in] if waiting else [], [])
         if 0 in ready:
             data = os.read(0, 65536)
             if not data:
                 return 128 + signal.SIGKILL
-            _hand_on(commands_in, data)
+            waiting += data
+        if free:
+            waiting = _hand_on(commands_in, waiting)
         if ended in ready:
             if any(number != signal.SIGCHLD for number in os.read(ended, 64)):
                 return 128 + signal.SIGTERM
@@ -109,11 +114,14 @@ def _relay(worker: int, commands_in: int, ended: int, first_bytes: bytes) -> int
                 return status if status >= 0 else 128 - status
 
 
-def _hand_on(commands_in: int, data: bytes) -> None:
+def _hand_on(commands_in: int, data: bytes) -> bytes:
+    """Write what the pipe takes; return the rest."""
     try:
-        os.write(commands_in, data)
+        return data[os.write(commands_in, data) :]
+    except BlockingIOError:
+        return data
     except OSError:
-        pass  # a worker that reads no more is stopped by the end of its lifeline, not by words
+        return b""  # nobody reads any more: ended by the end of the lifeline, not by words
 
 
 def _reap(worker: int) -> int | None:

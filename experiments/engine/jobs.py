@@ -57,8 +57,7 @@ class Worker:
             process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the application alone
         )
         self._said: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
-        # The thread knows nothing of this object, which could not be forgotten as long as it runs:
-        # a worker that nobody ends loses its lifeline with its last reference.
+        # The thread knows nothing of this object, which could not be forgotten as long as it runs.
         self._log = threading.Thread(
             target=_read_log,
             args=(self._process.stderr, self._said),
@@ -68,6 +67,13 @@ class Worker:
         self._log.start()
         self._closing = threading.RLock()  # a signal may come in the middle of a send
         self.pid: int | None = None  # of the worker itself, from its hello
+
+    def __del__(self) -> None:
+        """Cut the lifeline of a worker that nobody closed: Popen would keep the pipes for ever."""
+        process = getattr(self, "_process", None)  # not there where it could not be started
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            with contextlib.suppress(OSError):
+                pipe.close()
 
     def send(self, command: wire.Command) -> None:
         """Send a command; a worker that is gone is noticed where its events are read."""
@@ -221,8 +227,8 @@ class Run:
 
     def _ending(self) -> tuple[bytes, wire.Event]:
         """The process ended without a word: say which of the endings it was."""
-        # The guardian must learn of this end before that of its lifeline, or it tells of the latter.
-        self._worker.wait(GUARDIAN_S)
+        # The guardian must hear of this end before that of its lifeline, or it tells of the latter.
+        by_itself = self._worker.wait(GUARDIAN_S)
         status = self._worker.end()
         if self._stopping:
             return self._invented(wire.Outcome.STOPPED, None)
@@ -232,7 +238,7 @@ class Run:
             )
         if status in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
             return self._invented(wire.Outcome.LOST, "crashed")
-        if status in (-9, 128 + 9):
+        if by_itself and status in (-9, 128 + 9):
             return self._invented(wire.Outcome.LOST, "killed_by_system")
         return self._invented(wire.Outcome.LOST, "vanished", status=status)
 

@@ -7,17 +7,20 @@ holder for whoever waits.
 from __future__ import annotations
 
 import contextlib
-import json
+import itertools
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 FOLDER_VARIABLE = "COREOPSIS_LOCK_FOLDER"  # for tests, which must not wait for each other
 RETRY_S = 0.1
+PATIENCE_S = 1.0  # for a holder to name itself
+UNKNOWN = {"experiment": "?", "since": "?"}
 
 
 def lock_path() -> Path:
@@ -33,22 +36,24 @@ class Lock:
     def __init__(self, path: Path | None = None) -> None:
         self._file = _open_shared(path or lock_path())
 
-    def take(self, holder: dict[str, Any]) -> bool:
+    def take(self, holder: Mapping[str, str]) -> bool:
         """Take the lock and say who holds it; False while another process has it."""
         if not _lock(self._file):
             return False
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(holder).encode(), 0) if hasattr(os, "pwrite") else None
+        with contextlib.suppress(OSError):  # a full disk: held all the same, without a name
+            os.ftruncate(self._file, 0)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, msgspec.json.encode(holder))
         return True
 
-    def holder(self) -> dict[str, Any]:
-        """Return what the holder said of itself; empty if it has not yet."""
+    def holder(self) -> dict[str, str]:
+        """Return what the holder said of itself; empty if it has not yet, or nothing sensible."""
         try:
             os.lseek(self._file, 0, os.SEEK_SET)
-            said = json.loads(os.read(self._file, 4096))
-        except (OSError, ValueError):
+            # Anybody may write into the file: strictly read, so that it can be sent on.
+            return msgspec.json.decode(os.read(self._file, 4096), type=dict[str, str])
+        except (OSError, ValueError, RecursionError):
             return {}
-        return said if isinstance(said, dict) else {}
 
     def close(self) -> None:
         """Let go."""
@@ -57,18 +62,23 @@ class Lock:
 
 @contextlib.contextmanager
 def one_at_a_time(
-    holder: dict[str, Any],
+    holder: Mapping[str, str],
     *,
-    waiting: Callable[[dict[str, Any]], None],
+    waiting: Callable[[Mapping[str, str]], None],
     check_stop: Callable[[], None],
     path: Path | None = None,
 ) -> Iterator[None]:
-    """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often."""
+    """Hold the lock; while another has it call `waiting(holder)` once and `check_stop()` often.
+
+    A holder that does not name itself is told of too, after a while, as `UNKNOWN`.
+    """
     lock = Lock(path)
     try:
-        told = None
-        while not lock.take(holder):
-            other = lock.holder()
+        told: Mapping[str, str] | None = None
+        for attempt in itertools.count():
+            if lock.take(holder):
+                break
+            other = lock.holder() or (UNKNOWN if attempt * RETRY_S >= PATIENCE_S else told)
             if other and other != told:
                 waiting(other)
                 told = other
@@ -110,6 +120,6 @@ def _lock(file: int) -> bool:
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:  # any other error would be the same for ever: not to be waited for
         return False
     return True

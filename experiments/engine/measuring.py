@@ -140,7 +140,7 @@ def _machine_to_itself(command: wire.Measure, send: Send, bench: Bench) -> Itera
     }
     lock = one_at_a_time(
         holder,
-        waiting=lambda other: send(wire.Note(key="waiting_for_machine", values=other)),
+        waiting=lambda other: send(wire.Note(key="waiting_for_machine", values=dict(other))),
         check_stop=bench.check_stop,
     )
     with contextlib.ExitStack() as stack:
@@ -180,8 +180,8 @@ def _limit_memory() -> None:
         import resource
     except ImportError:  # Windows
         return
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     limit = int(free_bytes * MEMORY_SHARE)
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
+    if soft != resource.RLIM_INFINITY:
+        limit = min(limit, soft)  # a limit that the user has set already is kept
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import math
 import zlib
 from collections.abc import Mapping
@@ -152,7 +153,7 @@ class Frame(Message, frozen=True, tag="frame"):
             pixels = unpack.decompress(base64.b64decode(self.data, validate=True), size + 1)
         except (binascii.Error, zlib.error) as error:
             raise ValueError(f"frame data: {error}") from None
-        if len(pixels) != size:
+        if len(pixels) != size or not unpack.eof:
             raise ValueError(f"frame of {self.shape} with other than {size} values")
         return pixels
 
@@ -214,9 +215,11 @@ _ENCODER = msgspec.json.Encoder()
 
 def encode(message: Message) -> bytes:
     """Return one line. Raises BadMessage for NaN, infinity, or a line over the limit."""
-    _refuse_not_finite(message)
     try:
+        _refuse_not_finite(message)
         line = _ENCODER.encode(message) + b"\n"
+    except BadMessage:
+        raise
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise BadMessage(f"not JSON: {error}") from None
     if len(line) > LINE_LIMIT_BYTES:
@@ -257,7 +260,12 @@ def _refuse_not_finite(value: object, where: str = "") -> None:
             _refuse_not_finite(getattr(value, name), f"{where}.{name}")
     elif isinstance(value, Mapping):
         for name, part in value.items():
+            if isinstance(name, float):
+                _refuse_not_finite(name, where)
             _refuse_not_finite(part, f"{where}.{name}")
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple | set | frozenset):
         for part in value:
             _refuse_not_finite(part, where)
+    elif dataclasses.is_dataclass(value):
+        for part in dataclasses.fields(value):
+            _refuse_not_finite(getattr(value, part.name), f"{where}.{part.name}")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,33 +19,42 @@ from experiments.engine.guardian import MARK, start_of
 
 log = logging.getLogger(__name__)
 
+LIMIT_S = 1.0
+
 
 def sweep() -> int:
     """Kill every orphan of this user; return how many. Never touches a live run's processes."""
-    count = 0
-    for pid, mark in _marked():
-        guardian, _, start = mark.partition(":")
-        if start and start_of(int(guardian)) == start:
-            continue
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except OSError:
-            continue
-        log.info("swept process %d, left behind by the run of guardian %s", pid, guardian)
-        count += 1
-    return count
+    killed: set[int] = set()
+    end_s = time.monotonic() + LIMIT_S
+    while time.monotonic() < end_s:  # what was killed may just have started another
+        before = len(killed)
+        for pid, guardian, start in _marked():
+            if pid in killed or start_of(guardian) == start:
+                continue
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+            log.info("swept process %d, left behind by the run of guardian %d", pid, guardian)
+            killed.add(pid)
+        if len(killed) == before:
+            break
+    return len(killed)
 
 
-def _marked() -> Iterator[tuple[int, str]]:
+def _marked() -> Iterator[tuple[int, int, str]]:
+    """Yield each marked process, its guardian, and when that started."""
     # LIMIT: Linux only; elsewhere the guardian's process group or job object is the only net.
-    key = MARK.encode() + b"="
+    mark = re.compile(MARK.encode() + rb"=([0-9]{1,9}):([0-9]+)")
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             environment = (folder / "environ").read_bytes()
+            # In a container of its own, a guardian has a number that means another process here.
+            if not (folder / "ns/pid").samefile("/proc/self/ns/pid"):
+                continue
         except OSError:
             continue
         for entry in environment.split(b"\0"):
-            if entry.startswith(key):
-                mark = entry[len(key) :].decode(errors="replace")
-                if mark.partition(":")[0].isdigit() and int(folder.name) != os.getpid():
-                    yield int(folder.name), mark
+            found = mark.fullmatch(entry)
+            if found and int(folder.name) != os.getpid():
+                yield int(folder.name), int(found[1]), found[2].decode()

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import dataclasses
 import importlib
+import io
 import itertools
 import os
 import platform
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -27,11 +29,12 @@ from experiments.engine import messages as wire
 from experiments.engine.environment import program_version
 from experiments.engine.measuring import measure
 from experiments.problems import Problem, Trouble
-from machine.inspect import assemble, parts
+from machine.inspect import BadRoot, assemble, parts
 from machine.live import Sampler
 from machine.model import to_json
 
 SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
+SAID_LIMIT, DETAIL_LIMIT = 300, 20_000  # characters of what an experiment raised
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Job:
         self.commands: queue.SimpleQueue[wire.Command | Unreadable] = queue.SimpleQueue()
         self.stop = threading.Event()
         self._output = output
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._fall_silent)
 
     def send(self, message: wire.Message) -> None:
         """Send one event. Raises wire.BadMessage for one that must not be sent."""
@@ -55,9 +60,22 @@ class Job:
         while line:  # a pipe may take less than all
             line = line[os.write(self._output, line) :]
 
+    def _fall_silent(self) -> None:
+        """In a forked process: it must not speak for its parent, nor keep the pipe open."""
+        if self._output >= 0:
+            os.close(self._output)
+            self._output = -1
+
     def listen(self, first_line: bytes) -> None:
         """Read commands until the parent is gone; runs in a thread of its own."""
-        for line in itertools.chain([first_line] if first_line else [], sys.stdin.buffer):
+        # Unbuffered: the lock of sys.stdin, held by this thread while it reads, would abort an
+        # interpreter that is ended by sys.exit in an experiment.
+        with open(0, "rb", buffering=0, closefd=False) as commands:
+            self._hear(itertools.chain([first_line] if first_line else [], _lines(commands)))
+        os._exit(3)
+
+    def _hear(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
             try:
                 command = wire.decode_command(line)
             except wire.BadMessage as error:
@@ -66,7 +84,11 @@ class Job:
             if isinstance(command, wire.Stop):
                 self.stop.set()
             self.commands.put(command)
-        os._exit(3)
+
+
+def _lines(commands: io.FileIO) -> Iterator[bytes]:
+    while line := commands.readline(wire.LINE_LIMIT_BYTES + 1):
+        yield line
 
 
 def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
@@ -85,11 +107,11 @@ def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
                 python=platform.python_version(),
             )
         )
-        _load(options.imports)
         threading.Thread(
             target=job.listen, args=(first_line,), name="commands", daemon=True
         ).start()
         try:
+            _load(options.imports)
             _serve(job, Catalogue(tuple(options.shelves)))
         except Exception as error:  # noqa: BLE001  (the last resort: report, never swallow)
             job.send(failed(problem_of(error)))
@@ -106,6 +128,8 @@ def _take_output() -> int:
     """Keep standard output for the protocol; prints, also of C code, go to standard error."""
     output = os.dup(1)
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # so that the log has what a crash cuts short
+        sys.stdout.reconfigure(line_buffering=True)
     return output
 
 
@@ -122,29 +146,39 @@ def _serve(job: Job, catalogue: Catalogue) -> None:
         os._exit(0)  # all is said and cleaned up; taking numba or torch apart would take 100 ms
     while True:
         following = None
-        if isinstance(command, wire.Inspect):
-            _inspect(job, command)
-        elif isinstance(command, wire.Watch):
-            following = _watch(job, command)
-        elif isinstance(command, Unreadable):
-            job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
-        elif isinstance(command, wire.Measure):
-            job.send(failed(Problem("command_out_of_turn")))
+        try:
+            if isinstance(command, wire.Inspect):
+                _inspect(job, command)
+            elif isinstance(command, wire.Watch):
+                following = _watch(job, command)
+            elif isinstance(command, Unreadable):
+                job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
+            elif isinstance(command, wire.Measure):
+                job.send(failed(Problem("command_out_of_turn")))
+        except Exception as error:  # noqa: BLE001  (one job has failed, the next may go well)
+            job.send(failed(problem_of(error)))
         command = following or job.commands.get()
 
 
 def _measured(job: Job, catalogue: Catalogue, command: wire.Measure) -> wire.Finished:
     try:
         return measure(command, catalogue, job.send, job.stop.is_set)
-    except Exception as error:  # noqa: BLE001  (whatever an experiment raises ends its run, in words)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
+        if job.stop.is_set():  # on the way out, after it was asked to go
+            traceback.print_exc()
+            return wire.Finished(outcome=wire.Outcome.STOPPED)
         return failed(problem_of(error))
 
 
 def _inspect(job: Job, command: wire.Inspect) -> None:
     found = {}
-    for path, value in parts(Path(command.root) if command.root else None):
-        found[path] = value
-        job.send(wire.Found(path=path, value=msgspec.to_builtins(value)))
+    try:
+        for path, value in parts(Path(command.root) if command.root else None):
+            found[path] = value
+            job.send(wire.Found(path=path, value=msgspec.to_builtins(value)))
+    except BadRoot as error:
+        job.send(failed(Problem("root_unreadable", {"reason": str(error)})))
+        return
     job.send(wire.Whole(value=to_json(assemble(found))))
     job.send(wire.Finished(outcome=wire.Outcome.COMPLETED))
 
@@ -189,7 +223,7 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, wire.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Problem("experiment_raised", {"error": said}, _detail(error))
+    return Problem("experiment_raised", {"error": _sendable(said, SAID_LIMIT)}, _detail(error))
 
 
 def _detail(error: BaseException) -> str:
@@ -198,7 +232,13 @@ def _detail(error: BaseException) -> str:
         f"{frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
         for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    return "\n".join([*frames, *traceback.format_exception_only(error)]).strip()
+    text = "\n".join([*frames, *traceback.format_exception_only(error)]).strip()
+    return _sendable(text, DETAIL_LIMIT)
+
+
+def _sendable(text: str, limit: int) -> str:
+    """Return what an experiment said, cut to a length and to characters that a line can take."""
+    return text[:limit].encode(errors="replace").decode()
 
 
 if __name__ == "__main__":

@@ -115,30 +115,36 @@ class Subinterpreters:
         self._ids: list[Any] = []
 
     def __call__(self, request: dict[str, Any]) -> Answer:
-        """Do one job in each, all released together; the marks come back through a pipe."""
+        """Do one job in each, all released together; the slices come back through pipes."""
         while len(self._ids) < request["workers"]:
             self._ids.append(self._module.create())
         ids = self._ids[: request["workers"]]
-        reads, writes = os.pipe()
-        code = _IN_SUBINTERPRETER.format(path=__file__, writes=writes, **request)
+        pipes = [os.pipe() for _ in ids]
 
-        def run(interpreter: Any) -> list[float]:
+        def run(interpreter: Any, writes: int) -> list[float]:
+            code = _IN_SUBINTERPRETER.format(path=__file__, writes=writes, **request)
             failed = self._module.run_string(interpreter, code)
             if failed is not None:
                 raise RuntimeError(str(failed))
             return []
 
         try:
-            answer = _in_threads([functools.partial(run, each) for each in ids])
+            answer = _in_threads(
+                [functools.partial(run, each, writes) for each, (_, writes) in zip(ids, pipes)]
+            )
         finally:
-            os.close(writes)
-            with os.fdopen(reads) as lines:
-                slices = [json.loads(line) for line in lines]
+            slices = [each for pipe in pipes for each in _lines(*pipe)]
         answer.update(marks=[], slices=slices)
         return answer
 
 
-# Some 6 kB a job, written at once: less than a pipe holds, so no worker waits for its reader.
+def _lines(reads: int, writes: int) -> list[Any]:
+    os.close(writes)
+    with os.fdopen(reads) as lines:
+        return [json.loads(line) for line in lines]
+
+
+# At most some 16 kB: less than a pipe holds, so a worker need not wait for its reader.
 _IN_SUBINTERPRETER = """
 import importlib.util, json, os
 spec = importlib.util.spec_from_file_location("gil_jobs", {path!r})

@@ -14,9 +14,8 @@ What it cannot tell: how other work behaves; a job that reads or waits lets go o
 from __future__ import annotations
 
 import contextlib
-import platform
-import sys
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +24,6 @@ from experiments.declare import (
     Experiment,
     Finding,
     Measured,
-    Note,
     Part,
     Progress,
     Shelf,
@@ -34,13 +32,12 @@ from experiments.declare import (
     column,
     param,
 )
-from experiments.python_at_work.interpreters import Interpreter
+from experiments.python_at_work.gil_arms import BURNERS, OWN, SLEEPS, Arm, Arms
 from experiments.statistics import Spread, spread
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine, physical_cores
 from machine.pythons import find
 
-OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in sys.abiflags else "")
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
 ORDER = (
     "serial",
@@ -51,10 +48,8 @@ ORDER = (
     "processes",
     "processes_started",
 )  # in which the ways are shown
-BURNERS = (0, 1, 2)
-SLEEPS = 25  # samples of the sleeper in each round
 FEW_ROUNDS = 5
-SIZE_TRIES, SIZE_TOLERANCE = 6, 0.05
+FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
 
 def other_pythons() -> tuple[str, ...]:
@@ -106,17 +101,10 @@ class Wake:
     late_s: float = column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True)
-class _Arm:
-    method: str
-    python: str
-    run: Callable[[], dict[str, Any]]
-
-
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield a timing for each method and round, the slices of the first round, and the wakes."""
     with contextlib.ExitStack() as stack:
-        arms, notes = _Arms(params, bench, stack).build()
+        arms, notes = Arms(params, bench, stack).build()
         yield from notes
         for turn, arm in bench.interleave(arms, params.rounds):
             answer = arm.run()
@@ -138,120 +126,7 @@ def measure(params: Params, bench: Bench) -> Measured:
             yield Progress(turn.fraction)
 
 
-class _Arms:
-    """Starts the interpreters, sizes the jobs, and says what one turn of each method is."""
-
-    def __init__(self, params: Params, bench: Bench, stack: contextlib.ExitStack) -> None:
-        self._params, self._bench, self._stack = params, bench, stack
-
-    def build(self) -> tuple[list[_Arm], list[Note]]:
-        """Return the arms, warmed up, and what has to be said of those left out."""
-        params, notes = self._params, []
-        own = self._start(OWN, [sys.executable, "-P"])
-        size = self._size(own, params.job)
-        arms = []
-        if "serial" in params.methods:
-            arms.append(self._arm("serial", own, "serial", params.job, size))
-        if "threads" in params.methods:
-            arms.append(self._arm("threads", own, "threads", params.job, size))
-        if "released" in params.methods:
-            sorts = self._size(own, "sort")
-            arms.append(self._arm("released_serial", own, "serial", "sort", sorts))
-            arms.append(self._arm("released_threads", own, "threads", "sort", sorts))
-        if "processes" in params.methods:
-            pool = [self._start(OWN, [sys.executable, "-P"]) for _ in range(params.workers)]
-            arms.append(_Arm("processes", OWN, lambda: self._in_pool(pool, size)))
-        if "processes_started" in params.methods:
-            arms.append(_Arm("processes_started", OWN, lambda: self._in_new_processes(size)))
-        if "subinterpreters" in params.methods and sys.version_info >= (3, 12):
-            arms.append(self._arm("subinterpreters", own, "subinterpreters", params.job, size))
-        arms += self._other_pythons(size)
-        arms += [_Arm("sleeper", OWN, lambda n=n: self._sleeper(own, n)) for n in BURNERS]  # type: ignore[misc]
-        for arm in arms:  # everything has run once before it is timed
-            if arm.method != "sleeper":
-                arm.run()
-        if "subinterpreters" in params.methods and not any(
-            a.method == "subinterpreters" for a in arms
-        ):
-            notes.append(Note("no_subinterpreters", {"python": OWN}))
-        return arms, notes
-
-    def _other_pythons(self, size: int) -> Iterator[_Arm]:
-        if self._params.job == "sort":
-            return  # no NumPy can be counted on there
-        for python in find():
-            if python.name not in self._params.pythons:
-                continue
-            other = self._start(python.name, [str(python.path), "-I", "-S"])
-            for method in ("serial", "threads", "subinterpreters"):
-                if method in self._params.methods and (
-                    method != "subinterpreters" or python.subinterpreters
-                ):
-                    yield self._arm(method, other, method, self._params.job, size)
-
-    def _start(self, name: str, command: list[str]) -> Interpreter:
-        interpreter = Interpreter(name, command, self._bench.check_stop)
-        self._stack.callback(interpreter.close)
-        return interpreter
-
-    def _size(self, python: Interpreter, job: str) -> int:
-        """Return the size for which one job takes `job_s`; a core may need a while to get going."""
-        if job == "sleep":
-            return round(self._params.job_s * 1e6)
-        size = 5 if job == "sort" else 20_000
-        for _ in range(SIZE_TRIES):
-            taken_s = min(self._ask(python, "serial", 1, job, size)["wall_s"] for _ in range(2))
-            if abs(taken_s / self._params.job_s - 1) < SIZE_TOLERANCE:
-                break
-            size = max(1, round(size * self._params.job_s / taken_s))
-        return size
-
-    def _arm(self, method: str, python: Interpreter, arm: str, job: str, size: int) -> _Arm:
-        return _Arm(
-            method,
-            python.name,
-            lambda: self._ask(python, arm, self._params.workers, job, size),
-        )
-
-    def _ask(
-        self, python: Interpreter, arm: str, workers: int, job: str, size: int
-    ) -> dict[str, Any]:
-        self._send(python, arm, workers, job, size)
-        return python.answer()
-
-    def _send(self, python: Interpreter, arm: str, workers: int, job: str, size: int) -> None:
-        switch_s = self._params.switch_interval_s
-        python.ask(arm=arm, workers=workers, job=job, size=size, switch_s=switch_s)
-
-    def _sleeper(self, python: Interpreter, burners: int) -> dict[str, Any]:
-        return {**self._ask(python, "sleeper", burners, "loop", SLEEPS), "burners": burners}
-
-    def _in_pool(self, pool: list[Interpreter], size: int) -> dict[str, Any]:
-        answers: list[dict[str, Any]] = []
-
-        def ask_all() -> None:
-            for python in pool:
-                self._send(python, "serial", 1, self._params.job, size)
-            answers.extend(python.answer() for python in pool)
-
-        start_s = self._bench.now_s()
-        wall_s = self._bench.time(ask_all)
-        slices = [answer["slices"][0] for answer in answers]
-        return {"wall_s": wall_s, "start_s": start_s, "slices": slices, "gil": answers[0]["gil"]}
-
-    def _in_new_processes(self, size: int) -> dict[str, Any]:
-        """From nothing to the last answer: what a program pays that starts processes each time."""
-        start_s = self._bench.now_s()
-        with contextlib.ExitStack() as stack:
-            pool = []
-            for _ in range(self._params.workers):
-                pool.append(Interpreter(OWN, [sys.executable, "-P"], self._bench.check_stop))
-                stack.callback(pool[-1].close)
-            answer = self._in_pool(pool, size)
-        return {**answer, "wall_s": self._bench.now_s() - start_s, "start_s": start_s}
-
-
-def _slices(arm: _Arm, answer: dict[str, Any]) -> Iterator[Slice]:
+def _slices(arm: Arm, answer: dict[str, Any]) -> Iterator[Slice]:
     for worker, marks in enumerate(answer["slices"]):
         for start_s, end_s in zip(marks[::2], marks[1::2], strict=True):
             yield Slice(
@@ -268,12 +143,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     walls: dict[tuple[str, str], list[float]] = {}
     for timing in tables["timings"]:
         walls.setdefault((timing.method, timing.python), []).append(timing.wall_s)
-    own = next((t.python for t in tables["timings"] if t.method != "sleeper"), OWN)
+    # Rounds are shuffled: the first row may be that of another Python.
+    own = next((t.python for t in tables["timings"] if t.python not in params.pythons), OWN)
     spreads = {key: found for key, times in walls.items() if (found := spread(times))}
     of = {method: found for (method, python), found in spreads.items() if python == own}
     values: dict[str, float] = {"workers": params.workers}
     for (method, python), found in spreads.items():
-        suffix = "" if python == own else f"_python_{python.replace('.', '_')}"
+        suffix = "" if python == own else "_python_" + re.sub(r"\W+", "_", python).strip("_")
         values[f"{method}{suffix}_s"] = found.median
     values |= _speedups(of)
     if "serial" in of:
@@ -287,7 +163,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         late = spread(wake.late_s for wake in tables["wakes"] if wake.burners == burners)
         if late:
             values[f"sleeper_late_{word}_s"] = late.median
-    return Finding(_message(of, params.workers), values, _limits(params, of, machine))
+    locked = params.job == "loop" and values.get("gil_enabled") == 1
+    message = _message(of, params.workers, locked=locked)
+    return Finding(message, values, _limits(params, of, machine))
 
 
 def _speedups(of: dict[str, Spread]) -> dict[str, float]:
@@ -304,16 +182,17 @@ def _speedups(of: dict[str, Spread]) -> dict[str, float]:
     }
 
 
-def _message(of: dict[str, Spread], workers: int) -> str:
+def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
+    """Return what to say; the lock is blamed only where it is on and the job holds it."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
     if _faster(of["threads"], of["serial"]):
         return "threads_side_by_side"
-    if "processes" not in of:
-        return "threads_take_turns"
-    if _faster(of["processes"], of["serial"]):
-        return "threads_take_turns_processes_do_not"
-    return "nothing_is_faster"
+    if "processes" in of and not _faster(of["processes"], of["serial"]):
+        return "nothing_is_faster"
+    if not locked:
+        return "threads_gain_nothing"
+    return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
 
 
 def _faster(one: Spread, other: Spread) -> bool:
@@ -336,12 +215,20 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
 def defaults(machine: Machine) -> Params:
     """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
     free_threaded = tuple(python.name for python in find() if python.free_threaded)
-    return Params(workers=min(4, max(2, physical_cores(machine) or 2)), pythons=free_threaded)
+    workers = min(4, max(2, physical_cores(machine) or 2))
+    return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
 
 
 def quick(params: Params) -> Params:
     """Do shorter jobs, in three rounds."""
-    return replace(params, job_s=0.05, rounds=3)
+    return _within(QUICK_S, replace(params, job_s=0.03, rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Shorten the jobs until a run is expected to end within `limit_s`."""
+    around_s = seconds(replace(params, job_s=0.0))  # what does not depend on the jobs
+    share = (limit_s - around_s) / (seconds(params) - around_s)
+    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 4))
 
 
 def seconds(params: Params) -> float:

@@ -1,0 +1,161 @@
+"""The program as its user meets it: a process of its own, with a data folder that is new."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.engine.lock import FOLDER_VARIABLE
+
+TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
+HIDE = "COREOPSIS_TEST_HIDE"  # libraries that shall look as if they were not installed
+PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
+
+# Runs at the start of every Python of a test: nothing but the window may ask for Qt.
+WITHOUT_QT = f"""
+import importlib.util, os, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("PySide6", "shiboken6", "pyqtgraph"):
+            open(os.path.join(os.path.dirname(__file__), "asked for Qt"), "a").close()
+            raise ImportError(name + " is for the window alone")
+
+sys.meta_path.insert(0, Refuse())
+hidden, find_spec = os.environ.get("{HIDE}", "").split(), importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in hidden else find_spec(name, *more)
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence on standard error; nothing else may be there."""
+        assert "Traceback" not in self.err, self.err
+        assert self.err.endswith("\n"), self.err
+        assert self.err.count("\n") == 1, self.err
+        said = self.err.rstrip("\n")
+        assert said.endswith((".", "?")), said
+        return said
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+class Program:
+    """`coreopsis` with a data folder, a lock and a working folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.data = folder / "data"
+        self._site = folder / "site"
+        self._locks = folder / "locks"
+        self.temporary = folder / "tmp"
+        for each in (self.folder, self.temporary, self._site, self._locks):
+            each.mkdir()
+        (self._site / "sitecustomize.py").write_text(WITHOUT_QT)
+        self.token = uuid.uuid4().hex
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in _OF_TERMINALS},
+            "PYTHONPATH": str(self._site),
+            "PYTHONWARNINGS": "always::ResourceWarning",
+            "COLUMNS": "80",
+            "TMPDIR": str(self.temporary),
+            FOLDER_VARIABLE: str(self._locks),
+            TOKEN: self.token,
+        }
+
+    @property
+    def lock(self) -> Path:
+        return self._locks / "coreopsis-measure.lock"
+
+    @property
+    def runs(self) -> list[Path]:
+        """The run files of the library, oldest first."""
+        folder = self.data / "runs"
+        return sorted(folder.iterdir()) if folder.exists() else []
+
+    def start(self, *arguments: object, stdout: int = subprocess.PIPE, **environment: str):
+        """Start a command in a group of its own, as a terminal does."""
+        command = [sys.executable, "-m", "app", "--data", self.data, *arguments]
+        return subprocess.Popen(
+            [str(each) for each in command],
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def __call__(self, *arguments: object, **environment: str) -> Said:
+        """Run a command to its end; what it says is checked for what always holds."""
+        return self.end(self.start(*arguments, **environment))
+
+    def end(self, process: subprocess.Popen[bytes]) -> Said:
+        """Wait for the end of a command."""
+        out, err = process.communicate(timeout=PATIENCE_S)
+        said = Said(process.returncode, (out or b"").decode(), err.decode())
+        assert not (self._site / "asked for Qt").exists()
+        for text in (said.out, said.err):
+            assert "\x1b" not in text  # no colours where nobody can see them
+            assert "ResourceWarning" not in text
+            if not text.startswith(("{", "[")):
+                assert not re.search(r"\{[a-z]\w*\}", text), text  # a value that was not filled in
+        return said
+
+    def living(self) -> dict[int, str]:
+        """Return all that this program started and that still runs."""
+        return living(self.token)
+
+    def close(self) -> None:
+        """Check that nothing is left of what was started or written in passing."""
+        until(lambda: not self.living())
+        left = self.living()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert not left
+        assert list(self.temporary.iterdir()) == []
+
+
+_OF_TERMINALS = {"COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"}
+
+
+def living(token: str) -> dict[int, str]:
+    """Return the processes with this token in their environment; zombies have none."""
+    found = {}
+    mark = f"{TOKEN}={token}\0".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes():
+                said = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(folder.name)] = said.decode(errors="replace")
+    return found
+
+
+def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:
+    """Wait for a condition; return whether it came true."""
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(0.01)
+    return True

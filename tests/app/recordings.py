@@ -1,0 +1,158 @@
+"""Runs that nobody measured: lines of a run file from numbers that a test chooses."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.catalogue import Catalogue
+from experiments.declare import specs
+from experiments.engine import messages as wire
+from experiments.engine.recording import sent
+from experiments.parameters import to_json
+from machine.model import Machine
+from machine.model import to_json as machine_to_json
+from tests.experiments.machines import KIB, MIB, machine
+
+NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
+STEADY = (1.0,) * 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """A run as bytes, and what it says."""
+
+    run: str
+    lines: tuple[bytes, ...]
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self.lines)
+
+    def write(self, path: Path) -> Path:
+        """Write the run to a file, packed where its name says so."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(self.data) if path.name.endswith(".gz") else self.data)
+        return path
+
+    def events(self) -> list[tuple[wire.Event, bytes]]:
+        """Return every event with its line, as they are handed to who keeps them."""
+        return [(wire.decode_event(line), line) for line in self.lines]
+
+
+def made(
+    experiment_id: str,
+    params: Any,
+    rows: Sequence[Any],
+    *,
+    run: str | None = None,
+    at: str = "2026-05-04T03:02:01+00:00",
+    here: Machine | None = None,
+    outcome: str = "completed",
+    change: Callable[[wire.Started], wire.Started] = lambda started: started,
+) -> Made:
+    """Return a run of these rows, with the finding that follows from them."""
+    experiment = Catalogue().load(experiment_id)
+    here = here or machine()
+    tables = {row_type: name for name, row_type in experiment.tables.items()}
+    measured = {name: [row for row in rows if type(row) is t] for t, name in tables.items()}
+    started = change(
+        wire.Started(
+            format=wire.RUN_FORMAT,
+            version=wire.VERSION,
+            run=run or str(uuid.uuid4()),
+            experiment=experiment_id,
+            experiment_version=experiment.version,
+            params=to_json(params),
+            quick=False,
+            tables={
+                name: {column: spec.unit for column, spec in specs(row_type).items()}
+                for name, row_type in experiment.tables.items()
+            },
+            machine=machine_to_json(here),
+            environment={},
+            at=at,
+        )
+    )
+    events: list[wire.Message] = [started]
+    events += [
+        wire.Row(n=n, t_s=n * 0.01, table=tables[type(row)], row=dataclasses.asdict(row))
+        for n, row in enumerate(rows)
+    ]
+    finding = sent(experiment.analyse(params, measured, here))
+    events.append(wire.Finished(outcome=wire.Outcome(outcome), finding=finding))
+    return Made(started.run, tuple(wire.encode(event) for event in events))
+
+
+def burst(factor: float = 1.0, noise: Sequence[float] = NOISE, **more: Any) -> Made:
+    """Return a run of burst-random, `factor` times slower than another."""
+    from experiments.memory.burst_random import Params, Read, sizes
+
+    params = more.pop("params", Params(largest_bytes=MIB, rounds=len(noise)))
+    rows = [
+        Read(
+            size_bytes=size,
+            order=order,
+            repeat=repeat,
+            element_s=element_s * factor * each,
+            useful_bytes_per_s=8 / (element_s * factor * each),
+        )
+        for repeat, each in enumerate(noise)
+        for size in sizes(params)
+        for order, element_s in (("sequential", 3e-10), ("random", 6e-9), ("dependent", 1.2e-7))
+    ]
+    return made("burst-random", params, rows, **more)
+
+
+def ladder(factor: float = 1.0, **more: Any) -> Made:
+    """Return a run of cache-ladder that reaches memory."""
+    from experiments.memory.cache_ladder import Params, Step, sizes
+
+    params = Params(largest_bytes=256 * MIB, points_per_octave=2, rounds=3)
+    rows = [
+        Step(
+            size_bytes=size,
+            order=order,
+            repeat=repeat,
+            latency_s=factor * (1e-9 if order == "sequential" else 1e-9 * (1 + size / (32 * KIB))),
+        )
+        for repeat in range(params.rounds)
+        for size in sizes(params)
+        for order in ("random", "sequential")
+    ]
+    return made("cache-ladder", params, rows, **more)
+
+
+def threads(serial_s: float = 0.4, threads_s: float = 0.41, **more: Any) -> Made:
+    """Return a run of gil-threads with two Pythons, slices and a sleeper."""
+    from experiments.python_at_work.gil_threads import Params, Slice, Timing, Wake
+
+    params = Params(workers=2, rounds=len(NOISE), pythons=("3.13",))
+    rows: list[Any] = [
+        Slice(
+            method=method,
+            python=python,
+            worker=worker,
+            start_s=worker * 0.2 * (method == "serial"),
+            end_s=worker * 0.2 + 0.2,
+        )
+        for python in ("3.11", "3.13")
+        for method in ("serial", "threads")
+        for worker in range(2)
+    ]
+    rows += [
+        Timing(method=method, python=python, repeat=repeat, wall_s=wall_s * each, gil=True)
+        for repeat, each in enumerate(NOISE)
+        for python in ("3.13", "3.11")
+        for method, wall_s in (("serial", serial_s), ("threads", threads_s))
+    ]
+    rows += [
+        Wake(burners=burners, repeat=repeat, late_s=1e-4 * (1 + 50 * burners) * each)
+        for repeat, each in enumerate(NOISE)
+        for burners in (0, 1, 2)
+    ]
+    return made("gil-threads", params, rows, **more)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from app.terminal.draw import EIGHTHS, Draw
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.declare import column
+from experiments.engine.recording import read
+from experiments.views import Field, Heatmap, Ruler
+from tests.app.recordings import burst, ladder, threads
+
+ENGLISH = words.load("en")
+RUNS = {"burst-random": burst, "cache-ladder": ladder, "gil-threads": threads}
+
+
+def drawn(experiment, view, tables, values=None, *, width=80):
+    """Return the lines of a view."""
+    console = Console(file=io.StringIO(), width=width, markup=False)
+    Draw(console, ENGLISH, experiment).view(view, tables, values or {})
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Return a function from an id to the tables and values of a run."""
+
+    def one(experiment_id):
+        path = RUNS[experiment_id]().write(tmp_path / "x.coreopsis.jsonl")
+        recording = read(path)
+        experiment = Catalogue().load(experiment_id)
+        return recording.tables(experiment), recording.finished.finding.values
+
+    return one
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_every_view_fits_the_width_and_shows_something(tables, experiment, width):
+    rows, values = tables(experiment.id)
+    for view in experiment.views:
+        lines = drawn(experiment, view, rows, values, width=width)
+
+        assert lines[1] == ENGLISH.say(f"{experiment.id}.views.{view.key}")
+        assert len(lines) > 3
+        assert max(len(line) for line in lines) <= width
+        assert "…" not in "".join(lines)  # nothing is cut off
+
+
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_nothing_is_drawn_of_an_empty_table(experiment):
+    empty = {name: [] for name in experiment.tables}
+
+    assert [drawn(experiment, view, empty) for view in experiment.views] == [[]] * len(
+        experiment.views
+    )
+
+
+def test_the_longest_bar_belongs_to_the_greatest_value(tables):
+    experiment = Catalogue().load("gil-threads")
+    rows, values = tables("gil-threads")
+    lines = drawn(experiment, experiment.views[2], rows, values)
+
+    bars = {line.split("  ")[0]: line.count("█") for line in lines[2:5]}
+    assert list(bars) == ["alone", "beside one thread", "beside two threads"]
+    assert bars["alone"] < bars["beside one thread"] < bars["beside two threads"]
+
+
+def test_bars_of_two_pythons_say_which_and_those_of_one_do_not(tables):
+    experiment = Catalogue().load("gil-threads")
+    rows, values = tables("gil-threads")
+    both = "\n".join(drawn(experiment, experiment.views[0], rows, values))
+    only = {**rows, "timings": [row for row in rows["timings"] if row.python == "3.11"]}
+
+    assert "in a row, Python 3.13" in both
+    assert "Python" not in "\n".join(drawn(experiment, experiment.views[0], only, values))
+
+
+def test_a_value_is_beside_its_bar_with_its_spread(tables):
+    experiment = Catalogue().load("gil-threads")
+    rows, values = tables("gil-threads")
+    lines = drawn(experiment, experiment.views[0], rows, values)
+
+    (serial,) = (line for line in lines if "in a row, Python 3.11" in line)
+    assert "400 ms" in serial
+    assert "392 ms to 408 ms" in serial
+
+
+def test_limit_lines_are_named_in_words_where_their_value_is_known(tables):
+    experiment = Catalogue().load("cache-ladder")
+    rows, values = tables("cache-ladder")
+
+    with_values = drawn(experiment, experiment.views[0], rows, values)
+    assert with_values[-1] == ("┄ L1 32 KiB · L2 1 MiB · L3 32 MiB · in a row, fetched ahead 1 ns")
+    assert not any(line.startswith("┄") for line in drawn(experiment, experiment.views[0], rows))
+
+
+def test_lanes_show_when_each_worker_ran(tables):
+    experiment = Catalogue().load("gil-threads")
+    rows, values = tables("gil-threads")
+    lines = drawn(experiment, experiment.views[1], rows, values)
+
+    first, second = (line.split()[-1] for line in lines[2:4])
+    assert first.index("█") == 0
+    assert first.rindex("█") < second.index("█") + 2  # one after the other
+    assert "0 to 400 ms" in lines[-1]
+
+
+def test_each_group_of_lanes_is_named_once_and_its_lanes_follow(tables):
+    experiment = Catalogue().load("gil-threads")
+    rows, values = tables("gil-threads")
+    own = {**rows, "slices": [row for row in rows["slices"] if row.python == "3.11"]}
+    lines = drawn(experiment, experiment.views[1], own, values)
+
+    labels = [line[:24].strip() for line in lines[2:-1]]
+    assert labels == ["in a row", "", "threads", ""]
+
+
+def test_a_line_of_many_points_is_thinned_but_keeps_its_ends(tables):
+    experiment = Catalogue().load("cache-ladder")
+    rows, values = tables("cache-ladder")
+    lines = drawn(experiment, experiment.views[0], rows, values)
+
+    sizes = [line.split("  ")[0].strip() for line in lines[3:-1]]
+    assert len(sizes) <= 24
+    assert lines[3].lstrip().startswith("4 KiB")
+    assert lines[-2].lstrip().startswith("256 MiB")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    a: str = column()
+    b: str = column()
+    s: float = column("s")
+
+
+ODD = dataclasses.replace(Catalogue().load("gil-threads"), tables={"cells": Cell})
+
+
+def test_a_heatmap_is_a_table_of_its_numbers():
+    view = Heatmap(key="k", table="cells", row="a", column="b", value="s")
+    rows = [Cell("x", "y", 1.5e-6), Cell("x", "z", 2.5e-6), Cell("w", "y", 3.5e-6)]
+
+    lines = drawn(ODD, view, {"cells": rows})
+
+    assert lines[2].split() == ["y", "z"]
+    assert lines[3].split("  ")[0] == "x"
+    assert "1.50 µs" in lines[3]
+    assert "2.50 µs" in lines[3]
+    assert "3.50 µs" in lines[4]
+
+
+def test_a_ruler_is_logarithmic_and_sorted():
+    view = Ruler(key="k", table="cells", label="a", value="s")
+    rows = [Cell("slow", "", 1.0), Cell("fast", "", 1e-9), Cell("middle", "", 1e-4)]
+
+    lines = drawn(ODD, view, {"cells": rows})
+
+    assert [line.split()[0] for line in lines[2:]] == ["fast", "middle", "slow"]
+    assert set(lines[2]) & set(EIGHTHS[1:])  # the least is to be seen, too
+
+
+def test_a_picture_that_moves_is_left_to_the_window():
+    assert drawn(ODD, Field(key="k", table="cells"), {"cells": [Cell("", "", 1.0)]}) == []
+
+
+def test_a_value_of_nothing_has_no_bar_and_no_error():
+    view = Ruler(key="k", table="cells", label="a", value="s")
+
+    assert drawn(ODD, view, {"cells": [Cell("x", "", 0.0)]})[2].split() == ["x", "0", "s"]

@@ -1,0 +1,566 @@
+"""The command line from outside: what each command says, and how it ends."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from app.cli import main
+from experiments.catalogue import Catalogue
+from experiments.engine import messages as wire
+from machine.memory import available_bytes
+from machine.model import from_json
+from tests.app.program import HIDE, Said, until
+from tests.app.recordings import burst, ladder, threads
+
+GIB = 2**30
+
+
+@pytest.fixture
+def files(coreopsis):
+    """Write runs into the folder that the program works in."""
+    for name, made in {"burst": burst(), "ladder": ladder(), "threads": threads()}.items():
+        made.write(coreopsis.folder / f"{name}.coreopsis.jsonl")
+    return coreopsis.folder
+
+
+def widest(said) -> int:
+    return max(len(line) for line in said.out.splitlines())
+
+
+# --- what only shows ----------------------------------------------------------------------------
+
+
+def test_the_machine_is_shown_as_a_page(coreopsis):
+    said = coreopsis("inspect")
+
+    assert said.code == 0
+    assert said.err == ""
+    assert re.search(r"^processor +\d+ package.*\d+ hardware thread", said.out, re.MULTILINE)
+    assert "(s)" not in said.out
+    assert widest(said) <= 80
+
+
+def test_the_machine_is_told_as_json(coreopsis):
+    said = coreopsis("inspect", "--json", "--out", "machine.json")
+
+    machine = from_json(json.loads(said.out))
+    assert said.code == 0
+    assert machine.cpu.threads
+    assert (coreopsis.folder / "machine.json").read_text() == said.out
+
+
+def test_a_page_and_a_file_can_be_had_together(coreopsis):
+    said = coreopsis("inspect", "--out", "machine.json")
+
+    assert said.out.count("Not known here") == 1
+    assert from_json(json.loads((coreopsis.folder / "machine.json").read_text()))
+
+
+def test_a_machine_that_is_not_this_one_can_be_shown(coreopsis, machine_file):
+    said = coreopsis("--fake-machine", machine_file, "inspect")
+    after = coreopsis("inspect", "--fake-machine", machine_file)
+
+    assert said.lines[0] == "Test CPU"
+    assert "12 cores" in said.out
+    assert "a virtual machine (kvm)" in said.out
+    assert after.out == said.out
+
+
+def test_the_catalogue_is_listed_with_what_can_be_set(coreopsis):
+    said = coreopsis("experiments")
+
+    assert said.code == 0
+    for experiment in Catalogue():
+        assert re.search(rf"^{experiment.id}  \S", said.out, re.MULTILINE)
+    assert re.search(r"^  about \d+(\.\d+)? (s|min) here", said.out, re.MULTILINE)
+    assert widest(said) <= 80
+
+
+def test_the_catalogue_is_told_as_json(coreopsis):
+    entries = json.loads(coreopsis("experiments", "--json").out)
+
+    assert [entry["id"] for entry in entries] == list(Catalogue().ids())
+    for entry in entries:
+        assert entry["runnable"] is (entry["why_not"] is None)
+        assert entry["question"].endswith("?")
+        assert entry["seconds"] > 0
+        assert entry["params"]["rounds"]["minimum"] == 1
+
+
+def test_the_catalogue_says_what_a_machine_lacks(coreopsis):
+    said = coreopsis("experiments", **{HIDE: "numba"})
+    entries = {
+        e["id"]: e for e in json.loads(coreopsis("experiments", "--json", **{HIDE: "numba"}).out)
+    }
+
+    assert "This needs the library numba" in said.out
+    assert entries["cache-ladder"]["runnable"] is False
+    assert "numba" in entries["cache-ladder"]["why_not"]
+    assert entries["gil-threads"]["runnable"] is True
+
+
+@pytest.mark.parametrize("command", ["", "inspect", "watch", "experiments", "run", "replay",
+                                     "compare", "worker"])  # fmt: skip
+def test_every_command_explains_itself(coreopsis, command):
+    arguments = [command, "--help"] if command else ["--help"]
+    if command == "worker":
+        arguments = ["--help"]  # the worker itself only speaks JSON
+
+    said = coreopsis(*arguments)
+
+    assert said.code == 0
+    assert said.out.startswith("usage: coreopsis")
+    assert widest(said) <= 80
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--version"]])
+def test_the_version_is_told(coreopsis, arguments):
+    said = coreopsis(*arguments)
+
+    assert (said.code, said.err) == (0, "")
+    assert re.fullmatch(r"coreopsis \d+\.\d+\.\d+\S*\n", said.out)
+
+
+# --- watch --------------------------------------------------------------------------------------
+
+
+def test_the_load_is_told_as_json_lines(coreopsis):
+    said = coreopsis("watch", "--json", "--hz", "20", "--for", "0.5")
+    samples = [wire.decode_event(line.encode() + b"\n") for line in said.lines]
+
+    assert said.code == 0
+    assert said.err == ""
+    assert len(samples) >= 2
+    assert all(isinstance(sample, wire.Sample) for sample in samples)
+    assert [s.t_s for s in samples] == sorted(s.t_s for s in samples)
+
+
+def test_the_load_is_told_line_by_line_where_nobody_looks(coreopsis):
+    said = coreopsis("watch", "--hz", "20", "--for", "0.3")
+
+    assert said.code == 0
+    assert all(re.match(r"\d+\.\d s  0:", line) for line in said.lines)
+    assert widest(said) <= 80
+
+
+def test_a_slow_watch_ends_when_it_should(coreopsis):
+    said = coreopsis("watch", "--json", "--hz", "0.1", "--for", "0.2")
+
+    assert (said.code, len(said.lines)) == (0, 1)
+
+
+def test_a_watch_goes_on_until_it_is_stopped(coreopsis):
+    process = coreopsis.start("watch", "--json", "--hz", "20")
+    assert process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert (said.code, said.err) == (130, "")
+
+
+def test_a_watch_whose_reader_dies_says_so(coreopsis):
+    process = coreopsis.start("watch", "--json", "--hz", "20")
+    assert process.stdout.readline()
+    (reader,) = (pid for pid in coreopsis.living() if pid != process.pid)
+
+    os.kill(reader, signal.SIGKILL)
+
+    said = coreopsis.end(process)
+    assert said.code == 1
+    assert said.sentence.startswith("The process that reads the load has ended")
+
+
+# --- replay and compare -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["burst", "ladder", "threads"])
+def test_a_run_is_replayed_from_a_file(coreopsis, files, name):
+    said = coreopsis("replay", f"{name}.coreopsis.jsonl")
+
+    assert (said.code, said.err) == (0, "")
+    assert said.lines[0] == "RECORDED · Test CPU · 2026-05-04"
+    assert "█" in said.out
+    assert widest(said) <= 80
+
+
+@pytest.mark.parametrize("columns", ["80", "100", "200"])
+def test_a_replay_fits_the_terminal(coreopsis, files, columns):
+    said = coreopsis("replay", "threads.coreopsis.jsonl", COLUMNS=columns)
+
+    assert said.code == 0
+    assert widest(said) <= int(columns)
+
+
+def test_a_run_is_replayed_as_it_happened(coreopsis, files):
+    said = coreopsis("replay", "burst.coreopsis.jsonl", "--speed", "100")
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out == coreopsis("replay", "burst.coreopsis.jsonl").out
+
+
+def test_a_replay_can_be_stopped(coreopsis, files):
+    process = coreopsis.start("replay", "burst.coreopsis.jsonl", "--speed", "0.001")
+    assert process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert coreopsis.end(process).code == 130
+
+
+def test_a_run_that_was_cut_off_is_replayed_as_far_as_it_goes(coreopsis, files):
+    data = (files / "burst.coreopsis.jsonl").read_bytes()
+    (files / "cut.coreopsis.jsonl").write_bytes(data[: len(data) // 2])
+
+    said = coreopsis("replay", "cut.coreopsis.jsonl")
+
+    assert said.code == 0
+    assert "Lost: its process vanished." in said.out
+    assert "cut off" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_two_runs_are_held_side_by_side(coreopsis, files):
+    burst(1.5).write(files / "slower.coreopsis.jsonl")
+
+    said = coreopsis("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl")
+
+    assert (said.code, said.err) == (0, "")
+    assert re.search(r"^chained, per element .* 1\.50× +higher *$", said.out, re.MULTILINE)
+    assert "no difference beyond noise" in said.out
+    assert widest(said) <= 80
+
+
+@pytest.mark.parametrize("name", ["burst", "ladder", "threads"])
+def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
+    said = coreopsis("compare", f"{name}.coreopsis.jsonl", f"{name}.coreopsis.jsonl")
+
+    values = said.lines[4:-1]
+    assert values
+    assert all(line.endswith("×  same") for line in values)
+    assert said.lines[-1] == "same: no difference beyond noise"
+    assert widest(said) <= 80
+
+
+def test_a_comparison_is_told_as_json(coreopsis, files):
+    burst(1.5).write(files / "slower.coreopsis.jsonl")
+    said = coreopsis("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl", "--json")
+    told = json.loads(said.out)
+    values = {value["name"]: value for value in told["values"]}
+
+    assert told["params_differ"] == {}
+    assert values["random_s"]["verdict"] == "higher"
+    assert values["random_s"]["ratio"] == pytest.approx(1.5)
+
+
+def test_runs_with_other_parameters_are_not_judged(coreopsis, files):
+    from experiments.memory.burst_random import Params
+
+    burst(params=Params(largest_bytes=2**21, rounds=5)).write(files / "larger.coreopsis.jsonl")
+
+    said = coreopsis("compare", "burst.coreopsis.jsonl", "larger.coreopsis.jsonl")
+
+    assert said.code == 0
+    assert "The runs differ in largest_bytes (1 MiB and 2 MiB)" in said.out
+    assert "noise" not in said.out
+
+
+def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis):
+    from dataclasses import replace
+
+    from tests.experiments.machines import machine
+
+    here = machine()
+    odd = replace(here, cpu=replace(here.cpu, model="CPU [/bold] [red]X :smile:"))
+    burst(here=odd).write(coreopsis.folder / "odd.coreopsis.jsonl")
+
+    for command in (["replay", "odd.coreopsis.jsonl"], ["compare"] + ["odd.coreopsis.jsonl"] * 2):
+        said = coreopsis(*command)
+        assert said.code == 0
+        assert "CPU [/bold] [red]X :smile:" in said.out
+
+
+# --- where nobody sees colours, or reads on -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", [["inspect"], ["experiments"], ["replay", "threads.coreopsis.jsonl"]], ids=" ".join
+)
+def test_a_terminal_without_letters_beyond_ascii_will_do(coreopsis, files, command):
+    said = coreopsis(*command, PYTHONIOENCODING="ascii")
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out.isascii()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"TERM": ""}],
+    ids=["dumb", "no colour", "no terminal"],
+)
+def test_a_terminal_without_colours_will_do(coreopsis, files, environment):
+    said = coreopsis("replay", "threads.coreopsis.jsonl", **environment)
+
+    assert (said.code, said.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["inspect"],
+        ["inspect", "--json"],
+        ["experiments"],
+        ["experiments", "--json"],
+        ["replay", "burst.coreopsis.jsonl"],
+        ["compare", "burst.coreopsis.jsonl", "burst.coreopsis.jsonl"],
+        ["watch", "--hz", "20"],
+        ["watch", "--hz", "20", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_who_has_enough_is_no_failure(coreopsis, files, command):
+    reads, writes = os.pipe()
+    process = coreopsis.start(*command, stdout=writes)
+    os.close(writes)
+    os.close(reads)  # as `head` does
+
+    said = coreopsis.end(process)
+
+    assert (said.code, said.err) == (0, "")
+
+
+# --- wrong usage --------------------------------------------------------------------------------
+
+
+WRONG = [
+    (["run", "gil-threads", "--set", "workers=0"], "workers must be at least 1"),
+    (["run", "gil-threads", "--set", "workers=-4"], "workers must be at least 1"),
+    (["run", "gil-threads", "--set", "workers=four"], "whole number such as"),
+    (["run", "gil-threads", "--set", "workers=2.5"], "whole number such as"),
+    (["run", "gil-threads", "--set", "workers=1e999"], "whole number such as"),
+    (["run", "gil-threads", "--set", "workers=nan"], "whole number such as"),
+    (["run", "gil-threads", "--set", "workers=inf"], "whole number such as"),
+    (["run", "gil-threads", "--set", "workers="], "whole number such as"),
+    (["run", "gil-threads", "--set", "job_s=1e999"], "at most 10 s"),
+    (["run", "gil-threads", "--set", "job_s=nan"], "a number such as"),
+    (["run", "gil-threads", "--set", "job_s=5 parsec"], "a number such as"),
+    (["run", "gil-threads", "--set", "wrkers=2"], "there are: workers, job_s"),
+    (["run", "gil-threads", "--set", "job=dance"], "there are: loop, sort, sleep"),
+    (["run", "gil-threads", "--set", "methods=serial,dance"], "there are: serial, threads"),
+    (["run", "gil-threads", "--set", "pythons=2.7"], "pythons cannot be '2.7'"),
+    (["run", "cache-ladder", "--set", "largest_bytes=1KiB"], "at least 1 MiB"),
+    (["run", "cache-ladder", "--set", "largest_bytes=1TiB"], "at most 64 GiB"),
+    (["run", "cache-ladder", "--set", "huge_pages=perhaps"], "yes or no"),
+    (["run", "cache-ladder", "--set", "rounds"], "--set NAME=VALUE"),
+    (["run", "cache-ladder", "--set", "=3"], "--set NAME=VALUE"),
+    (["run", "cache-ladder", "--set", ""], "--set NAME=VALUE"),
+    (["run", "cache-ladder", "--set", "rounds=1", "--set", "rounds=2"], "given twice"),
+    (["run", "gil-thread"], "did you mean 'gil-threads'?"),
+    (["run", "GIL-threads"], "did you mean 'gil-threads'?"),
+    (["run", "xyzzy"], "`coreopsis experiments` lists them"),
+    (["run"], "`coreopsis run --help`"),
+    (["run", "gil-threads", "cache-ladder"], "--help"),
+    (["run", "cache-ladder", "--out", "nowhere/x.jsonl"], "Choose another place for --out"),
+    (["run", "cache-ladder", "--out", "."], "Choose another place for --out"),
+    (["inspect", "--out", "nowhere/x.json"], "Choose another place for --out"),
+    (["inspect", "--root", "nowhere"], "neither proc nor sys"),
+    (["inspect", "--root", "."], "neither proc nor sys"),
+    (["inspect", "--root", "text.txt"], "neither proc nor sys"),
+    (["inspect", "--fake-machine", "nowhere"], "`coreopsis inspect --out FILE` writes"),
+    (["inspect", "--fake-machine", "."], "Is a directory"),
+    (["inspect", "--fake-machine", "text.txt"], "it is no JSON"),
+    (["inspect", "--fake-machine", "burst.coreopsis.jsonl"], "no JSON"),
+    (["inspect", "--fake-machine", "empty.json"], "This is not a machine file"),
+    (["experiments", "--fake-machine", "nowhere"], "Cannot read a machine"),
+    (["run", "gil-threads", "--fake-machine", "empty.json"], "leave --fake-machine out"),
+    (["watch", "--hz", "0"], "0.1 to 20 samples a second"),
+    (["watch", "--hz", "-1"], "0.1 to 20 samples a second"),
+    (["watch", "--hz", "nan"], "0.1 to 20 samples a second"),
+    (["watch", "--hz", "1e9"], "0.1 to 20 samples a second"),
+    (["watch", "--hz", "often"], "'often' is no number"),
+    (["watch", "--for", "-1"], "choose more than 0"),
+    (["watch", "--for", "0"], "choose more than 0"),
+    (["watch", "--for", "nan"], "choose more than 0"),
+    (["replay", "burst.coreopsis.jsonl", "--speed", "0"], "choose more than 0"),
+    (["replay", "burst.coreopsis.jsonl", "--speed", "-2"], "choose more than 0"),
+    (["replay", "burst.coreopsis.jsonl", "--speed", "nan"], "choose more than 0"),
+    (["replay", "burst.coreopsis.jsonl", "--speed", "fast"], "'fast' is no number"),
+    (["replay"], "`coreopsis replay --help`"),
+    (["replay", "nowhere.jsonl"], "There is no file 'nowhere.jsonl'"),
+    (["replay", "ab"], "There is no file 'ab'"),
+    (["replay", "."], "is a folder"),
+    (["replay", "text.txt"], "is not a run of Coreopsis"),
+    (["replay", "empty.txt"], "holds no run"),
+    (["replay", "newer.coreopsis.jsonl"], "update to open it"),
+    (["replay", "damaged.coreopsis.jsonl"], "is damaged at line 5"),
+    (["replay", "torn.coreopsis.jsonl.gz"], "is damaged"),
+    (["replay", "unknown.coreopsis.jsonl"], "There is no experiment called 'unheard-of'"),
+    (["compare", "burst.coreopsis.jsonl"], "`coreopsis compare --help`"),
+    (["compare", "burst.coreopsis.jsonl", "nowhere"], "There is no file 'nowhere'"),
+    (["compare", "text.txt", "burst.coreopsis.jsonl"], "is not a run of Coreopsis"),
+    (["compare", "burst.coreopsis.jsonl", "ladder.coreopsis.jsonl"], "two different exp"),
+    (["dance"], "`coreopsis --help`"),
+    (["--dance"], "`coreopsis --help`"),
+    (["run", "cache-ladder", "--dance"], "--help`"),
+    (["inspect", "more"], "--help`"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def odd_files(files):
+    """Put files there that are no runs, or no longer."""
+    data = (files / "burst.coreopsis.jsonl").read_bytes()
+    (files / "text.txt").write_text("hello\n")
+    (files / "empty.txt").write_text("")
+    (files / "empty.json").write_text("{}")
+    (files / "newer.coreopsis.jsonl").write_bytes(data.replace(b'"version":1', b'"version":2', 1))
+    (files / "damaged.coreopsis.jsonl").write_bytes(data.replace(b'"n":3,', b'"n":7,', 1))
+    (files / "torn.coreopsis.jsonl.gz").write_bytes(gzip.compress(data)[:-20])
+    (files / "unknown.coreopsis.jsonl").write_bytes(data.replace(b"burst-random", b"unheard-of"))
+    return files
+
+
+def in_words(value):
+    return " ".join(value) if isinstance(value, list) else ""
+
+
+@pytest.mark.parametrize(("arguments", "says"), WRONG, ids=in_words)
+def test_wrong_usage_is_answered_with_one_sentence_that_says_what_to_do(
+    coreopsis, odd_files, arguments, says, monkeypatch, capfd
+):
+    monkeypatch.chdir(odd_files)
+    before = sorted(odd_files.rglob("*"))
+
+    code = main(["--data", str(coreopsis.data), *arguments])
+
+    said = Said(code, *capfd.readouterr())
+    assert said.code == 2
+    assert says in said.sentence
+    assert said.out == ""
+    assert sorted(odd_files.rglob("*")) == before  # nothing was made, and nothing taken away
+    assert coreopsis.runs == []
+
+
+@pytest.mark.parametrize(("arguments", "says"), WRONG[::9], ids=in_words)
+def test_wrong_usage_ends_the_program_with_two(coreopsis, odd_files, arguments, says):
+    said = coreopsis(*arguments)
+
+    assert said.code == 2
+    assert says in said.sentence
+    assert said.out == ""
+
+
+def test_more_memory_than_is_free_is_refused_before_it_is_taken(coreopsis):
+    if (available_bytes() or 0) > 60 * GIB:
+        pytest.skip("there is too much memory here")
+
+    said = coreopsis("run", "cache-ladder", "--set", "largest_bytes=64GiB")
+
+    assert said.code == 2
+    assert "are free; choose a smaller size" in said.sentence
+
+
+def test_a_library_that_cannot_be_written_is_told_before_anything_is_measured(coreopsis):
+    coreopsis.data.write_text("a file")
+
+    said = coreopsis("run", "cache-ladder", "--quick")
+
+    assert said.code == 2
+    assert "--data DIR" in said.sentence
+    assert said.out == ""
+
+
+def test_a_run_that_several_could_be_meant_by_is_refused(coreopsis):
+    for digit in "12":
+        made = burst(run=f"abcd{digit}000-0000-0000-0000-000000000000")
+        made.write(coreopsis.data / "runs" / f"{digit}.coreopsis.jsonl")
+
+    said = coreopsis("replay", "abcd")
+
+    assert said.code == 2
+    assert said.sentence == "Several runs begin with 'abcd'; write more of it."
+    assert coreopsis("replay", "abcd1").code == 0
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_debug_shows_where_it_went_wrong(coreopsis, place):
+    command = ["run", "xyzzy"]
+    command = ["--debug", *command] if place == "before" else [*command, "--debug"]
+
+    said = coreopsis(*command)
+
+    assert said.code == 2
+    assert said.err.startswith("Traceback")
+    assert said.err.endswith("`coreopsis experiments` lists them.\n")
+
+
+def test_what_this_machine_cannot_do_ends_with_three(coreopsis):
+    said = coreopsis("run", "cache-ladder", "--quick", **{HIDE: "numba"})
+
+    assert said.code == 3
+    assert "`pip install numba`" in said.sentence
+    assert coreopsis.runs == []
+
+
+# --- the worker ---------------------------------------------------------------------------------
+
+
+def worker(coreopsis, *commands: dict) -> list[wire.Event]:
+    """Let a worker do what the commands say, until it has finished; return its events."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "worker"],
+        cwd=coreopsis.folder,
+        env=coreopsis.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    for command in commands:
+        process.stdin.write(json.dumps(command).encode() + b"\n")
+    process.stdin.flush()
+    events = []
+    while line := process.stdout.readline():
+        events.append(wire.decode_event(line))
+        if isinstance(events[-1], wire.Finished):
+            break
+    process.stdin.close()
+    process.stdout.close()
+    process.wait(60)
+    return events
+
+
+def test_a_worker_inspects(coreopsis):
+    events = worker(coreopsis, {"type": "inspect", "root": None})
+
+    assert isinstance(events[0], wire.Hello)
+    assert any(isinstance(event, wire.Found) and event.path == "cpu" for event in events)
+    assert from_json(events[-2].value).cpu.threads
+    assert events[-1].outcome is wire.Outcome.COMPLETED
+
+
+def test_a_worker_measures(coreopsis):
+    params = {"largest_bytes": 2**20, "points_per_octave": 1, "rounds": 1, "huge_pages": False}
+    events = worker(
+        coreopsis,
+        {"type": "measure", "experiment": "cache-ladder", "params": params, "quick": True,
+         "run": "00000000-0000-0000-0000-000000000001"},
+    )  # fmt: skip
+
+    assert [type(event) for event in events[:2]] == [wire.Hello, wire.Started]
+    assert events[-1].outcome is wire.Outcome.COMPLETED
+    assert events[-1].finding.message == "ladder_in_part"
+
+
+def test_a_worker_answers_nonsense_in_words(coreopsis):
+    (_, finished) = worker(coreopsis, {"type": "dance"})
+
+    assert finished.outcome is wire.Outcome.FAILED
+    assert finished.problem.key == "command_unreadable"
+    assert until(lambda: not coreopsis.living())

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import pytest
+
+from app.comparison import compare
+from experiments.catalogue import Catalogue
+from experiments.engine.recording import read
+from experiments.memory.burst_random import Params
+from experiments.problems import Trouble
+from tests.app.recordings import NOISE, burst, ladder, threads
+from tests.experiments.machines import MIB
+
+BURST = Catalogue().load("burst-random")
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Return a function from a made run to the recording that is read from its file."""
+    return lambda made: read(made.write(tmp_path / f"{made.run}.coreopsis.jsonl"))
+
+
+def verdicts(compared):
+    return {value.name: value.verdict for value in compared.values}
+
+
+def test_a_run_does_not_differ_from_itself(recorded):
+    run = recorded(burst())
+    compared = compare(BURST, run, run)
+
+    assert compared.params == {}
+    assert set(verdicts(compared).values()) == {"same"}
+    assert {value.ratio for value in compared.values} == {1.0}
+    assert {value.name for value in compared.values} == run.finished.finding.values.keys()
+
+
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_every_experiment_can_be_compared(recorded, experiment):
+    made = {"burst-random": burst, "cache-ladder": ladder, "gil-threads": threads}[experiment.id]
+    run, other = recorded(made()), recorded(made())
+
+    assert set(verdicts(compare(experiment, run, other)).values()) == {"same"}
+
+
+def test_a_difference_beyond_noise_is_told_with_its_direction(recorded):
+    run, slower = recorded(burst()), recorded(burst(1.5))
+
+    there, back = verdicts(compare(BURST, run, slower)), verdicts(compare(BURST, slower, run))
+
+    assert there["sequential_s"] == there["dependent_s"] == "higher"
+    assert back["sequential_s"] == back["dependent_s"] == "lower"
+    assert there["dependent_over_sequential"] == "same"  # both became slower alike
+
+
+def test_the_ratio_is_that_of_the_second_to_the_first(recorded):
+    compared = compare(BURST, recorded(burst()), recorded(burst(2.0)))
+    ratios = {value.name: value.ratio for value in compared.values}
+
+    assert ratios["random_s"] == pytest.approx(2.0)
+
+
+def test_a_difference_within_the_noise_is_none(recorded):
+    compared = compare(BURST, recorded(burst()), recorded(burst(1.03)))
+
+    assert verdicts(compared)["sequential_s"] == "same"
+
+
+def test_one_round_that_was_disturbed_is_noise(recorded):
+    disturbed = burst(1.5, noise=(*NOISE[:4], 0.6))
+
+    assert verdicts(compare(BURST, recorded(burst()), recorded(disturbed)))["random_s"] == "same"
+
+
+@pytest.mark.parametrize(("rounds", "verdict"), [(1, "too_few"), (2, "too_few"), (3, "higher")])
+def test_fewer_than_three_rounds_are_too_few_to_tell(recorded, rounds, verdict):
+    run, slower = (burst(factor, noise=NOISE[:rounds]) for factor in (1.0, 2.0))
+
+    assert verdicts(compare(BURST, recorded(run), recorded(slower)))["random_s"] == verdict
+
+
+def test_runs_with_other_parameters_stand_side_by_side_without_a_verdict(recorded):
+    other = burst(2.0, params=Params(largest_bytes=2 * MIB, rounds=5))
+
+    compared = compare(BURST, recorded(burst()), recorded(other))
+
+    assert compared.params == {"largest_bytes": (MIB, 2 * MIB)}
+    assert set(verdicts(compared).values()) == {None}
+    assert compared.values
+
+
+def test_a_run_that_ended_early_is_compared_by_what_it_has(recorded):
+    made = burst()
+    early = dataclasses.replace(made, run="early", lines=made.lines[: len(made.lines) // 2])
+
+    compared = compare(BURST, recorded(made), recorded(early))
+
+    assert "random_s" in verdicts(compared)
+
+
+def test_a_run_without_values_has_nothing_in_common(recorded):
+    made = burst()
+    empty = dataclasses.replace(made, run="empty", lines=made.lines[:1])
+
+    assert compare(BURST, recorded(made), recorded(empty)).values == ()
+
+
+def test_runs_of_two_experiments_are_refused(recorded):
+    with pytest.raises(Trouble) as caught:
+        compare(BURST, recorded(burst()), recorded(ladder()))
+
+    assert caught.value.problem.key == "not_comparable_experiment"
+    assert caught.value.problem.values == {"a": "burst-random", "b": "cache-ladder"}
+
+
+def of_version(number):
+    return burst(change=lambda s: msgspec.structs.replace(s, experiment_version=number))
+
+
+def test_runs_of_two_versions_are_refused(recorded):
+    with pytest.raises(Trouble) as caught:
+        compare(BURST, recorded(of_version(0)), recorded(burst()))
+
+    assert caught.value.problem.key == "not_comparable_version"
+
+
+def test_runs_of_an_older_version_keep_what_they_found_and_are_not_judged(recorded):
+    compared = compare(BURST, recorded(of_version(0)), recorded(of_version(0)))
+
+    assert "random_s" in verdicts(compared)
+    assert set(verdicts(compared).values()) == {None}

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.context import Context
+from experiments.problems import Problem, Trouble
+from machine.model import to_json
+from tests.experiments.machines import machine
+
+
+def test_the_machine_is_read_from_a_file(tmp_path):
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(to_json(machine(cores=3))))
+    context = Context(fake_machine=path)
+
+    assert context.has_fake_machine
+    assert context.machine == machine(cores=3)
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        (b"", "machine_unreadable"),
+        (b"{", "machine_unreadable"),
+        (b"\xff\xfe\x00", "machine_unreadable"),
+        (b"[" * 100_000, "machine_unreadable"),
+        (b"[]", "machine_refused"),
+        (b"{}", "machine_refused"),
+        (b'{"format": "coreopsis.machine", "version": 99}', "machine_refused"),
+        (b'{"format": "coreopsis.machine", "version": 1, "cpu": 3}', "machine_refused"),
+    ],
+)
+def test_a_file_that_is_no_machine_is_one_sentence(tmp_path, content, key):
+    path = tmp_path / "machine.json"
+    path.write_bytes(content)
+    context = Context(fake_machine=path)
+
+    with pytest.raises(Trouble) as caught:
+        _ = context.machine
+    assert caught.value.problem.key == key
+    said = context.sentence(caught.value.problem)
+    assert str(path) in said
+    assert "{" not in said.replace("{}", "")
+    assert said.endswith(".")
+
+
+def test_a_problem_is_said_on_standard_error(capsys):
+    Context().complain(Problem("setting_twice", {"name": "rounds"}))
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "The setting rounds is given twice; give it once.\n"
+
+
+def test_brackets_and_colons_in_what_is_printed_are_no_markup(capsys):
+    Context().console.print("[red]model[/bold] :smile: 0000:17:00.0")
+
+    assert capsys.readouterr().out == "[red]model[/bold] :smile: 0000:17:00.0\n"
+
+
+def test_the_library_lies_in_the_folder_that_was_named(tmp_path, monkeypatch):
+    assert Context(data=tmp_path).library.folder == tmp_path
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Context().library.folder == tmp_path / "coreopsis"

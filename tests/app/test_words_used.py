@@ -1,0 +1,189 @@
+"""Is every word of the catalogue said somewhere, and every word that is said in the catalogue?"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import string
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.comparison import Verdict
+from experiments import words
+from experiments.catalogue import SHELVES, Catalogue
+from experiments.declare import Need, Part, Shelf, specs
+from experiments.engine.messages import Outcome
+
+ROOT = Path(__file__).parents[2]
+ENGLISH = words.load("en")
+EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
+
+# Sentences whose values come from elsewhere than the line that names them.
+GIVEN = {
+    "problems.machine_busy": {"experiment", "since"},  # what the holder of the lock says
+    "notes.waiting_for_machine": {"experiment", "since"},
+}
+
+
+def sources() -> Iterator[ast.Module]:
+    for room in ("app", "widgets", "experiments", "machine"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            yield ast.parse(path.read_text(encoding="utf-8"))
+
+
+TREES = list(sources())
+CONSTANTS = {
+    node.value
+    for tree in TREES
+    for node in ast.walk(tree)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str)
+}
+
+
+def is_said(key: str) -> bool:
+    section, _, name = key.partition(".")
+    match section:
+        case "shelves":
+            return name in set(Shelf)
+        case "parts":
+            return name in set(Part)
+        case "verdicts":
+            return name in typing.get_args(Verdict)
+        case "outcomes":
+            return name in set(Outcome) or name in CONSTANTS or key in CONSTANTS
+        case "problems":
+            return name in CONSTANTS or name in {f"needs_{need}" for need in Need}
+        case "notes":
+            return name in CONSTANTS or key in CONSTANTS
+        case _ if section in EXPERIMENTS:
+            return is_said_of_experiment(EXPERIMENTS[section], name)
+        case _:
+            return key in CONSTANTS
+
+
+def is_said_of_experiment(experiment, name: str) -> bool:
+    section, _, key = name.partition(".")
+    match section:
+        case "question" | "topic":
+            return not key
+        case "params" | "help":
+            return key in specs(experiment.params)
+        case "columns":
+            return any(key in specs(table) for table in experiment.tables.values())
+        case "views":
+            return key in {view.key for view in experiment.views}
+        case "lines":
+            return key in {limit.key for view in experiment.views for limit in view.limits}
+        case "values":
+            return key in {value.name for value in experiment.values}
+        case "choices":
+            return key in source_of(experiment) or key.isdigit()
+        case "findings" | "limits":
+            return True  # tests/experiments/test_every_experiment.py looks closer
+        case _:
+            return False
+
+
+def source_of(experiment) -> str:
+    name = experiment.id.replace("-", "_")
+    for shelf in SHELVES:
+        package = importlib.import_module(shelf)
+        if name in package.EXPERIMENTS:
+            return Path(package.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    raise AssertionError(experiment.id)
+
+
+def test_no_word_is_left_over():
+    assert [key for key in ENGLISH.keys("") if not is_said(key)] == []
+
+
+def test_no_two_words_say_the_same_in_one_section():
+    seen: dict[tuple[str, str], str] = {}
+    for key in ENGLISH.keys("problems."):
+        text = ENGLISH.say(key)
+        assert ("problems", text) not in seen, key
+        seen["problems", text] = key
+
+
+# --- what is said has words ---------------------------------------------------------------------
+
+
+def said() -> Iterator[tuple[str, set[str] | None]]:
+    """Yield each key that the source says, with the names of its values; None where not plain."""
+    for tree in TREES:
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+            arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+            if name == "Trouble":
+                key = first(call.args, arguments, "key")
+                yield from named("problems", key, set(arguments) - {"detail", "key", None})
+            elif name == "_invented":
+                key = call.args[1] if len(call.args) > 1 else arguments.get("key")
+                yield from named("problems", key, set(arguments) - {"key"})
+            elif name in ("Problem", "ProblemSent", "Note"):
+                key = first(call.args, arguments, "key")
+                values = call.args[1] if len(call.args) > 1 else arguments.get("values")
+                section = "notes" if name == "Note" else "problems"
+                yield from named(section, key, literal(values))
+            elif name == "say" and call.args:
+                values = call.args[1] if len(call.args) > 1 else None
+                yield from named("", call.args[0], literal(values))
+
+
+def first(arguments, keywords, name):
+    return arguments[0] if arguments else keywords.get(name)
+
+
+def named(section, key, values):
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        yield (f"{section}.{key.value}" if section else key.value), values
+
+
+def literal(values) -> set[str] | None:
+    if values is None:
+        return set()
+    if isinstance(values, ast.Dict):
+        return {key.value for key in values.keys if isinstance(key, ast.Constant)}
+    return None
+
+
+SAID = list(said())
+
+
+def test_the_source_is_understood():
+    assert len(SAID) > 60
+    assert ("problems.parameter_unknown", {"name", "known"}) in SAID
+    assert ("notes.no_subinterpreters", {"python"}) in SAID
+
+
+@pytest.mark.parametrize(("key", "values"), SAID, ids=[key for key, _ in SAID])
+def test_what_is_said_has_words_and_its_words_know_their_values(key, values):
+    assert ENGLISH.has(key)
+    asked = {name for _, name, _, _ in string.Formatter().parse(text_of(key)) if name}
+    given = GIVEN.get(key, values)
+    if given is not None:
+        assert asked <= given
+
+
+def text_of(key: str) -> str:
+    return ENGLISH._texts[key]
+
+
+# --- how it is said -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ENGLISH.keys("problems."))
+def test_a_problem_is_a_sentence_or_two_on_one_line(key):
+    text = text_of(key)
+
+    assert "\n" not in text
+    assert text[0].isupper() or text[0] in "{'"
+    if not text.endswith("{reason}"):  # the reason is a sentence of its own
+        assert text.endswith((".", "?"))
+    assert "  " not in text
+    plain = re.sub(r"\{\w+\}", "", text)
+    assert not re.search(r"\b(error|invalid|illegal|fatal|oops)\b", plain, re.IGNORECASE)

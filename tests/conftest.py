@@ -1,0 +1,78 @@
+"""Every test leaves its process as it found it: threads, children, descriptors, a quiet log."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+OURS = ("app", "widgets", "experiments", "machine")
+PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
+DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(request) -> Iterator[None]:
+    """Fail a test that leaves something running or open, or logs a warning that it ignores.
+
+    A test that expects warnings asks for `caplog`, and looks at them itself.
+    """
+    threads, children, descriptors = set(threading.enumerate()), _children(), _descriptors()
+    had_qt = "PySide6.QtGui" in sys.modules
+    heard = _Warnings()
+    with heard:
+        yield
+    end_s = time.monotonic() + PATIENCE_S
+    while (left := _left(threads, children)) and time.monotonic() < end_s:
+        time.sleep(0.01)
+    assert not left, f"left running: {left}"
+    if _descriptors() > descriptors + DESCRIPTORS and had_qt == ("PySide6.QtGui" in sys.modules):
+        gc.collect()  # costs too much to be done after every test
+        assert _descriptors() <= descriptors + DESCRIPTORS, "left open: descriptors"
+    if "caplog" not in request.fixturenames:
+        assert not heard.records, [record.getMessage() for record in heard.records]
+
+
+class _Warnings(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    def __enter__(self) -> None:
+        for name in OURS:
+            logging.getLogger(name).addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        for name in OURS:
+            logging.getLogger(name).removeHandler(self)
+
+
+def _left(threads: set[threading.Thread], children: set[psutil.Process]) -> list[str]:
+    new = [repr(thread) for thread in set(threading.enumerate()) - threads]
+    return new + [repr(child) for child in _children() - children]
+
+
+def _children() -> set[psutil.Process]:
+    return {child for child in psutil.Process().children() if _is_ours(child)}
+
+
+def _is_ours(child: psutil.Process) -> bool:
+    try:
+        # The tracker of multiprocessing stays until the end of the program by design.
+        return child.status() != psutil.STATUS_ZOMBIE and "tracker" not in " ".join(child.cmdline())
+    except psutil.Error:
+        return False
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import pytest
+
+from experiments.memory import cache_ladder
+from experiments.memory.cache_ladder import IN_A_ROW, RANDOM, Params, Step, analyse, sizes
+from machine.model import Machine
+from tests.experiments.machines import GIB, KIB, MIB, machine
+
+PARAMS = Params(largest_bytes=256 * MIB)
+
+
+def latency(size: int) -> float:
+    """A ladder as a textbook draws it, and a little longer with each size."""
+    step = (
+        1e-9 if size <= 32 * KIB else 4e-9 if size <= MIB else 12e-9 if size <= 32 * MIB else 9e-8
+    )
+    return step * (1 + size / GIB)
+
+
+def tables(*, largest=256 * MIB, rounds=2, orders=(RANDOM, IN_A_ROW), only=lambda size: True):
+    return {
+        "steps": [
+            Step(
+                size_bytes=size,
+                order=order,
+                repeat=repeat,
+                latency_s=(latency(size) if order == RANDOM else 1e-9) * (1 + repeat),
+            )
+            for repeat in range(rounds)
+            for size in sizes(Params(largest_bytes=largest))
+            for order in orders
+            if only(size)
+        ]
+    }
+
+
+def test_the_ladder_is_climbed_from_the_first_cache_to_memory():
+    found = analyse(PARAMS, tables(), machine())
+
+    assert found.message == "ladder_climbed"
+    assert found.values["memory_over_l1"] == pytest.approx(
+        found.values["memory_latency_s"] / found.values["l1_latency_s"]
+    )
+    assert found.values["in_a_row_latency_s"] == pytest.approx(1e-9)
+    assert {name: found.values[f"{name}_bytes"] for name in ("l1", "l2", "l3")} == {
+        "l1": 32 * KIB,
+        "l2": MIB,
+        "l3": 32 * MIB,
+    }
+
+
+@pytest.mark.parametrize(("level", "size"), [("l1", 16 * KIB), ("l2", 512 * KIB), ("l3", 16 * MIB)])
+def test_a_level_is_read_off_at_half_of_it(level, size):
+    found = analyse(PARAMS, tables(), machine())
+
+    assert found.values[f"{level}_latency_s"] == latency(size)
+
+
+def test_a_level_is_read_off_at_the_largest_size_below_half_where_half_was_not_measured():
+    odd = tables(only=lambda size: size not in (16 * KIB, 512 * KIB))
+    found = analyse(PARAMS, odd, machine())
+
+    below = [size for size in sizes(PARAMS) if size < 16 * KIB]
+    assert found.values["l1_latency_s"] == latency(max(below))
+
+
+def test_the_best_repeat_counts():
+    rows = tables()
+    rows["steps"].append(Step(size_bytes=16 * KIB, order=RANDOM, repeat=9, latency_s=5e-10))
+    rows["steps"].append(Step(size_bytes=16 * KIB, order=RANDOM, repeat=9, latency_s=5e-3))
+
+    assert analyse(PARAMS, rows, machine()).values["l1_latency_s"] == 5e-10
+
+
+def test_memory_is_the_largest_size():
+    found = analyse(PARAMS, tables(), machine())
+
+    assert found.values["memory_latency_s"] == latency(max(sizes(PARAMS)))
+
+
+@pytest.mark.parametrize(("largest", "is_told"), [(64 * MIB, False), (128 * MIB, True)])
+def test_memory_is_at_least_four_last_caches(largest, is_told):
+    found = analyse(PARAMS, tables(largest=largest), machine())
+
+    assert ("memory_latency_s" in found.values) is is_told
+    assert ("no_memory_latency" in found.limits) is not is_told
+    assert found.message == ("ladder_climbed" if is_told else "ladder_in_part")
+
+
+def test_a_sweep_that_ends_early_tells_what_it_reached():
+    found = analyse(PARAMS, tables(largest=MIB), machine())
+
+    assert {"l1_latency_s", "l2_latency_s"} <= found.values.keys()
+    assert not {"l3_latency_s", "memory_latency_s", "memory_over_l1"} & found.values.keys()
+    assert {"no_l3_latency", "no_memory_latency"} <= set(found.limits)
+
+
+def test_a_level_is_not_read_off_within_the_one_before():
+    small_l2 = machine(caches=(32 * KIB, 48 * KIB, 32 * MIB))
+
+    found = analyse(PARAMS, tables(), small_l2)
+
+    assert "l2_latency_s" not in found.values
+    assert "no_l2_latency" in found.limits
+
+
+def test_a_cache_that_nobody_knows_is_named_and_has_no_value():
+    found = analyse(PARAMS, tables(), machine(caches=(32 * KIB, None, None)))
+
+    assert {"no_l2_cache_known", "no_l3_cache_known"} <= set(found.limits)
+    assert not {"l2_latency_s", "l3_latency_s", "l2_bytes"} & found.values.keys()
+    assert found.message == "ladder_climbed"  # 256 MiB are memory on any machine
+
+
+def test_on_a_machine_of_which_nothing_is_known_memory_is_still_told():
+    found = analyse(PARAMS, tables(), Machine())
+
+    assert found.message == "ladder_in_part"
+    assert "memory_latency_s" in found.values
+    assert {f"no_l{level}_cache_known" for level in (1, 2, 3)} <= set(found.limits)
+
+
+def test_a_chain_in_a_row_alone_is_no_ladder():
+    found = analyse(PARAMS, tables(orders=(IN_A_ROW,)), machine())
+
+    assert found.message == "ladder_in_part"
+    assert not any(name.endswith("latency_s") for name in found.values)
+
+
+def test_small_pages_are_a_limit_and_huge_ones_are_not():
+    huge = Params(largest_bytes=256 * MIB, huge_pages=True)
+
+    assert "page_translation_included" in analyse(PARAMS, tables(), machine()).limits
+    assert "page_translation_included" not in analyse(huge, tables(), machine()).limits
+
+
+def test_the_sizes_are_whole_lines_that_double_evenly():
+    ladder = sizes(Params(largest_bytes=64 * MIB, points_per_octave=4))
+
+    assert ladder[0] == 4 * KIB
+    assert ladder[-1] == 64 * MIB
+    assert all(size % 64 == 0 for size in ladder)
+    assert ladder == sorted(set(ladder))
+    assert [size for size in ladder if size & (size - 1) == 0] == [
+        2**bits for bits in range(12, 27)
+    ]
+
+
+@pytest.mark.parametrize("largest", [MIB, MIB + 1, 3 * MIB, 100 * MIB])
+def test_no_size_is_beyond_the_largest(largest):
+    assert max(sizes(Params(largest_bytes=largest, points_per_octave=16))) <= largest * 1.001
+
+
+def test_the_default_reaches_memory_within_half_of_what_is_free(monkeypatch):
+    monkeypatch.setattr(cache_ladder, "available_bytes", lambda: 100 * GIB)
+    assert cache_ladder.defaults(machine()).largest_bytes == 256 * MIB
+    large = machine(caches=(32 * KIB, MIB, 384 * MIB))
+    assert cache_ladder.defaults(large).largest_bytes == 4 * 384 * MIB
+
+    monkeypatch.setattr(cache_ladder, "available_bytes", lambda: GIB)
+    assert cache_ladder.defaults(large).largest_bytes == GIB // 2
+    monkeypatch.setattr(cache_ladder, "available_bytes", lambda: KIB)
+    assert cache_ladder.defaults(machine()).largest_bytes == MIB
+    monkeypatch.setattr(cache_ladder, "available_bytes", lambda: None)
+    assert cache_ladder.defaults(Machine()).largest_bytes == 256 * MIB

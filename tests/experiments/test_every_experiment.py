@@ -1,0 +1,318 @@
+"""What holds for every experiment of the catalogue, also for those yet to come."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+import re
+import typing
+
+import pytest
+
+from experiments import words
+from experiments.catalogue import SHELVES, Catalogue
+from experiments.declare import Finding, Frame, Note, Part, Progress, specs
+from experiments.parameters import from_json, from_text, to_json, to_text
+from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Timeline
+from machine.inspect import inspect
+from machine.model import Machine
+from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.source import Said, matches
+
+EXPERIMENTS = list(Catalogue())
+ENGLISH = words.load("en")
+MACHINES = {
+    "this one": inspect(),
+    "a laptop": machine(cores=8, threads_per_core=2),
+    "a large server": machine(cores=64, caches=(48 * KIB, 2 * MIB, 384 * MIB), nodes=2, gpus=2),
+    "one core": machine(cores=1, caches=(32 * KIB, 256 * KIB, None)),
+    "nothing known": Machine(),
+}
+
+# The values that reports, comparisons and outside checks rely on (the catalogue of experiments).
+AGREED = {
+    "gil-threads": {
+        "job_s", "serial_s", "threads_s", "processes_s", "released_threads_s", "released_serial_s",
+        "subinterpreters_s", "threads_speedup", "processes_speedup", "released_speedup", "workers",
+        "gil_enabled", "sleeper_late_idle_s", "sleeper_late_one_s", "sleeper_late_two_s",
+    },
+    "cache-ladder": {
+        "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
+    },
+    "burst-random": {
+        "sequential_s", "random_s", "dependent_s", "random_over_sequential",
+        "dependent_over_sequential",
+    },
+}  # fmt: skip
+AGREED_COLUMNS = {"cache-ladder": {"steps": {"size_bytes", "order", "latency_s"}}}
+
+UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
+         "fraction"}  # fmt: skip
+
+pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
+on_every_machine = pytest.mark.parametrize("here", MACHINES.values(), ids=MACHINES)
+
+
+def module_of(experiment):
+    name = experiment.id.replace("-", "_")
+    return next(
+        importlib.import_module(f"{shelf}.{name}")
+        for shelf in SHELVES
+        if name in importlib.import_module(shelf).EXPERIMENTS
+    )
+
+
+def columns_of(view) -> set[str]:
+    match view:
+        case Bars():
+            named = {view.label, view.value, view.detail}
+        case Lines():
+            named = {view.x.column, view.y.column, view.series}
+        case Timeline():
+            named = {view.lane, view.start, view.end, view.group, view.detail}
+        case Heatmap():
+            named = {view.row, view.column, view.value}
+        case Ruler():
+            named = {view.label, view.value}
+        case Field():
+            named = set()
+    return named - {None}
+
+
+def is_documented(experiment, name: str) -> bool:
+    """Is it a declared value, or one of another Python (`serial_python_3_13_s`)?"""
+    declared = {value.name for value in experiment.values}
+    return name in declared or re.sub(r"_python_\d\w*(?=_s$)", "", name) in declared
+
+
+def check_finding(experiment, finding):
+    assert isinstance(finding, Finding)
+    assert ENGLISH.has(f"{experiment.id}.findings.{finding.message}"), finding.message
+    assert len(set(finding.limits)) == len(finding.limits)
+    for key in finding.limits:
+        assert ENGLISH.has(f"{experiment.id}.limits.{key}"), key
+    for name, value in finding.values.items():
+        assert is_documented(experiment, name), name
+        assert isinstance(value, int | float), name
+        assert not isinstance(value, bool), name
+        assert math.isfinite(value), name
+
+
+# --- the declaration ----------------------------------------------------------------------------
+
+
+def test_the_id_is_the_name_of_the_module(experiment):
+    module = module_of(experiment)
+
+    assert module.EXPERIMENT is experiment
+    assert module.__name__.rpartition(".")[2].replace("_", "-") == experiment.id
+    assert module.__name__.split(".")[1].replace("_", "-") == experiment.shelf
+
+
+def test_the_agreed_values_are_declared(experiment):
+    names = [value.name for value in experiment.values]
+
+    assert len(set(names)) == len(names)
+    assert AGREED[experiment.id] <= set(names)
+    for table, columns in AGREED_COLUMNS.get(experiment.id, {}).items():
+        assert columns <= specs(experiment.tables[table]).keys()
+
+
+def test_units_are_those_of_the_contract(experiment):
+    for value in experiment.values:
+        assert value.unit in UNITS, value.name
+        if value.unit in ("s", "bytes", "hz", "watts", "celsius", "fraction"):
+            assert value.name.endswith(f"_{value.unit}"), value.name
+        assert value.part is None or value.part in Part
+    for record in (experiment.params, *experiment.tables.values()):
+        for name, spec in specs(record).items():
+            assert spec.unit in UNITS, name
+
+
+def test_views_show_columns_of_their_tables(experiment):
+    assert len(experiment.views) >= 2  # the headline, and one that confirms it
+    assert len({view.key for view in experiment.views}) == len(experiment.views)
+    for view in experiment.views:
+        assert columns_of(view) <= specs(experiment.tables[view.table]).keys(), view.key
+
+
+def test_limit_lines_stand_at_declared_values_on_their_axis(experiment):
+    units = {value.name: value.unit for value in experiment.values}
+    for view in experiment.views:
+        for limit in view.limits:
+            assert limit.value in units, limit.key
+            if isinstance(view, Lines):
+                axis = view.x if limit.axis == "x" else view.y
+                column = specs(experiment.tables[view.table])[axis.column]
+                assert units[limit.value] == column.unit, limit.key
+            if isinstance(view, Bars):
+                column = specs(experiment.tables[view.table])[view.value]
+                assert units[limit.value] == column.unit, limit.key
+
+
+def test_every_part_that_a_value_fills_is_lit(experiment):
+    assert {value.part for value in experiment.values} - {None} <= set(experiment.parts)
+
+
+# --- the words ----------------------------------------------------------------------------------
+
+
+def test_every_word_is_there(experiment):
+    wanted = ["question", "topic"]
+    for name, spec in specs(experiment.params).items():
+        wanted += [f"params.{name}", f"help.{name}"]
+        if not callable(spec.choices):
+            wanted += [f"choices.{choice}" for choice in spec.choices]
+    for table in experiment.tables.values():
+        wanted += [f"columns.{name}" for name in specs(table)]
+    for view in experiment.views:
+        wanted.append(f"views.{view.key}")
+        wanted += [f"lines.{limit.key}" for limit in view.limits]
+        wanted += [f"choices.{label}" for label in getattr(view, "order", ())]
+    wanted += [f"values.{value.name}" for value in experiment.values]
+
+    assert [key for key in wanted if not ENGLISH.has(f"{experiment.id}.{key}")] == []
+
+
+def test_everything_that_analyse_can_say_has_words_and_no_word_is_left_over(experiment):
+    said = Said(module_of(experiment))
+    findings = {key.rpartition(".")[2] for key in ENGLISH.keys(f"{experiment.id}.findings.")}
+    limits = {key.rpartition(".")[2] for key in ENGLISH.keys(f"{experiment.id}.limits.")}
+
+    assert said.messages == findings
+    assert [p for p in said.limits if not any(matches(key, p) for key in limits)] == []
+    assert [key for key in limits if not any(matches(key, p) for p in said.limits)] == []
+
+
+def test_a_finding_speaks_of_declared_values_only(experiment):
+    units = {value.name: value.unit for value in experiment.values}
+    for key in ENGLISH.keys(f"{experiment.id}."):
+        if key.split(".")[1] in ("findings", "limits"):
+            said = ENGLISH.say(key, dict.fromkeys(units, 1.0))
+            assert "{" not in said, key
+            assert said.endswith("."), key
+        else:
+            assert "{" not in ENGLISH.say(key), key
+
+
+def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
+    from experiments.units import unit_of
+
+    for value in experiment.values:
+        assert unit_of(value.name) == value.unit, value.name
+
+
+# --- the parameters -----------------------------------------------------------------------------
+
+
+@on_every_machine
+@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
+def test_the_defaults_can_be_typed_and_sent(experiment, here, quick):
+    params = experiment.params_for(here, quick=quick)
+    typed = {
+        name: to_text(getattr(params, name), spec.unit)
+        for name, spec in specs(experiment.params).items()
+    }
+
+    assert isinstance(params, experiment.params)
+    assert from_json(experiment.params, to_json(params)) == params
+    again = from_text(params, typed)
+    for name in typed:
+        if isinstance(getattr(params, name), float | int):
+            assert getattr(again, name) == pytest.approx(getattr(params, name), rel=0.0051)
+        else:
+            assert getattr(again, name) == getattr(params, name)
+
+
+@on_every_machine
+def test_a_full_run_takes_half_a_minute_at_most_and_a_quick_one_five_seconds(experiment, here):
+    full, quick = (experiment.params_for(here, quick=quick) for quick in (False, True))
+
+    assert quick != full
+    assert 0 < experiment.seconds(quick) <= 5
+    assert experiment.seconds(quick) < experiment.seconds(full) <= 30
+
+
+@on_every_machine
+def test_the_defaults_take_half_of_the_free_memory_at_most(experiment, here):
+    from machine.memory import available_bytes
+
+    free_bytes = available_bytes() or 8 * GIB
+    for quick in (False, True):
+        params = experiment.params_for(here, quick=quick)
+        assert 0 < experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB
+
+
+def test_every_parameter_declares_what_a_form_must_know(experiment):
+    types = typing.get_type_hints(experiment.params)
+    for name, spec in specs(experiment.params).items():
+        if types[name] in (int, float):
+            assert spec.minimum is not None, name
+            assert spec.maximum is not None, name
+            assert spec.minimum < spec.maximum, name
+        elif types[name] is not bool:
+            assert spec.choices, name
+
+
+# --- the run ------------------------------------------------------------------------------------
+
+
+def test_a_small_run_yields_rows_of_every_column(experiment, small_run):
+    run = small_run(experiment.id)
+
+    assert run.rows
+    for table, rows in run.tables().items():
+        for row in rows:
+            assert isinstance(row, experiment.tables[table])
+            for name, cell in dataclasses.asdict(row).items():
+                assert isinstance(cell, float | int | str | bool), name
+                assert not isinstance(cell, float) or math.isfinite(cell), name
+                if name.endswith(("_s", "_bytes", "_bytes_per_s")):
+                    assert cell >= 0, name
+
+
+def test_a_small_run_tells_how_far_it_is(experiment, small_run):
+    items = small_run(experiment.id).items
+    fractions = [item.fraction for item in items if isinstance(item, Progress)]
+
+    assert fractions == sorted(fractions)
+    assert all(0 <= fraction <= 1 for fraction in fractions)
+    assert len(fractions) > 3
+    for note in (item for item in items if isinstance(item, Note)):
+        assert "{" not in ENGLISH.say(f"notes.{note.key}", note.values)
+    assert all(item.table in experiment.tables for item in items if isinstance(item, Frame))
+
+
+def test_every_round_is_in_the_rows(experiment, small_run):
+    run = small_run(experiment.id)
+    rounds = {row.repeat for row in run.rows if hasattr(row, "repeat")}
+
+    assert rounds == set(range(run.params.rounds))
+
+
+def test_a_finding_follows_from_the_rows_alone(experiment, small_run):
+    run = small_run(experiment.id)
+    finding = experiment.analyse(run.params, run.tables(), run.machine)
+
+    check_finding(experiment, finding)
+    assert finding.values
+    assert finding == experiment.analyse(run.params, run.tables(), run.machine)
+
+
+@on_every_machine
+def test_nothing_measured_is_no_error(experiment, here):
+    params = experiment.params_for(here, quick=False)
+    empty = {name: [] for name in experiment.tables}
+
+    check_finding(experiment, experiment.analyse(params, empty, here))
+
+
+@on_every_machine
+def test_any_beginning_of_a_run_can_be_analysed(experiment, here, small_run):
+    run = small_run(experiment.id)
+    step = max(1, len(run.rows) // 30)
+    for count in {*range(min(len(run.rows), 15)), *range(0, len(run.rows), step)}:
+        finding = experiment.analyse(run.params, run.tables(count), here)
+
+        check_finding(experiment, finding)

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from experiments.python_at_work import gil_threads
+from experiments.python_at_work.gil_threads import Params, Timing, Wake, analyse
+from machine.model import Machine
+from tests.experiments.machines import machine
+
+NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
+PARAMS = Params(workers=4, methods=("serial", "threads", "processes"), rounds=5)
+
+
+def tables(*, gil=True, python="3.11", wakes=(), **medians):
+    """Return five rounds of each way around its median."""
+    timings = [
+        Timing(method=method, python=python, repeat=repeat, wall_s=median * noise, gil=gil)
+        for method, median in medians.items()
+        for repeat, noise in enumerate(NOISE)
+    ]
+    return {"timings": timings, "slices": [], "wakes": list(wakes)}
+
+
+@pytest.mark.parametrize(
+    ("medians", "message"),
+    [
+        (
+            {"serial": 0.4, "threads": 0.41, "processes": 0.11},
+            "threads_take_turns_processes_do_not",
+        ),
+        ({"serial": 0.4, "threads": 0.41}, "threads_take_turns"),
+        ({"serial": 0.4, "threads": 0.6}, "threads_take_turns"),
+        ({"serial": 0.4, "threads": 0.1, "processes": 0.11}, "threads_side_by_side"),
+        ({"serial": 0.4, "threads": 0.1}, "threads_side_by_side"),
+        ({"serial": 0.4, "threads": 0.4, "processes": 0.405}, "nothing_is_faster"),
+        ({"serial": 0.4, "threads": 0.4, "processes": 0.8}, "nothing_is_faster"),
+        ({"serial": 0.4}, "nothing_to_compare"),
+        ({"threads": 0.4, "processes": 0.1}, "nothing_to_compare"),
+        ({}, "nothing_to_compare"),
+    ],
+)
+def test_what_is_said_follows_the_times(medians, message):
+    assert analyse(PARAMS, tables(**medians), machine()).message == message
+
+
+def test_one_worker_alone_compares_nothing():
+    found = analyse(Params(workers=1), tables(serial=0.1, threads=0.05), machine(cores=1))
+
+    assert found.message == "nothing_to_compare"
+
+
+@pytest.mark.parametrize(
+    ("params", "gil"),
+    [
+        (PARAMS, False),
+        (Params(workers=4, job="sort"), True),
+        (Params(workers=4, job="sleep"), True),
+    ],
+    ids=["no lock in this Python", "a sort lets go of it", "a sleep does"],
+)
+def test_the_lock_is_not_blamed_where_it_is_not_in_the_way(params, gil):
+    slow = tables(serial=0.4, threads=0.41, gil=gil)
+    slow_but_processes = tables(serial=0.4, threads=0.41, processes=0.1, gil=gil)
+
+    assert analyse(params, slow, machine()).message == "threads_gain_nothing"
+    assert analyse(params, slow_but_processes, machine()).message == "threads_gain_nothing"
+
+
+def test_nothing_is_called_faster_when_the_spreads_overlap():
+    rows = tables(serial=0.4, threads=0.39, processes=0.35)
+    rows["timings"] += [
+        Timing(method="processes", python="3.11", repeat=5, wall_s=0.41, gil=True),
+        Timing(method="threads", python="3.11", repeat=5, wall_s=0.1, gil=True),
+    ]
+
+    assert analyse(PARAMS, rows, machine()).message == "nothing_is_faster"
+
+
+def test_the_values_are_medians_and_their_ratios():
+    found = analyse(
+        PARAMS, tables(serial=0.4, threads=0.5, processes=0.1, released_serial=0.3,
+                       released_threads=0.1, subinterpreters=0.2), machine(cores=2)
+    )  # fmt: skip
+
+    assert found.values == pytest.approx(
+        {
+            "workers": 4,
+            "gil_enabled": 1,
+            "job_s": 0.1,
+            "serial_s": 0.4,
+            "threads_s": 0.5,
+            "processes_s": 0.1,
+            "released_serial_s": 0.3,
+            "released_threads_s": 0.1,
+            "subinterpreters_s": 0.2,
+            "threads_speedup": 0.8,
+            "processes_speedup": 4.0,
+            "released_speedup": 3.0,
+            "subinterpreters_speedup": 2.0,
+            "perfect_s": 0.2,  # two cores
+        }
+    )
+
+
+def test_perfect_is_no_more_workers_at_once_than_there_are():
+    found = analyse(PARAMS, tables(serial=0.4, threads=0.1), machine(cores=64))
+
+    assert found.values["perfect_s"] == pytest.approx(0.1)
+
+
+def test_what_was_not_measured_has_no_value():
+    found = analyse(PARAMS, tables(serial=0.4), machine())
+
+    assert set(found.values) == {"workers", "serial_s", "job_s", "perfect_s", "gil_enabled"}
+
+
+def test_a_sleeper_is_told_by_how_many_compute_beside_it():
+    wakes = [
+        Wake(burners=burners, repeat=repeat, late_s=late_s * noise)
+        for burners, late_s in ((0, 1e-4), (1, 5e-3), (2, 1e-2))
+        for repeat, noise in enumerate(NOISE)
+    ]
+    found = analyse(PARAMS, tables(serial=0.4, wakes=wakes), machine())
+
+    assert found.values["sleeper_late_idle_s"] == pytest.approx(1e-4)
+    assert found.values["sleeper_late_one_s"] == pytest.approx(5e-3)
+    assert found.values["sleeper_late_two_s"] == pytest.approx(1e-2)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["3.11", "3.13", "3.14t"])))
+def test_other_pythons_have_values_of_their_own_whichever_came_first(order):
+    params = Params(workers=4, pythons=("3.13", "3.14t"))
+    times = {"3.11": (0.4, 0.41), "3.13": (0.5, 0.52), "3.14t": (0.6, 0.15)}
+    rows = tables()
+    for python in order:
+        serial, threads = times[python]
+        each = tables(serial=serial, threads=threads, python=python, gil=python != "3.14t")
+        rows["timings"] += each["timings"]
+
+    found = analyse(params, rows, machine())
+
+    assert found.message == "threads_take_turns"  # of ours
+    assert found.values["serial_s"] == pytest.approx(0.4)
+    assert found.values["serial_python_3_13_s"] == pytest.approx(0.5)
+    assert found.values["threads_python_3_14t_s"] == pytest.approx(0.15)
+    assert found.values["gil_enabled"] == 1
+
+
+def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
+    params = Params(workers=4, pythons=("3.13.0 (2)",))
+
+    found = analyse(params, tables(serial=0.4, python="3.13.0 (2)"), machine())
+
+    assert "serial_python_3_13_0_2_s" in found.values
+
+
+@pytest.mark.parametrize(
+    ("params", "here", "limit"),
+    [
+        (Params(workers=4, rounds=3), machine(), "few_rounds"),
+        (Params(workers=4), machine(cores=2), "more_workers_than_cores"),
+        (Params(workers=4), machine(virtualization="kvm"), "virtual_machine"),
+        (Params(workers=2), Machine(), "more_workers_than_cores"),  # nobody knows the cores
+        (Params(workers=4), machine(), "no_subinterpreters"),
+    ],
+)
+def test_what_the_result_cannot_tell_is_said(params, here, limit):
+    assert limit in analyse(params, tables(serial=0.4, threads=0.4), here).limits
+
+
+def test_a_full_run_on_a_plain_machine_has_no_limits():
+    full = tables(serial=0.4, threads=0.4, subinterpreters=0.1)
+
+    assert analyse(Params(workers=4), full, machine()).limits == ()
+
+
+@pytest.mark.parametrize("cores", [1, 4, 64])
+@pytest.mark.parametrize("others", [0, 1, 3])
+def test_more_pythons_make_shorter_jobs_not_a_longer_run(monkeypatch, cores, others):
+    free_threaded = [SimpleNamespace(name=f"3.1{n}t", free_threaded=True) for n in range(others)]
+    monkeypatch.setattr(gil_threads, "find", lambda: free_threaded)
+
+    full = gil_threads.defaults(machine(cores=cores))
+    quick = gil_threads.quick(full)
+
+    assert len(full.pythons) == others
+    assert gil_threads.seconds(full) <= 30
+    assert gil_threads.seconds(quick) <= 5
+    assert full.job_s > 2 * quick.job_s >= 0.01
+
+
+def test_as_many_workers_are_taken_as_there_are_cores_but_two_to_four(monkeypatch):
+    monkeypatch.setattr(gil_threads, "find", tuple)
+    workers = [gil_threads.defaults(machine(cores=cores)).workers for cores in (1, 2, 3, 4, 64)]
+
+    assert workers == [2, 2, 3, 4, 4]
+    assert gil_threads.defaults(Machine()).workers == 2

@@ -1,0 +1,94 @@
+"""Every experiment for real, again and again, through the command line: `make sweep`.
+
+COREOPSIS_SWEEP says how often each is run in full, and once more quickly; 2 unless told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.engine.guardian import MARK
+from experiments.engine.messages import Outcome
+from experiments.engine.recording import read
+from tests.app.program import Program, until
+
+FULL = int(os.environ.get("COREOPSIS_SWEEP", "2"))
+EXPERIMENTS = list(Catalogue())
+LIMITS_S = {"full": 30.0, "quick": 5.0}  # of the run itself, after its imports
+NOISE = 1.5  # the machine may be shared
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture
+def coreopsis(tmp_path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.close()
+
+
+@pytest.mark.parametrize("kind", ["quick", "full"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
+def test_an_experiment_does_the_same_again_and_again(coreopsis, experiment, kind, capsys):
+    others = marked()
+    for turn in range(FULL + 1 if kind == "quick" else FULL):
+        start_s = time.monotonic()
+        said = coreopsis("run", experiment.id, *(["--quick"] if kind == "quick" else []))
+        whole_s = time.monotonic() - start_s
+
+        assert said.code == 0, said.err
+        assert len(coreopsis.runs) == turn + 1  # one file, and nothing beside it
+        run = read(coreopsis.runs[-1])
+        measured_s = max(event.t_s for event in run.events if hasattr(event, "t_s"))
+        with capsys.disabled():
+            told = f"{experiment.id} {kind}: measured {measured_s:.1f} s, in all {whole_s:.1f} s"
+            print(f"\n{told}", end="")
+        assert run.finished.outcome is Outcome.COMPLETED
+        assert run.finished.problem is None
+        assert not run.notes
+        assert measured_s <= NOISE * LIMITS_S[kind]
+
+        assert coreopsis.living() == {}
+        assert until(lambda: marked() <= others)
+        assert list(coreopsis.temporary.iterdir()) == []
+        assert [path.name for path in coreopsis.lock.parent.iterdir()] == [coreopsis.lock.name]
+
+        replayed = coreopsis("replay", coreopsis.runs[-1])
+        assert replayed.code == 0
+        assert told_of(replayed.out) == told_of(said.out)
+        assert run.finding(experiment) == run.finished.finding
+
+
+def test_the_tour_shows_the_machine_and_every_experiment(coreopsis):
+    said = coreopsis()
+
+    assert said.code == 0
+    for experiment in EXPERIMENTS:
+        assert words.load().say(f"{experiment.id}.question") in said.out
+    assert len(coreopsis.runs) == len(EXPERIMENTS)
+    assert max(len(line) for line in said.lines) <= 80
+
+
+def marked() -> set[str]:
+    """Return the processes of this machine that the guardian of a run has marked."""
+    key, found = MARK.encode() + b"=", set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if key in file.read():
+                    found.add(pid)
+        except OSError:
+            continue
+    return found
+
+
+def told_of(said: str) -> str:
+    """Return what is told of a run, without what only a new run or only a replay says."""
+    text = said.split("\n", 2)[2] if said.startswith("RECORDED") else said
+    return "\n".join(line for line in text.splitlines() if not line.startswith("Kept as")).strip()
