@@ -48,7 +48,7 @@ def test_an_experiment_does_the_same_again_and_again(coreopsis, experiment, kind
         measured_s = max(event.t_s for event in run.events if hasattr(event, "t_s"))
         with capsys.disabled():
             told = f"{experiment.id} {kind}: measured {measured_s:.1f} s, in all {whole_s:.1f} s"
-            print(f"\n{told}", end="")
+            print(f"\n{told}", end="")  # noqa: T201  (the times are what the sweep is for)
         assert run.finished.outcome is Outcome.COMPLETED
         assert run.finished.problem is None
         assert not run.notes

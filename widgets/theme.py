@@ -140,7 +140,9 @@ def _style_sheet(theme: Theme) -> str:
         padding: {STEP + 2}px {4 * STEP}px; font-weight: 500;
     }}
     QPushButton:hover {{ border-color: {theme.accent}; }}
-    QPushButton:focus {{ border: 2px solid {theme.accent}; padding: {STEP + 1}px {4 * STEP - 1}px; }}
+    QPushButton:focus {{
+        border: 2px solid {theme.accent}; padding: {STEP + 1}px {4 * STEP - 1}px;
+    }}
     QPushButton:disabled {{ color: {theme.soft}; }}
     QPushButton[role="main"] {{
         background: {theme.accent}; color: {theme.on_accent}; border-color: {theme.accent};

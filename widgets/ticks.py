@@ -1,4 +1,4 @@
-"""Where do the ticks of an axis stand, and what do they say? 1-2-5 steps or powers, in real units."""
+"""Where do the ticks of an axis stand? At 1-2-5 steps or powers, told in real units."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
 from tests.engine.runs import (
+    PATIENCE_S,
     SHELVES,
     ending,
     guardian_of,
@@ -320,13 +321,28 @@ def test_a_run_that_is_never_read_ends_when_it_is_forgotten(engine, token):
 def test_a_run_without_its_guardian_is_lost(how, number, engine, token):
     run = start(engine, how, rows=10**9, free_children=2)
 
+    ended_s = math.inf
+
     def end_guardian() -> None:
+        nonlocal ended_s
         time.sleep(0.1)
+        ended_s = time.monotonic()
         os.kill(guardian_of(run), number)
 
     events = hear(run, {wire.Row: end_guardian})
+    assert time.monotonic() - ended_s < PATIENCE_S  # not by its silence
     assert ending(events)[0] is LOST
     assert until(lambda: not living(token))
+
+
+def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
+    run, hidden = start(engine, "starts_what_nobody_finds"), 0
+    for event in run.events():
+        if isinstance(event, wire.Row):
+            hidden = int(event.row["value"])
+            os.kill(guardian_of(run), signal.SIGKILL)
+    assert ending([event]) == (LOST, "killed_by_system")
+    os.kill(hidden, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("how", ["holds_the_gil", "sleeps_beside_children_that_keep_the_wire"])

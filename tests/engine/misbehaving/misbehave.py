@@ -271,7 +271,7 @@ def talks_endlessly(p: Params, bench: Bench) -> Measured:
 def names_a_long_table(p: Params, bench: Bench) -> Measured:
     """Send what is refused with a reason that is, told in full, too long itself."""
     yield Row(value=0.0)
-    line = b'{"type":"row","n":1,"t_s":0,"table":"%s","row":{}}\n' % (b"\\u0001" * 150_000)
+    line = b'{"type":"row","n":1,"t_s":0,"table":"%s","row":{}}\n' % (b"\x7f" * 400_000)
     while line:
         line = line[os.write(_protocol(), line) :]
     yield Row(value=1.0)
@@ -352,6 +352,13 @@ def _leave_children_that_keep_the_wire() -> None:
                 os.setsid()
             c.sleep(PATIENCE_S)
             os._exit(0)
+
+
+def starts_what_nobody_finds(p: Params, bench: Bench) -> Measured:
+    """Start a program that is free, without any mark, and holds the log open; tell its number."""
+    hidden = subprocess.Popen(["/bin/sleep", str(PATIENCE_S)], env={}, start_new_session=True)
+    yield Row(value=float(hidden.pid))
+    time.sleep(PATIENCE_S)
 
 
 def forks_and_the_child_raises(p: Params, bench: Bench) -> Measured:
