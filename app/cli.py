@@ -24,6 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _worker()
     _speak_any_terminal()
     try:
+        return _run(arguments)
+    except BrokenPipeError:  # `coreopsis inspect | head`
+        discard_output()
+        return ExitCode.DONE
+    except KeyboardInterrupt:
+        return ExitCode.STOPPED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
         options = _parser().parse_args(arguments)
     except SystemExit as exit_:  # --help, --version, wrong usage
         return int(exit_.code or 0)
@@ -39,11 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         context.complain(trouble.problem)
         return ExitCode.USAGE
-    except BrokenPipeError:  # `coreopsis inspect | head`
-        discard_output()
-        return ExitCode.DONE
-    except KeyboardInterrupt:
-        return ExitCode.STOPPED
 
 
 def _command(name: str | None):  # type: ignore[no-untyped-def]  # noqa: ANN202

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -50,9 +50,12 @@ def show_machine(console: Console, machine: Machine) -> None:
     console.print(table)
     console.print()
     console.print(Text("Not known here", style="bold"))
-    for what, why, how in page.unknown():
+    for what, why, ways in page.unknown():
         console.print(Text(what, style="dim"))
-        console.print(Padding(f"{why} {how}", (0, 0, 0, 2)))
+        told = Table.grid(padding=(0, 1))
+        for way in ways:
+            told.add_row("→", way)
+        console.print(Padding(Group(why, *([told] if ways else [])), (0, 0, 0, 2)))
 
 
 class _Page:
@@ -98,13 +101,16 @@ class _Page:
             size = f" · {show(gpu.memory_bytes, 'bytes')}" if gpu.memory_bytes else ""
             yield f"gpu {gpu.index}", f"{gpu.name or 'unknown'}{size}"
 
-    def unknown(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what is not known, why, and how to get it; what shares a reason together."""
-        reasons: dict[tuple[str, str], list[str]] = {}
+    def unknown(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield what is not known, why, and ways to get it; what shares a reason together."""
+        reasons: dict[str, dict[str, str]] = {}
         for missing in self._machine.missing:
-            reasons.setdefault((missing.why, missing.how), []).append(missing.what)
-        for (why, how), what in reasons.items():
-            yield ", ".join(what), why, how
+            reasons.setdefault(missing.why, {})[missing.what] = missing.how
+        for why, hows in reasons.items():
+            ways = [how for how in dict.fromkeys(hows.values()) if how]
+            if len(ways) > 1:
+                ways = [f"{what}: {how}" for what, how in hows.items() if how]
+            yield ", ".join(hows), why, ways
 
     def _usable(self) -> str:
         cpu, counts = self._machine.cpu, self._machine.cpu.counts

@@ -258,8 +258,8 @@ class Run:
         since_s, silent_s, looked_s = None, 0.0, time.monotonic()
         while not self._ended.wait(TICK_S):
             if self._stopping:
-                if not self._worker.wait(GRACE_S):
-                    self._worker.end()
+                self._worker.wait(GRACE_S)
+                self._worker.end()
                 return
             if not self._worker.is_alive():  # the guardian; what it left may hold the pipe open
                 self._worker.end()

@@ -111,19 +111,13 @@ class Recorder:
         try:
             os.fsync(self._file)
         except OSError as error:
-            self.problem = error
+            self.problem = self.problem or error
         os.close(self._file)
         self._file = -1
 
     def rescue(self, path: Path) -> None:
         """Copy the run with all its lines to another place. Raises OSError."""
         path.write_bytes(self.path.read_bytes() + b"".join(self._unwritten))
-
-    def discard(self) -> None:
-        """Remove a file that holds no run."""
-        self.close()
-        with contextlib.suppress(OSError):
-            self.path.unlink()
 
     def _write(self) -> None:
         try:
@@ -256,7 +250,7 @@ def _lines(path: Path) -> Iterator[bytes]:
             "recording_damaged", name=path.name, line="?", reason=f"gzip: {error}"
         ) from None
     except IsADirectoryError:
-        raise Trouble("recording_is_folder", name=path.name) from None
+        raise Trouble("recording_is_folder", name=str(path)) from None
     except FileNotFoundError:
         raise Trouble("recording_missing", name=str(path)) from None
     except OSError as error:

@@ -117,6 +117,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     else:
         limits.append("no_memory_latency")
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
+    known = [f"{name}_latency_s" for name in (*LEVELS, "memory")]
+    climb = [values[name] for name in known if name in values]
+    if climb != sorted(climb):
+        limits.append("levels_out_of_order")
     in_a_row = [
         s.latency_s
         for s in tables["steps"]

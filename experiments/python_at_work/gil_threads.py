@@ -228,7 +228,7 @@ def _within(limit_s: float, params: Params) -> Params:
     """Shorten the jobs until a run is expected to end within `limit_s`."""
     around_s = seconds(replace(params, job_s=0.0))  # what does not depend on the jobs
     share = (limit_s - around_s) / (seconds(params) - around_s)
-    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 4))
+    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 3))
 
 
 def seconds(params: Params) -> float:
@@ -237,8 +237,11 @@ def seconds(params: Params) -> float:
     jobs = (
         in_turn * params.workers + 0.6 * params.workers + 2.5 * params.workers * len(params.pythons)
     )
+    sizing = 6 * (2 if "released" in params.methods else 1)  # three looks, each at two jobs
+    starting_s = 0.1 + 0.05 * params.workers if "processes_started" in params.methods else 0.0
     sleeper_s = SLEEPS * (0.0011 + 3.5 * params.switch_interval_s + 0.002)
-    return (params.rounds + 1.5) * jobs * params.job_s + params.rounds * sleeper_s + 0.5
+    jobs_s = ((params.rounds + 1) * jobs + sizing) * params.job_s
+    return jobs_s + params.rounds * (sleeper_s + starting_s) + 0.5
 
 
 EXPERIMENT = Experiment(

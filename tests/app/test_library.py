@@ -163,6 +163,7 @@ def test_fewer_than_four_letters_and_unknown_ones_are_taken_for_a_path(library):
     keep(library, burst(run="abcd1234-0000-0000-0000-000000000000"))
 
     assert library.find("abc") == Path("abc")
+    assert library.find("1234-0000") == Path("1234-0000")  # in the middle of an id
     assert library.find("nothing of the kind") == Path("nothing of the kind")
     assert trouble(lambda: read(library.find("abc"))).key == "recording_missing"
 

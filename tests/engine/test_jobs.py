@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -80,29 +81,36 @@ HANGS = (
 )
 
 
+@pytest.fixture(scope="module")
+def patient() -> Iterator[Engine]:
+    """Return one engine that has to go through all that follows."""
+    engine = Engine(shelves=SHELVES)
+    yield engine
+    engine.close()
+
+
 @pytest.mark.parametrize("how", ENDINGS)
-def test_every_run_has_one_right_ending_and_the_next_goes_well(how, engine):
-    run = start(engine, how, free_children=2 if ENDINGS[how][0] is LOST else 0)
-    engine.warm(misbehave())
+def test_every_run_has_one_right_ending(how, patient, token):
+    run = start(patient, how, free_children=2 if ENDINGS[how][0] is LOST else 0)
     assert ending(hear(run)) == ENDINGS[how]
-    assert ending(hear(start(engine))) == (COMPLETED, None)
+    assert until(lambda: not living(token))
 
 
 @pytest.mark.parametrize("how", HANGS)
-def test_what_hangs_is_killed_once_it_was_silent_beyond_its_limit(how, engine, token):
-    run = start(engine, how, impatient=True, free_children=1)
-    engine.warm(misbehave())
-    events = hear(run)
+def test_what_hangs_is_killed_once_it_was_silent_beyond_its_limit(how, patient, token):
+    events = hear(start(patient, how, impatient=True, free_children=1))
     assert ending(events) == (KILLED, "silent_too_long")
     assert events[-1].problem.values == {"limit_s": 0.5}
-    engine.close()
     assert until(lambda: not living(token))
+
+
+def test_after_all_of_that_a_run_goes_well(patient):
+    assert ending(hear(start(patient))) == (COMPLETED, None)
 
 
 def test_loading_may_take_longer_than_the_silence_of_a_run(engine, monkeypatch):
     monkeypatch.setattr(jobs, "LOADING_LIMIT_S", 0.0)
     assert ending(hear(start(engine))) == (KILLED, "silent_too_long")
-    monkeypatch.undo()
 
 
 def test_a_finding_that_cannot_be_sent_is_a_failure(engine):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.memory import cache_ladder
@@ -48,6 +50,17 @@ def test_the_ladder_is_climbed_from_the_first_cache_to_memory():
         "l2": MIB,
         "l3": 32 * MIB,
     }
+
+
+def test_a_level_slower_than_the_one_behind_it_is_said_to_be_suspect():
+    disturbed = tables()
+    disturbed["steps"] = [
+        replace(step, latency_s=1e-6) if step.size_bytes == 16 * MIB else step
+        for step in disturbed["steps"]
+    ]
+
+    assert "levels_out_of_order" not in analyse(PARAMS, tables(), machine()).limits
+    assert "levels_out_of_order" in analyse(PARAMS, disturbed, machine()).limits
 
 
 @pytest.mark.parametrize(("level", "size"), [("l1", 16 * KIB), ("l2", 512 * KIB), ("l3", 16 * MIB)])

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from app.terminal.inspect import show_machine
+from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
+from tests.experiments.machines import GIB, machine
+
+
+def page(here, width=80):
+    console = Console(file=io.StringIO(), width=width, markup=False)
+    show_machine(console, here)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def with_cpu(here, **changes):
+    return dataclasses.replace(here, cpu=dataclasses.replace(here.cpu, **changes))
+
+
+def test_a_machine_of_which_nothing_is_known_is_still_a_page():
+    assert page(Machine())[0] == "A machine of unknown model"
+
+
+def test_one_is_one_and_two_are_two():
+    one = with_cpu(machine(cores=1), packages=1, cores=1, threads=1)
+    two = with_cpu(machine(cores=2), packages=2, cores=2, threads=4)
+
+    assert "processor  1 package, 1 core, 1 hardware thread" in page(one)
+    assert "processor  2 packages, 2 cores, 4 hardware threads" in page(two)
+
+
+def test_caches_are_counted_and_say_whom_they_serve():
+    lines = page(machine(cores=8))
+
+    assert "L1         8 × 32 KiB, one for each hardware thread" in lines
+    assert "L3         1 × 32 MiB, one for each 8 hardware threads" in lines
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (CpuCounts(present=8, online=4), "8 present, 4 switched on"),
+        (CpuCounts(online=4, affinity=2), "pinned to 2"),
+        (CpuCounts(online=4, cpuset=1), "its control group has 1"),
+        (CpuCounts(online=4, quota=1.5), "of which its control group grants the time of 1.5"),
+    ],
+)
+def test_what_leaves_fewer_threads_than_there_are_is_said(counts, said):
+    (usable,) = (line for line in page(with_cpu(machine(), counts=counts)) if "usable" in line)
+
+    assert said in usable
+
+
+def test_clock_memory_and_nodes_are_shown_where_they_are_known():
+    here = with_cpu(machine(peak_bytes_per_s=80e9), clock=Clock(min_hz=8 * 10**8, max_hz=5 * 10**9))
+    nodes = (
+        NumaNode(id=0, threads=(0, 1, 2, 3), memory_bytes=GIB, distances=(10, 21)),
+        NumaNode(id=1, memory_bytes=GIB, distances=(21, 10)),
+    )
+    lines = page(dataclasses.replace(here, numa=nodes))
+
+    assert "clock      800 MHz to 5 GHz" in lines
+    assert "memory     16 GiB, at most 80 GB/s" in lines
+    assert "node 0     1 GiB, threads 0-3, distances 10, 21" in lines
+    assert "node 1     1 GiB, no threads, distances 21, 10" in lines
+
+
+def test_what_is_not_known_stands_with_its_reason_and_the_way_to_it():
+    missing = (
+        Missing(what="cpu.model", why="Nobody says.", how="lscpu"),
+        Missing(what="pci", why="It is not read yet.", how="lspci"),
+        Missing(what="gpus", why="It is not read yet.", how="nvidia-smi"),
+        Missing(what="a", why="Root only.", how="sudo it"),
+        Missing(what="b", why="Root only.", how="sudo it"),
+        Missing(what="c", why="Nothing helps.", how=""),
+    )
+    lines = page(dataclasses.replace(machine(), missing=missing))
+
+    assert lines[lines.index("Not known here") + 1 :] == [
+        "cpu.model",
+        "  Nobody says.",
+        "  → lscpu",
+        "pci, gpus",
+        "  It is not read yet.",
+        "  → pci: lspci",
+        "  → gpus: nvidia-smi",
+        "a, b",
+        "  Root only.",
+        "  → sudo it",
+        "c",
+        "  Nothing helps.",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_page_fits_the_terminal(width):
+    long = Missing(what="cpu.clock", why="Because " * 20, how="cat /sys/devices/" + "x" * 20)
+
+    here = dataclasses.replace(machine(), missing=(long,))
+
+    assert max(len(line) for line in page(here, width)) <= width
