@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import Any
 
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.terminal.report import tell
+from app.terminal.stopping import asked_to_stop
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording, read
 from experiments.problems import Trouble
 from experiments.units import show
+
+LOOK_S = 0.05  # between two looks whether to stop
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -32,7 +37,10 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
     for key in recording.notes:
         context.errors.print(context.words.say(f"notes.{key}"))
     if options.speed is not None:
-        _play(recording, context, options.speed)
+        with asked_to_stop() as asked:
+            _play(recording, context, options.speed, asked)
+        if asked():
+            return ExitCode.STOPPED
     finished = analysed_anew(recording, experiment, context)
     tell(
         context.console,
@@ -63,9 +71,7 @@ def analysed_anew(
     return wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
 
 
-def _play(recording: Recording, context: Context, speed: float) -> None:
-    from rich.progress import BarColumn, Progress, TextColumn
-
+def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:
     timed = [e for e in recording.events if isinstance(e, wire.Row | wire.Frame)]
     total_s = timed[-1].t_s if timed else 0.0
     start_s = time.monotonic()
@@ -74,8 +80,9 @@ def _play(recording: Recording, context: Context, speed: float) -> None:
     with Progress(*columns, console=context.errors, transient=True, disable=silent) as bar:
         task = bar.add_task("", total=total_s or 1.0)
         for event in timed:
-            wait_s = event.t_s / speed - (time.monotonic() - start_s)
-            if wait_s > 0:
-                time.sleep(wait_s)
+            while (wait_s := event.t_s / speed - (time.monotonic() - start_s)) > 0:
+                if asked():
+                    return
+                time.sleep(min(wait_s, LOOK_S))
             said = f"{show(event.t_s, 's')} of {show(total_s, 's')}"
             bar.update(task, completed=event.t_s, description=said)

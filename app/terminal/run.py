@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from app.context import Context, ExitCode, discard_output
 from app.library import Keeping
 from app.terminal.progress import Follow
 from app.terminal.report import tell
+from app.terminal.stopping import asked_to_stop
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Engine, Run
@@ -89,7 +89,7 @@ def measure(
     engine = Engine()
     try:
         running = engine.start(experiment, params, quick=quick, keep=each_line)
-        with _stopped_by_signals(running):
+        with asked_to_stop(running.stop):
             follow = Follow(context, experiment, running, now=now, silent=stream)
             finished, tables = follow.to_the_end()
     finally:
@@ -174,17 +174,3 @@ def _write_copy(path: Path, lines: list[bytes]) -> None:
     except OSError as error:
         reason = error.strerror or "?"
         raise Trouble("out_not_writable", path=str(path), reason=reason) from None
-
-
-@contextlib.contextmanager
-def _stopped_by_signals(running: Run) -> Iterator[None]:
-    """Ctrl-C, a closed terminal and a polite kill stop the run; what was measured is kept."""
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {
-        name: signal.signal(getattr(signal, name), lambda *_: running.stop()) for name in names
-    }
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
+from app.terminal.stopping import asked_to_stop
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
@@ -33,11 +34,11 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
     end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [wire.Stop()])
     end.daemon = True
     try:
-        worker.send(wire.Watch(hz=options.hz))
-        end.start()
-        return _follow(worker, context, as_json=options.json)
-    except KeyboardInterrupt:
-        return ExitCode.STOPPED
+        with asked_to_stop(lambda: worker.send(wire.Stop())) as asked:
+            worker.send(wire.Watch(hz=options.hz))
+            end.start()
+            code = _follow(worker, context, as_json=options.json)
+        return ExitCode.STOPPED if asked() else code
     finally:
         end.cancel()
         worker.close()

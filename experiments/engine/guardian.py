@@ -197,11 +197,13 @@ def _guard_windows(arguments: list[str], first_bytes: bytes) -> None:
     import threading
 
     kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
-    job = kernel.CreateJobObjectW(None, None)
+    handle = ctypes.c_void_p  # ctypes takes results for 32 bits wide unless told
+    kernel.CreateJobObjectW.restype = kernel.GetCurrentProcess.restype = handle
+    job = handle(kernel.CreateJobObjectW(None, None))
     limits = (ctypes.c_ulonglong * 18)()  # JOBOBJECT_EXTENDED_LIMIT_INFORMATION, 144 bytes
     limits[2] = 0x2000  # LimitFlags: JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
     kernel.SetInformationJobObject(job, 9, ctypes.byref(limits), ctypes.sizeof(limits))
-    kernel.AssignProcessToJobObject(job, kernel.GetCurrentProcess())
+    kernel.AssignProcessToJobObject(job, handle(kernel.GetCurrentProcess()))
     below_normal = 0x4000
     os.environ.update(_environment(os.getpid()))
     worker = subprocess.Popen(arguments, stdin=subprocess.PIPE, creationflags=below_normal)

@@ -32,6 +32,11 @@ LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has st
 GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
 TICK_S = 0.02  # between two looks of the watchdog
+CRASHES = tuple(
+    getattr(signal.Signals, name)
+    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+    if hasattr(signal.Signals, name)
+)
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
 Keep = Callable[[wire.Event, bytes], None]
@@ -236,8 +241,9 @@ class Run:
             return self._invented(
                 wire.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
             )
-        if status in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
-            return self._invented(wire.Outcome.LOST, "crashed")
+        for crash in CRASHES:
+            if status in (-crash, 128 + crash):
+                return self._invented(wire.Outcome.LOST, "crashed", signal=crash.name)
         if by_itself and status in (-9, 128 + 9):
             return self._invented(wire.Outcome.LOST, "killed_by_system")
         return self._invented(wire.Outcome.LOST, "vanished", status=status)

@@ -1,0 +1,30 @@
+"""What do Ctrl-C, a closed terminal and a polite kill do? They ask; what goes on looks when it can.
+
+A KeyboardInterrupt will not do: raised in the middle of an import or of a callback it can get lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+@contextlib.contextmanager
+def asked_to_stop(then: Callable[[], object] = lambda: None) -> Iterator[Callable[[], bool]]:
+    """Call `then` at each of the signals; yield a question: has any come so far?"""
+    came = []
+
+    def note(*_: object) -> None:
+        came.append(True)
+        then()
+
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
