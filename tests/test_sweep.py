@@ -16,7 +16,8 @@ from experiments.catalogue import Catalogue
 from experiments.engine.guardian import MARK
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
-from tests.app.program import Program, until
+from tests.app.program import Program
+from tests.processes import until
 
 FULL = int(os.environ.get("COREOPSIS_SWEEP", "2"))
 EXPERIMENTS = list(Catalogue())

@@ -8,17 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.engine.lock import FOLDER_VARIABLE
+from tests.processes import PATIENCE_S, TOKEN, living, until
 
-TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
 HIDE = "COREOPSIS_TEST_HIDE"  # libraries that shall look as if they were not installed
-PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
 
 # Runs at the start of every Python of a test: nothing but the window may ask for Qt.
 WITHOUT_QT = f"""
@@ -137,25 +134,3 @@ class Program:
 
 
 _OF_TERMINALS = {"COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING"}
-
-
-def living(token: str) -> dict[int, str]:
-    """Return the processes with this token in their environment; zombies have none."""
-    found = {}
-    mark = f"{TOKEN}={token}\0".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark in (folder / "environ").read_bytes():
-                said = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found[int(folder.name)] = said.decode(errors="replace")
-    return found
-
-
-def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:
-    """Wait for a condition; return whether it came true."""
-    end_s = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.01)
-    return True

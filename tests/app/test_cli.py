@@ -17,8 +17,9 @@ from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire
 from machine.memory import available_bytes
 from machine.model import from_json
-from tests.app.program import HIDE, Said, until
+from tests.app.program import HIDE, Said
 from tests.app.recordings import burst, ladder, threads
+from tests.processes import until
 
 GIB = 2**30
 

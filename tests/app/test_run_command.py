@@ -14,7 +14,7 @@ import pytest
 from experiments.engine import messages as wire
 from experiments.engine.lock import Lock
 from experiments.engine.recording import Order, read
-from tests.app.program import until
+from tests.processes import until
 
 LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1",
           "--set", "points_per_octave=1"]  # fmt: skip

@@ -11,7 +11,8 @@ from hypothesis import settings
 
 from experiments.engine.jobs import Engine
 from experiments.engine.lock import FOLDER_VARIABLE
-from tests.engine.runs import ROOT, SHELVES, TOKEN, living, signal_to, until
+from tests.engine.runs import ROOT, SHELVES, signal_to
+from tests.processes import TOKEN, living, until
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ from tests.engine.misbehaving.misbehave import EXPERIMENT, Params
 
 ROOT = Path(__file__).parents[2]
 SHELVES = ("tests.engine.misbehaving",)
-TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
-PATIENCE_S = 10.0  # the machine is shared: no test says how quickly, only that
 
 Events = list[wire.Event]
 
@@ -67,30 +64,6 @@ def ending(events: Events) -> tuple[wire.Outcome, str | None]:
 def guardian_of(run: Run) -> int:
     """Return the process id of the guardian of a run."""
     return run._worker._process.pid
-
-
-def living(token: str) -> dict[int, str]:
-    """Return the processes that carry this token in their environment; zombies have none."""
-    found = {}
-    mark = f"{TOKEN}={token}\0".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (folder / "environ").read_bytes():
-                said = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found[int(folder.name)] = said.decode(errors="replace")
-        except OSError:
-            continue
-    return found
-
-
-def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:
-    """Wait for a condition; return whether it came true."""
-    end_s = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > end_s:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def kill(*pids: int) -> None:

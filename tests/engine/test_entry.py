@@ -16,7 +16,7 @@ from experiments.catalogue import Catalogue
 from experiments.parameters import to_json
 from machine.inspect import inspect
 from machine.model import from_json
-from tests.engine.runs import PATIENCE_S, living, until
+from tests.processes import PATIENCE_S, living, until
 
 # The quickest experiment there is: it sleeps, and imports nothing.
 GIL_THREADS = Catalogue().load("gil-threads")

@@ -18,7 +18,8 @@ import pytest
 from experiments.engine import guardian
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.sweep import sweep
-from tests.engine.runs import PATIENCE_S, kill, living, until
+from tests.engine.runs import kill
+from tests.processes import PATIENCE_S, living, until
 
 
 class Application:

@@ -20,19 +20,8 @@ from experiments.engine import messages as wire
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
-from tests.engine.runs import (
-    PATIENCE_S,
-    SHELVES,
-    ending,
-    guardian_of,
-    hear,
-    living,
-    misbehave,
-    params,
-    rows,
-    start,
-    until,
-)
+from tests.engine.runs import SHELVES, ending, guardian_of, hear, misbehave, params, rows, start
+from tests.processes import PATIENCE_S, living, until
 
 COMPLETED, STOPPED, FAILED, KILLED, LOST = (
     Outcome.COMPLETED, Outcome.STOPPED, Outcome.FAILED, Outcome.KILLED, Outcome.LOST,

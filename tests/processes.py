@@ -1,0 +1,33 @@
+"""What is left of the processes that a test started, and how to wait for it to be gone."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+TOKEN = "COREOPSIS_TEST"  # in the environment of all that a test starts, at any remove
+PATIENCE_S = 60.0  # the machine is shared: no test says how quickly, only that
+
+
+def living(token: str) -> dict[int, str]:
+    """Return the processes with this token in their environment; zombies have none."""
+    found = {}
+    mark = f"{TOKEN}={token}\0".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes():
+                said = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(folder.name)] = said.decode(errors="replace")
+    return found
+
+
+def until(condition: Callable[[], object], limit_s: float = PATIENCE_S) -> bool:
+    """Wait for a condition; return whether it came true."""
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end_s:
+            return False
+        time.sleep(0.01)
+    return True
