@@ -99,8 +99,8 @@ LISTED = dpkg-query -W -f='$${db:Status-Status}/$${Package} ' $(PACKAGES) $(PACK
 INSTALLED = $(patsubst %t64,%,$(patsubst installed/%,%,$(filter installed/%,$(shell $(LISTED)))))
 MISSING = $(filter-out $(INSTALLED),$(PACKAGES))
 
-# Never a reason to stop: the terminal works without a window. Who is not root is told once, and
-# before every test run, which fails without them.
+# No reason for `run` to stop: the terminal works without a window. Who is not root is told once; a
+# test run ends there, because its tests need them.
 libraries:
 	@missing='$(MISSING)'; { [ -n "$$missing" ] && command -v apt-get; } >/dev/null || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then \
@@ -112,4 +112,5 @@ libraries:
 	  echo "Qt lacks some system libraries here; the terminal works without them. To install them:"; \
 	  echo "  sudo apt-get update && sudo apt-get install --no-install-recommends $$missing"; \
 	  echo "$$missing" > $(TOLD); \
+	  [ "$(TOLD)" != /dev/null ] || exit 1; \
 	fi >&2 </dev/null

@@ -192,6 +192,11 @@ def from_json(data: object) -> Machine:
         raise BadMachine(f"This machine file is damaged at {where}: {expected}.") from None
 
 
+def is_virtual(machine: Machine) -> bool:
+    """Is it known to be a virtual machine? "none" says that it is known to be none."""
+    return machine.virtualization not in (None, "none")
+
+
 def usable_threads(machine: Machine) -> list[Thread]:
     """Return the threads that this process may run on."""
     return [thread for thread in machine.cpu.threads_list if thread.usable]

@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console, Group
 from rich.padding import Padding
@@ -18,7 +19,7 @@ from experiments.problems import Trouble
 from experiments.units import show
 from machine.inspect import BadRoot, inspect
 from machine.linux import format_list
-from machine.model import Cache, Machine, missing_of, to_json
+from machine.model import Cache, Machine, is_virtual, missing_of, to_json
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -69,8 +70,8 @@ class _Page:
         system = (machine.os.distribution, machine.os.kind, machine.os.release)
         yield "system", " · ".join(_known(*system, machine.os.architecture))
         surrounding = _known(
-            machine.virtualization and f"a virtual machine ({machine.virtualization})",
-            machine.container and f"inside a container ({machine.container})",
+            is_virtual(machine) and f"a virtual machine ({machine.virtualization})",
+            machine.container not in (None, "none") and f"inside a container ({machine.container})",
         )
         if surrounding:
             yield "runs in", ", ".join(surrounding)
@@ -155,7 +156,7 @@ def _level(cache: Cache) -> str:
     return f"L{cache.level}{kind}"
 
 
-def _known(*texts: str | None) -> list[str]:
+def _known(*texts: str | Literal[False] | None) -> list[str]:
     return [text for text in texts if text]
 
 

@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.python_at_work.gil_arms import BURNERS, OWN, SLEEPS, Arm, Arms
 from experiments.statistics import Spread, spread
 from experiments.views import Bars, Limit, Timeline
-from machine.model import Machine, physical_cores
+from machine.model import Machine, is_virtual, physical_cores
 from machine.pythons import find
 
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
@@ -205,7 +205,7 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         limits.append("few_rounds")
     if (physical_cores(machine) or 1) < params.workers:
         limits.append("more_workers_than_cores")
-    if machine.virtualization:
+    if is_virtual(machine):
         limits.append("virtual_machine")
     if "subinterpreters" in params.methods and "subinterpreters" not in of:
         limits.append("no_subinterpreters")

@@ -198,3 +198,10 @@ def test_as_many_workers_are_taken_as_there_are_cores_but_two_to_four(monkeypatc
 
     assert workers == [2, 2, 3, 4, 4]
     assert gil_threads.defaults(Machine()).workers == 2
+
+
+@pytest.mark.parametrize("virtualization", [None, "none"])
+def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
+    here = machine(virtualization=virtualization)
+
+    assert "virtual_machine" not in analyse(Params(), {"timings": [], "wakes": []}, here).limits

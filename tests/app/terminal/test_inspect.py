@@ -103,3 +103,18 @@ def test_the_page_fits_the_terminal(width):
     here = dataclasses.replace(machine(), missing=(long,))
 
     assert max(len(line) for line in page(here, width)) <= width
+
+
+@pytest.mark.parametrize("nothing", [None, "none"])
+def test_a_machine_of_its_own_is_not_said_to_run_in_anything(nothing):
+    here = dataclasses.replace(machine(), virtualization=nothing, container=nothing)
+
+    assert not [line for line in page(here) if line.startswith("runs in")]
+
+
+def test_a_virtual_machine_and_a_container_are_named():
+    here = dataclasses.replace(machine(), virtualization="kvm", container="podman")
+
+    assert any(
+        "a virtual machine (kvm), inside a container (podman)" in line for line in page(here)
+    )
