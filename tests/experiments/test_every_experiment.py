@@ -114,7 +114,7 @@ def test_the_agreed_values_are_declared(experiment):
     names = [value.name for value in experiment.values]
 
     assert len(set(names)) == len(names)
-    assert AGREED[experiment.id] <= set(names)
+    assert AGREED.get(experiment.id, set()) <= set(names)  # others have agreed on nothing
     for table, columns in AGREED_COLUMNS.get(experiment.id, {}).items():
         assert columns <= specs(experiment.tables[table]).keys()
 
@@ -241,7 +241,7 @@ def test_the_defaults_take_half_of_the_free_memory_at_most(experiment, here):
     free_bytes = available_bytes() or 8 * GIB
     for quick in (False, True):
         params = experiment.params_for(here, quick=quick)
-        assert 0 < experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB
+        assert 0 <= experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB
 
 
 def test_every_parameter_declares_what_a_form_must_know(experiment):
