@@ -67,7 +67,7 @@ def _command(name: str | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
         case "compare":
             from app.terminal.compare import run
         case _:
-            from app.terminal.tour import run
+            from app.window.start import run
     return run
 
 

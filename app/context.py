@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments import words
-from experiments.catalogue import Catalogue
 from experiments.problems import Problem, Trouble
-from machine.inspect import inspect
-from machine.model import BadMachine, Machine, from_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from app.library import Library
+    from experiments.catalogue import Catalogue
+    from machine.model import Machine
 
 
 class ExitCode(enum.IntEnum):
@@ -33,13 +32,12 @@ class ExitCode(enum.IntEnum):
 
 
 class Context:
-    """The objects of one command, each made when it is first asked for."""
+    """The objects of one command, each made, and its module loaded, when it is first asked for."""
 
     def __init__(self, *, data: Path | None = None, fake_machine: Path | None = None) -> None:
         self._data = data
         self._fake_machine = fake_machine
         self.words = words.load()
-        self.catalogue = Catalogue()
 
     @property
     def has_fake_machine(self) -> bool:
@@ -47,8 +45,18 @@ class Context:
         return self._fake_machine is not None
 
     @functools.cached_property
+    def catalogue(self) -> Catalogue:
+        """Every experiment."""
+        from experiments.catalogue import Catalogue
+
+        return Catalogue()
+
+    @functools.cached_property
     def machine(self) -> Machine:
         """This machine, or the fake one. Raises Trouble."""
+        from machine.inspect import inspect
+        from machine.model import BadMachine, from_json
+
         if self._fake_machine is None:
             return inspect()
         name = str(self._fake_machine)
@@ -62,14 +70,18 @@ class Context:
             raise Trouble("machine_unreadable", name=name, reason="it is no JSON") from None
 
     @functools.cached_property
-    def library(self) -> Library:
-        """The runs in the user's data folder."""
+    def folder(self) -> Path:
+        """The user's data folder: runs, their index, and the settings of the window."""
         import platformdirs
 
+        return self._data or platformdirs.user_data_path("coreopsis", appauthor=False)
+
+    @functools.cached_property
+    def library(self) -> Library:
+        """The runs in the user's data folder."""
         from app.library import Library
 
-        folder = self._data or platformdirs.user_data_path("coreopsis", appauthor=False)
-        return Library(folder)
+        return Library(self.folder)
 
     @functools.cached_property
     def console(self) -> Console:

@@ -7,27 +7,25 @@ prediction) stands beside it in a `.meta.json`. Deleting moves both to a bin, un
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
-import logging
 import os
 import re
-import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from app.index import Index
 from experiments.engine import messages as wire
 from experiments.engine.recording import SUFFIXES, Recorder, Recording, read
 from experiments.problems import Trouble
 
-log = logging.getLogger(__name__)
-
 META_SUFFIX = ".meta.json"
-BUSY_S = 5.0  # how long to wait for another program that writes the index
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,8 +49,10 @@ class Kept:
     quick: bool
     outcome: str
     machine: str
+    params: dict[str, Any]
     message: str
     values: dict[str, float]
+    notes: tuple[tuple[str, dict[str, Any]], ...]  # said meanwhile: their keys and values
     meta: Meta
     problem: dict[str, Any] | None
 
@@ -63,6 +63,13 @@ class Library:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._runs, self._bin = folder / "runs", folder / "bin"
+        self._index = Index(
+            folder / "index.sqlite3",
+            self._runs,
+            columns=_COLUMNS,
+            suffixes=SUFFIXES,
+            beside=_meta_name,
+        )
 
     def check_writable(self) -> None:
         """Raise Trouble, before anything is measured, if a run could not be kept."""
@@ -84,7 +91,7 @@ class Library:
 
     def runs(self, search: str = "") -> list[Kept]:
         """Return the runs, pinned and newest first, whose words contain all those of `search`."""
-        kept = self._indexed()
+        kept = self._index.entries(_facts, self._kept)
         words = search.lower().split()
         found = [run for run in kept if all(word in _haystack(run) for word in words)]
         return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
@@ -119,27 +126,60 @@ class Library:
         """Move a run back from the bin. Raises Trouble."""
         self._move(self._bin / run.path.name, self._runs)
 
+    def bin_count(self) -> int:
+        """Return how many runs lie in the bin."""
+        return sum(1 for path in _files(self._bin) if path.name.endswith(SUFFIXES))
+
+    def empty_bin(self) -> int:
+        """Delete what lies in the bin for good; return how many runs that were. Raises Trouble."""
+        count = self.bin_count()
+        try:
+            for path in _files(self._bin):
+                if path.name.endswith((*SUFFIXES, META_SUFFIX)):
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        return count
+
+    def export(self, run: Kept, target: Path) -> Path:
+        """Copy a run to a file, packed where its name ends in .gz. Raises Trouble.
+
+        A folder as the target takes the run under its own name.
+        """
+        path = target / run.path.name if target.is_dir() else target
+        try:
+            data = run.path.read_bytes()
+            is_packed, shall_be = data.startswith(b"\x1f\x8b"), path.name.endswith(".gz")
+            if is_packed != shall_be:
+                data = gzip.compress(data, mtime=0) if shall_be else gzip.decompress(data)
+            _write_whole(path, data)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise Trouble("not_exported", path=str(path), reason=reason) from None
+        return path
+
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises Trouble."""
         recording = read(path)
-        suffix = SUFFIXES[1] if path.name.endswith(".gz") else SUFFIXES[0]
-        target = self._runs / _file_name(recording.started, suffix)
-        if not target.exists():
-            try:
-                self._runs.mkdir(parents=True, exist_ok=True)
-                _write_whole(target, path.read_bytes())
-            except OSError as error:
-                raise self._unwritable(error) from None
+        plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
+        here = next((each for each in (plain, packed) if each.exists()), None)
+        if here is not None:
+            return here
+        target = packed if path.name.endswith(".gz") else plain
+        try:
+            self._runs.mkdir(parents=True, exist_ok=True)
+            _write_whole(target, path.read_bytes())
+        except OSError as error:
+            raise self._unwritable(error) from None
         return target
 
     def rebuild(self) -> None:
-        """Make the index anew from the files."""
-        self._index_path.unlink(missing_ok=True)
+        """Make the index anew from the files. Raises Trouble."""
+        try:
+            self._index.forget()
+        except OSError as error:
+            raise self._unwritable(error) from None
         self.runs()
-
-    @property
-    def _index_path(self) -> Path:
-        return self.folder / "index.sqlite3"
 
     def _unwritable(self, error: OSError) -> Trouble:
         reason = error.strerror or type(error).__name__
@@ -154,47 +194,7 @@ class Library:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def _indexed(self) -> list[Kept]:
-        """Return every run. A damaged index is made anew; in memory where it cannot be written."""
-        for _ in range(2):
-            try:
-                return self._through(self._index_path)
-            except sqlite3.OperationalError as error:  # a read-only folder, none yet, or locked
-                log.info("index in memory: %s", error)
-                break
-            except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError) as error:
-                log.warning("the index is damaged (%s) and is made anew", error)
-                with contextlib.suppress(OSError):
-                    self._index_path.unlink(missing_ok=True)
-        return self._through(":memory:")
-
-    def _through(self, index_path: Path | str) -> list[Kept]:
-        with contextlib.closing(_connect(index_path)) as index:
-            self._update(index)
-            return [self._kept(row) for row in index.execute("SELECT * FROM runs")]
-
-    def _update(self, index: sqlite3.Connection) -> None:
-        """Bring the index to what the folder holds now."""
-        known = {
-            name: (size, changed)
-            for name, size, changed in index.execute("SELECT name, size, changed FROM runs")
-        }
-        here = {}
-        for path in _run_files(self._runs):
-            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
-                here[path] = (path.stat().st_size, _last_change(path))
-        with index:
-            for name in known.keys() - {path.name for path in here}:
-                index.execute("DELETE FROM runs WHERE name = ?", (name,))
-            for path, state in here.items():
-                if known.get(path.name) != state:
-                    index.execute(
-                        f"INSERT OR REPLACE INTO runs VALUES ({', '.join('?' * len(_COLUMNS))})",
-                        (path.name, *state, *_facts(path)),
-                    )
-
-    def _kept(self, row: Sequence[Any]) -> Kept:
-        facts = dict(zip(_COLUMNS, row, strict=True))
+    def _kept(self, facts: Mapping[str, Any]) -> Kept:
         return Kept(
             run=facts["run"],
             path=self._runs / facts["name"],
@@ -203,8 +203,10 @@ class Library:
             quick=bool(facts["quick"]),
             outcome=facts["outcome"],
             machine=facts["machine"],
+            params=json.loads(facts["params"]),
             message=facts["message"],
             values=json.loads(facts["found"]),
+            notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
             meta=msgspec.json.decode(facts["meta"], type=Meta),
             problem=json.loads(facts["problem"]),
         )
@@ -251,23 +253,9 @@ class Keeping:
 
 
 _COLUMNS = (
-    "name", "size", "changed", "run", "experiment", "at", "quick", "outcome", "machine",
-    "message", "found", "meta", "problem",
+    "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
+    "meta", "problem",
 )  # fmt: skip
-
-
-def _connect(path: Path | str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S)
-    try:
-        names = ", ".join(_COLUMNS[1:])
-        connection.execute(f"CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, {names})")
-        columns = tuple(row[1] for row in connection.execute("PRAGMA table_info(runs)"))
-        if columns != _COLUMNS:  # of another version: the files know everything
-            raise sqlite3.DatabaseError("other columns")
-    except sqlite3.Error:
-        connection.close()
-        raise
-    return connection
 
 
 def _file_name(started: wire.Started, suffix: str) -> str:
@@ -277,27 +265,16 @@ def _file_name(started: wire.Started, suffix: str) -> str:
     return f"{stamp}-{experiment}-{run}{suffix}"
 
 
-def _run_files(folder: Path) -> Iterator[Path]:
-    try:
-        yield from (path for path in folder.iterdir() if path.name.endswith(SUFFIXES))
-    except OSError:
-        return
-
-
-def _last_change(path: Path) -> int:
-    try:
-        return max(path.stat().st_mtime_ns, _meta_path(path).stat().st_mtime_ns)
-    except FileNotFoundError:
-        return path.stat().st_mtime_ns
-
-
 def _facts(path: Path) -> tuple[Any, ...]:
     meta = msgspec.json.encode(read_meta(path)).decode()
     try:
         recording = read(path)
     except Trouble as trouble:
         problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
-        return (path.name, "", "", False, "", "", "", "{}", meta, problem)
+        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem)
+    notes = [
+        (event.key, event.values) for event in recording.events if isinstance(event, wire.Note)
+    ]
     started, finding = recording.started, recording.finished.finding
     return (
         started.run,
@@ -306,11 +283,20 @@ def _facts(path: Path) -> tuple[Any, ...]:
         started.quick,
         str(recording.finished.outcome),
         machine_name(recording),
+        json.dumps(started.params),
         finding.message if finding else "",
         json.dumps(finding.values if finding else {}),
+        json.dumps(notes),
         meta,
         "null",
     )
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def machine_name(recording: Recording) -> str:
@@ -329,8 +315,12 @@ def read_meta(path: Path) -> Meta:
 
 
 def _meta_path(path: Path) -> Path:
-    suffix = next((s for s in SUFFIXES[::-1] if path.name.endswith(s)), "")
-    return path.with_name(path.name.removesuffix(suffix) + META_SUFFIX)
+    return path.with_name(_meta_name(path.name))
+
+
+def _meta_name(name: str) -> str:
+    suffix = next((s for s in SUFFIXES[::-1] if name.endswith(s)), "")
+    return name.removesuffix(suffix) + META_SUFFIX
 
 
 def _write_whole(path: Path, data: bytes) -> None:

@@ -110,6 +110,11 @@ def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:
     return {key: summary(repeats) for key, repeats in groups.items()}
 
 
+def in_order(labels: Iterable[str], order: Sequence[str] = ()) -> list[str]:
+    """Return each label once: as declared, then numbers by value, then words."""
+    return sorted(set(labels), key=lambda label: _place(label, order))
+
+
 def _place(label: str, order: Sequence[str]) -> tuple[int, float, str]:
     """Return the key to sort labels by: as declared, then numbers by value, then words."""
     if label in order:

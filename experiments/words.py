@@ -6,28 +6,36 @@ ends in (`{memory_latency_s}` becomes "151 ns").
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 from experiments import units
+from experiments.resources import read_resource
 
 
 class Words:
-    """The texts of one language."""
+    """The texts of one language. A section is parsed when the first of its texts is asked for."""
 
-    def __init__(self, catalogue: Mapping[str, Any]) -> None:
+    def __init__(
+        self, catalogue: Mapping[str, Any], unread: Mapping[str, str] | None = None
+    ) -> None:
+        """Take parsed texts, and the TOML of sections that are not parsed yet, by their name."""
         self._texts: dict[str, str] = {}
+        self._unread = dict(unread or {})
         _flatten("", catalogue, self._texts)
 
     def has(self, key: str) -> bool:
         """Is there a text for `key`?"""
+        self._read(key.partition(".")[0])
         return key in self._texts
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
         """Return every key that starts with `prefix`."""
+        for section in tuple(self._unread):
+            self._read(section)
         return tuple(key for key in self._texts if key.startswith(prefix))
 
     def say(self, key: str, values: Mapping[str, Any] | None = None) -> str:
@@ -35,14 +43,27 @@ class Words:
 
         A missing text or value must never hide a result: the key, or the placeholder, is shown.
         """
+        self._read(key.partition(".")[0])
         text = self._texts.get(key, key)
         return _SHOWING.vformat(text, (), _Shown(values or {}))
+
+    def _read(self, section: str) -> None:
+        text = self._unread.pop(section, None)
+        if text is not None:
+            _flatten("", tomllib.loads(text), self._texts)
 
 
 def load(language: str = "en") -> Words:
     """Read `resources/text/LANGUAGE.toml`."""
-    text = files("resources").joinpath("text", f"{language}.toml").read_text(encoding="utf-8")
-    return Words(tomllib.loads(text))
+    head, *tables = _TABLE.split(read_resource("text", f"{language}.toml"))
+    unread: dict[str, str] = {}
+    for table in tables:  # "[name.more]" and what stands below it
+        section = table[1:].partition("]")[0].partition(".")[0].strip('"')
+        unread[section] = unread.get(section, "") + table
+    return Words(tomllib.loads(head), unread)
+
+
+_TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
 
 
 def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> None:

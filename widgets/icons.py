@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+
+from experiments.resources import read_resource
 
 
 def icon(name: str, colour: str, size: int = 24, ratio: float = 2.0) -> QIcon:
@@ -18,7 +19,7 @@ def icon(name: str, colour: str, size: int = 24, ratio: float = 2.0) -> QIcon:
 @functools.lru_cache(maxsize=256)
 def pixmap(name: str, colour: str, size: int = 24, ratio: float = 2.0) -> QPixmap:
     """Return the icon as a picture for screens of `ratio` device pixels a pixel."""
-    text = files("resources").joinpath("icons", f"{name}.svg").read_text(encoding="utf-8")
+    text = read_resource("icons", f"{name}.svg")
     renderer = QSvgRenderer(QByteArray(text.replace("currentColor", colour).encode()))
     picture = QPixmap(round(size * ratio), round(size * ratio))
     picture.fill(Qt.GlobalColor.transparent)

@@ -11,7 +11,7 @@ from rich.table import Table
 from app.comparison import Compared, compare
 from app.context import Context, ExitCode
 from app.library import machine_name
-from app.terminal.report import label
+from app.report import label
 from experiments.declare import Experiment, specs
 from experiments.engine.recording import Recording, read
 from experiments.parameters import to_text

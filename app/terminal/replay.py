@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.library import machine_name
+from app.report import analysed_anew
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording, read
 from experiments.problems import Trouble
@@ -41,7 +40,9 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
             _play(recording, context, options.speed, asked)
         if asked():
             return ExitCode.STOPPED
-    finished = analysed_anew(recording, experiment, context)
+    finished, note = analysed_anew(recording, experiment)
+    if note is not None:
+        context.errors.print(context.words.say(f"notes.{note.key}", note.values))
     tell(
         context.console,
         context.words,
@@ -51,24 +52,6 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
         quick=recording.started.quick,
     )
     return ExitCode.DONE
-
-
-def analysed_anew(
-    recording: Recording, experiment: Experiment[Any], context: Context
-) -> wire.Finished:
-    """Return the end of the run with what `analyse` says of its rows today.
-
-    A run of another version of the experiment keeps the finding that was recorded.
-    """
-    started, finished = recording.started, recording.finished
-    if started.experiment_version != experiment.version:
-        versions = {"recorded": started.experiment_version, "known": experiment.version}
-        context.errors.print(context.words.say("notes.other_version", versions))
-        return finished
-    finding = recording.finding(experiment)
-    if finding is None:
-        return finished
-    return wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
 
 
 def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:

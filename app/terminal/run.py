@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, context: Context) -> ExitCode:
         experiment.params_for(context.machine, quick=options.quick), _settings(options.set)
     )
     check_memory(experiment, params, available_bytes())
-    with _writable(options.out):
+    with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
         return measure(
             context,
             experiment,
@@ -103,12 +103,12 @@ def measure(
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         context.complain(Problem(finished.problem.key, finished.problem.values))
-    if svg is not None:
-        context.complain(Problem("svg_needs_window"))
     if keeping is not None:
         _tell_kept(context, keeping, running, silent=stream)
     if out is not None and copy:
         _write_copy(out, copy)
+    if svg is not None:
+        _draw(context, experiment, tables, finished, svg)
     return _exit_code(finished)
 
 
@@ -131,6 +131,21 @@ def _tell_kept(context: Context, keeping: Keeping, running: Run, *, silent: bool
         context.console.print(said, style="dim")
 
 
+def _draw(
+    context: Context,
+    experiment: Experiment[Any],
+    tables: Mapping[str, Sequence[Any]],
+    finished: wire.Finished,
+    path: Path,
+) -> None:
+    from app.terminal import picture
+
+    values = finished.finding.values if finished.finding else {}
+    problem = picture.draw(context, experiment, tables, values, path)
+    if problem is not None:
+        context.complain(problem)
+
+
 def _settings(texts: list[str]) -> dict[str, str]:
     settings: dict[str, str] = {}
     for text in texts:
@@ -144,7 +159,7 @@ def _settings(texts: list[str]) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _writable(path: Path | None) -> Iterator[None]:
+def _writable(path: Path | None, key: str) -> Iterator[None]:
     """Make sure, before anything is measured, that the file can be written; leave no empty one."""
     if path is None:
         yield
@@ -154,7 +169,7 @@ def _writable(path: Path | None) -> Iterator[None]:
         path.open("ab").close()
     except OSError as error:
         reason = error.strerror or "?"
-        raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+        raise Trouble(key, path=str(path), reason=reason) from None
     try:
         yield
     finally:

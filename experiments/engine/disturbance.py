@@ -1,4 +1,4 @@
-"""Had the run the machine to itself? The processor time that others used meanwhile, as a share."""
+"""Had the run the machine to itself, awake? What others used meanwhile, and whether it slept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from experiments.declare import Note
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
 STOLEN_FRACTION = 0.02  # given by the host to other virtual machines
+LEAST_S = 2.0  # of sleep
 
 
 class Disturbance:
@@ -32,6 +33,29 @@ class Disturbance:
         if values["stolen_fraction"] > STOLEN_FRACTION:
             return Note("time_was_stolen", values)
         return Note("machine_was_quiet", values)
+
+
+class Sleep:
+    """Notices that the machine slept: the clock of the bench stands still meanwhile."""
+
+    def __init__(self) -> None:
+        self._apart_s = _apart_s()
+
+    def note(self) -> Note | None:
+        """Return `machine_slept` if it did since the last time this was asked."""
+        before_s, self._apart_s = self._apart_s, _apart_s()
+        slept_s = self._apart_s - before_s
+        return Note("machine_slept", {"slept_s": round(slept_s)}) if slept_s > LEAST_S else None
+
+
+def _apart_s() -> float:
+    """Return how far a clock that runs on in sleep is ahead of the one that stands still.
+
+    Linux has both. Elsewhere the wall clock stands in, which may also be set meanwhile.
+    """
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    running_s = time.time() if boot is None else time.clock_gettime(boot)
+    return running_s - time.monotonic()
 
 
 class _Used:

@@ -55,7 +55,7 @@ def environment() -> dict[str, Any]:
         "huge_pages": _chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
         "governor": _chosen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "page_bytes": os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else None,
-        "on_battery": _on_battery(),
+        "on_battery": on_battery(),
     }
 
 
@@ -79,7 +79,8 @@ def _chosen(path: str) -> str | None:
     return text[start + 1 : end] if 0 <= start < end else text
 
 
-def _on_battery() -> bool | None:
+def on_battery() -> bool | None:
+    """Does the machine run on its battery? None where it has none, or does not tell."""
     import psutil
 
     try:

@@ -17,7 +17,7 @@ from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Frame, Note, Progress, specs
 from experiments.engine import messages as wire
-from experiments.engine.disturbance import Disturbance
+from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
 from experiments.engine.lock import one_at_a_time
 from experiments.engine.recording import sent
@@ -66,12 +66,14 @@ class _Run:
     def finished(self) -> wire.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
         outcome = wire.Outcome.COMPLETED
-        disturbance = Disturbance()
+        disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
         generator = self._experiment.measure(self._params, self._bench)
         try:
             with closing(generator):
                 for item in generator:
+                    if (slept := sleep.note()) is not None:
+                        self._tell(slept)
                     self._tell(item)
                     self._bench.check_stop()
         except StopRequested:

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from experiments.declare import Experiment, Finding
+from experiments.declare import Experiment, Finding, Tables
 from experiments.engine import messages as wire
 from experiments.parameters import from_json
 from experiments.problems import Trouble
@@ -177,15 +177,21 @@ class Recording:
 
         Raises Trouble where the experiment has changed its tables since.
         """
-        tables = self.tables(experiment)
-        try:
-            params = from_json(experiment.params, self.started.params, check_choices=False)
-            machine = machine_from_json(self.started.machine)
-            found = experiment.analyse(params, tables, machine)
-        except Exception:  # a partial or foreign run must open, whatever analyse makes of it
-            log.warning("cannot analyse run %s", self.started.run, exc_info=True)
-            return None
-        return sent(found)
+        return analysed(experiment, self.started, self.tables(experiment))
+
+
+def analysed(
+    experiment: Experiment[Any], started: wire.Started, tables: Tables
+) -> wire.FindingSent | None:
+    """Return what `analyse` says of the tables of a run; None where it cannot say anything."""
+    try:
+        params = from_json(experiment.params, started.params, check_choices=False)
+        machine = machine_from_json(started.machine)
+        found = experiment.analyse(params, tables, machine)
+    except Exception:  # a partial or foreign run must open, whatever analyse makes of it
+        log.warning("cannot analyse run %s", started.run, exc_info=True)
+        return None
+    return sent(found)
 
 
 def sent(finding: Finding) -> wire.FindingSent:

@@ -189,14 +189,15 @@ def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
     next_s = time.monotonic()
     while True:
         job.send(wire.Sample(**dataclasses.asdict(sampler.sample())))
-        next_s = max(next_s + 1 / min(max(hz, SLOWEST_HZ), FASTEST_HZ), time.monotonic())
+        next_s = max(next_s + _period_s(hz), time.monotonic())
         while (left_s := next_s - time.monotonic()) > 0:
             try:
                 got = job.commands.get(timeout=left_s)
             except queue.Empty:
                 break
             if isinstance(got, wire.Rate):
-                hz, next_s = got.hz, time.monotonic()
+                hz = got.hz
+                next_s = min(next_s, time.monotonic() + _period_s(hz))  # shares need a while
             elif isinstance(got, wire.Inspect):
                 _inspect(job, got)
             elif isinstance(got, wire.Stop):
@@ -204,6 +205,10 @@ def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
                 return None
             else:
                 return got
+
+
+def _period_s(hz: float) -> float:
+    return 1 / min(max(hz, SLOWEST_HZ), FASTEST_HZ)
 
 
 def failed(problem: Problem) -> wire.Finished:

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -84,6 +85,8 @@ def test_the_list_says_what_a_run_was_and_found(library):
     assert kept.at == "2026-05-04T03:02:01+00:00"
     assert kept.outcome == "completed"
     assert kept.machine == "Test CPU"
+    assert kept.params == {"largest_bytes": 2**20, "rounds": 5, "huge_pages": False}
+    assert kept.notes == ()
     assert kept.message == "three_answers"
     assert kept.values["dependent_s"] == pytest.approx(1.2e-7)
     assert kept.meta == Meta()
@@ -251,6 +254,75 @@ def test_deleting_what_is_gone_is_one_sentence(library):
     assert library.runs() == []
 
 
+def test_the_list_keeps_what_was_said_during_a_run(library):
+    made = burst()
+    note = wire.encode(wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01}))
+    lines = (*made.lines[:-1], note, made.lines[-1])
+    keep(library, replace(made, lines=lines))
+
+    for _ in range(2):  # read from the file, then from the index
+        assert library.runs()[0].notes == (("machine_was_quiet", {"others_fraction": 0.01}),)
+
+
+def test_the_bin_is_emptied_of_runs_and_of_nothing_else(library):
+    for made in (burst(), ladder(), threads()):
+        keep(library, made)
+    first, second, _ = library.runs()
+    first = library.describe(first, Meta(name="mine"))
+    assert library.bin_count() == 0
+    library.delete(first)
+    library.delete(second)
+    (library.folder / "bin" / "mine.txt").write_text("mine")
+    assert library.bin_count() == 2
+
+    assert library.empty_bin() == 2
+
+    assert [path.name for path in (library.folder / "bin").iterdir()] == ["mine.txt"]
+    assert library.bin_count() == library.empty_bin() == 0
+    assert len(library.runs()) == 1
+    assert trouble(lambda: library.undelete(first)).key == "library_unwritable"
+    assert len(library.runs()) == 1
+
+
+# --- runs that go elsewhere ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept_as", [".coreopsis.jsonl", ".coreopsis.jsonl.gz"])
+@pytest.mark.parametrize("name", ["x.coreopsis.jsonl", "x.coreopsis.jsonl.gz", "x.txt"])
+def test_a_run_is_exported_packed_where_its_name_says_so(library, tmp_path, kept_as, name):
+    made = burst()
+    library.adopt(made.write(tmp_path / f"from{kept_as}"))
+    (kept,) = library.runs()
+
+    path = library.export(kept, tmp_path / name)
+
+    assert path == tmp_path / name
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    assert read(path).started.run == made.run
+    assert read(path).rows == read(kept.path).rows
+
+
+def test_a_run_is_exported_into_a_folder_under_its_own_name(library, tmp_path):
+    path = keep(library, burst())
+
+    exported = library.export(library.runs()[0], tmp_path)
+
+    assert exported == tmp_path / path.name
+    assert exported.read_bytes() == path.read_bytes()
+
+
+def test_a_run_that_cannot_be_exported_is_one_sentence_and_leaves_nothing(library, tmp_path):
+    path = keep(library, burst())
+    (kept,) = library.runs()
+
+    problem = trouble(lambda: library.export(kept, tmp_path / "missing" / "x.coreopsis.jsonl"))
+    assert (problem.key, problem.values["reason"]) == ("not_exported", "No such file or directory")
+
+    path.write_bytes(b"\x1f\x8b no gzip")
+    assert trouble(lambda: library.export(kept, tmp_path / "x.jsonl")).key == "not_exported"
+    assert [each.name for each in tmp_path.iterdir()] == ["data"]
+
+
 # --- runs from elsewhere ------------------------------------------------------------------------
 
 
@@ -281,6 +353,14 @@ def test_a_run_that_is_here_already_is_not_copied_twice(library, tmp_path):
     path = burst().write(tmp_path / "x.coreopsis.jsonl")
 
     assert library.adopt(path) == library.adopt(path)
+    assert len(library.runs()) == 1
+
+
+def test_a_run_that_is_here_already_is_not_copied_again_when_it_comes_packed(library, tmp_path):
+    made = burst()
+    path = library.adopt(made.write(tmp_path / "x.coreopsis.jsonl"))
+
+    assert library.adopt(made.write(tmp_path / "x.coreopsis.jsonl.gz")) == path
     assert len(library.runs()) == 1
 
 

@@ -103,12 +103,23 @@ def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis):
     assert finding_of(coreopsis("replay", "x.jsonl")) == finding_of(said)
 
 
-def test_pictures_are_left_to_the_window_and_the_rest_is_done(coreopsis):
+def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreopsis):
+    coreopsis.may_ask_for_qt = True
+
     said = coreopsis(*LADDER, "--svg", "x.svg")
 
     assert said.code == 0
-    assert "Pictures are drawn by the window's own widgets" in said.err
+    assert "Qt lacks a library of the system (PySide6 is for the window alone)" in said.err
+    assert not (coreopsis.folder / "x.svg").exists()
     assert len(coreopsis.runs) == 1
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured(coreopsis):
+    said = coreopsis(*LADDER, "--svg", "no/such/x.svg")
+
+    assert said.code == 2
+    assert "Cannot write the picture no/such/x.svg" in said.sentence
+    assert coreopsis.runs == []
 
 
 def test_a_setting_is_used(coreopsis):

@@ -68,7 +68,7 @@ def is_said(key: str) -> bool:
 def is_said_of_experiment(experiment, name: str) -> bool:
     section, _, key = name.partition(".")
     match section:
-        case "question" | "topic":
+        case "question" | "topic" | "in_short":
             return not key
         case "params" | "help":
             return key in specs(experiment.params)

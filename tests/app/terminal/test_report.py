@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from app.terminal.report import label, tell
+from app.report import label
+from app.terminal.report import tell
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire

@@ -1,0 +1,122 @@
+"""Which numbers of this machine are known, because somebody measured them here?
+
+Of each experiment the newest completed run counts, a quick one only where there is no full one. A
+run that was made on another machine never counts: every run carries the fingerprint of its own.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.library import Kept
+from app.when import when
+from experiments.declare import Experiment, Part
+from experiments.engine import messages as wire
+from experiments.units import show
+from experiments.words import Words
+from widgets.map.boxes import EarnedValue, Invitation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earned:
+    """Numbers and experiments by part; `count` of the `possible` numbers are known."""
+
+    values: dict[Part, list[EarnedValue]]
+    invitations: dict[Part, list[Invitation]]
+    count: int
+    possible: int
+
+
+class Fingerprints:
+    """The machines that runs were made on; each file is opened once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, str | None] = {}
+
+    def of(self, path: Path) -> str | None:
+        """Return the fingerprint in the first line of a run, None where it cannot be read."""
+        if path not in self._known:
+            self._known[path] = _fingerprint(path)
+        return self._known[path]
+
+
+def earned(
+    runs: Iterable[Kept],
+    experiments: Iterable[Experiment[Any]],
+    words: Words,
+    fingerprint: str | None,
+    fingerprints: Fingerprints,
+    now: datetime | None = None,
+) -> Earned:
+    """Return what is known of the machine with this fingerprint. Reads files."""
+    values: dict[Part, list[EarnedValue]] = {}
+    invitations: dict[Part, list[Invitation]] = {}
+    count = possible = 0
+    kept = list(runs)
+    for experiment in experiments:
+        run = _newest(kept, experiment, fingerprint, fingerprints)
+        filled = {value.part for value in experiment.values if value.part}
+        question = words.say(f"{experiment.id}.question")
+        for part in dict.fromkeys((*experiment.parts, *sorted(filled))):
+            invitations.setdefault(part, []).append(
+                Invitation(experiment=experiment.id, question=question, fills=part in filled)
+            )
+        for value in experiment.values:
+            if value.part is None:
+                continue
+            number = run.values.get(value.name) if run else None
+            if number is None:
+                # A full run that does not have it shows that there is no such number here.
+                possible += run is None or run.quick
+                continue
+            count, possible = count + 1, possible + 1
+            values.setdefault(value.part, []).append(
+                EarnedValue(
+                    label=words.say(f"{experiment.id}.values.{value.name}"),
+                    text=show(number, value.unit),
+                    when=when(words, run.at, now) if run else "",
+                    experiment=experiment.id,
+                    is_quick=run is not None and run.quick,
+                )
+            )
+    for some in invitations.values():
+        some.sort(key=lambda invitation: not invitation.fills)
+    return Earned(values=values, invitations=invitations, count=count, possible=possible)
+
+
+def _newest(
+    runs: Sequence[Kept],
+    experiment: Experiment[Any],
+    fingerprint: str | None,
+    fingerprints: Fingerprints,
+) -> Kept | None:
+    completed = [
+        run
+        for run in runs
+        if run.experiment == experiment.id
+        and run.problem is None
+        and run.outcome == wire.Outcome.COMPLETED
+    ]
+    completed.sort(key=lambda run: (not run.quick, run.at), reverse=True)
+    here = (run for run in completed if fingerprint and fingerprints.of(run.path) == fingerprint)
+    return next(here, None)
+
+
+def _fingerprint(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if is_packed else path.open("rb") as file:
+            started = wire.decode_event(file.readline(wire.LINE_LIMIT_BYTES + 1))
+    except (OSError, EOFError, zlib.error, wire.BadMessage):
+        return None
+    if not isinstance(started, wire.Started):
+        return None
+    found = started.machine.get("fingerprint")
+    return found if isinstance(found, str) else None

@@ -1,0 +1,117 @@
+"""What do the run files of a folder say, without reading all of them again? An SQLite index.
+
+It holds nothing of its own. Whatever is wrong with it, it is made anew from the files; where it
+cannot be written, it is made in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+log = logging.getLogger(__name__)
+Entry = TypeVar("Entry")
+
+BUSY_S = 5.0  # how long to wait for another program that writes the index
+FILE_COLUMNS = ("name", "size", "changed")
+
+Facts = Callable[[Path], Sequence[Any]]
+
+
+class Index:
+    """An index in one file, over the files of a folder that have one of `suffixes`.
+
+    `beside` returns the name of the file in which stands what people added to another.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        folder: Path,
+        *,
+        columns: Sequence[str],
+        suffixes: tuple[str, ...],
+        beside: Callable[[str], str],
+    ) -> None:
+        self._path, self._folder = path, folder
+        self._columns = (*FILE_COLUMNS, *columns)
+        self._suffixes, self._beside = suffixes, beside
+
+    def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
+        """Return an entry for each file; `facts` reads the columns of one that has changed."""
+        for _ in range(2):
+            try:
+                return self._through(self._path, facts, entry)
+            except sqlite3.OperationalError as error:  # a read-only folder, none yet, or locked
+                log.info("index in memory: %s", error)
+                break
+            except (sqlite3.DatabaseError, msgspec.MsgspecError, ValueError, TypeError) as error:
+                log.warning("the index is damaged (%s) and is made anew", error)
+                with contextlib.suppress(OSError):
+                    self.forget()
+        return self._through(":memory:", facts, entry)
+
+    def forget(self) -> None:
+        """Delete the index; the next look makes it anew. Raises OSError."""
+        self._path.unlink(missing_ok=True)
+
+    def _through(
+        self, path: Path | str, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]
+    ) -> list[Entry]:
+        with contextlib.closing(self._connect(path)) as index:
+            self._update(index, facts)
+            rows = index.execute("SELECT * FROM runs")
+            return [entry(dict(zip(self._columns, row, strict=True))) for row in rows]
+
+    def _update(self, index: sqlite3.Connection, facts: Facts) -> None:
+        """Bring the index to what the folder holds now."""
+        known = {
+            name: (size, changed)
+            for name, size, changed in index.execute("SELECT name, size, changed FROM runs")
+        }
+        here = self._files()
+        values = ", ".join("?" * len(self._columns))
+        with index:
+            for name in known.keys() - here.keys():
+                index.execute("DELETE FROM runs WHERE name = ?", (name,))
+            for name, state in here.items():
+                if known.get(name) != state:
+                    row = (name, *state, *facts(self._folder / name))
+                    index.execute(f"INSERT OR REPLACE INTO runs VALUES ({values})", row)
+
+    def _files(self) -> dict[str, tuple[int, int]]:
+        """Return the size and the last change of each file, by its name."""
+        found: dict[str, os.stat_result] = {}
+        try:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                        found[entry.name] = entry.stat()
+        except OSError:
+            return {}
+        files = {}
+        for name, stat in found.items():
+            if name.endswith(self._suffixes):
+                beside = found.get(self._beside(name), stat)
+                files[name] = (stat.st_size, max(stat.st_mtime_ns, beside.st_mtime_ns))
+        return files
+
+    def _connect(self, path: Path | str) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=BUSY_S)
+        try:
+            names = ", ".join(self._columns[1:])
+            connection.execute(f"CREATE TABLE IF NOT EXISTS runs (name TEXT PRIMARY KEY, {names})")
+            columns = tuple(row[1] for row in connection.execute("PRAGMA table_info(runs)"))
+            if columns != self._columns:  # of another version: the files know everything
+                raise sqlite3.DatabaseError("other columns")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection

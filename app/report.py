@@ -1,0 +1,130 @@
+"""What is there to say of a run? The sentences and numbers that terminal and window share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.recording import Recording
+from experiments.units import show, unit_of
+from experiments.words import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run in words; what does not apply to it is empty."""
+
+    ending: str  # how it ended, where it did not end well
+    problem: str
+    finding: str
+    values: tuple[tuple[str, str], ...]  # what each is called, and the number with its unit
+    remarks: tuple[str, ...]  # what the finding cannot tell
+
+
+def report(
+    words: Words, experiment: Experiment[Any], finished: wire.Finished, *, rows: int, quick: bool
+) -> Report:
+    """Put the end of a run into words."""
+    ending = ""
+    if finished.outcome is not wire.Outcome.COMPLETED:
+        key = "stopped_empty" if finished.outcome is wire.Outcome.STOPPED and not rows else None
+        ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
+    problem = finished.problem
+    finding = finished.finding
+    return Report(
+        ending=ending,
+        problem=words.say(f"problems.{problem.key}", problem.values) if problem else "",
+        finding=sentence(words, experiment, finding) if finding else "",
+        values=named_values(words, experiment, finding.values) if finding else (),
+        remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
+    )
+
+
+def sentence(words: Words, experiment: Experiment[Any], finding: wire.FindingSent) -> str:
+    """Return a finding in one or two sentences."""
+    return words.say(f"{experiment.id}.findings.{finding.message}", finding.values)
+
+
+def named_values(
+    words: Words, experiment: Experiment[Any], values: Mapping[str, float]
+) -> tuple[tuple[str, str], ...]:
+    """Return the values as words and numbers, those that are declared first."""
+    units = {value.name: value.unit for value in experiment.values}
+    names = (*units, *(name for name in values if name not in units))
+    # Undeclared: a value of this machine alone, such as that of another Python.
+    return tuple(
+        (
+            label(words, experiment, name),
+            show(values[name], units[name] if name in units else unit_of(name)),
+        )
+        for name in names
+        if name in values
+    )
+
+
+def label(words: Words, experiment: Experiment[Any], value: str) -> str:
+    """Return what a value is called; one of another Python after that of ours."""
+    key, of_python = f"{experiment.id}.values.{value}", _OF_PYTHON.fullmatch(value)
+    if words.has(key) or not of_python:
+        return words.say(key) if words.has(key) else value
+    ours = label(words, experiment, f"{of_python['name']}_{of_python['unit']}")
+    version = of_python["version"].replace("_", ".")
+    return words.say("terminal.of_python", {"label": ours, "version": version})
+
+
+_OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+)")
+
+
+def analysed_anew(
+    recording: Recording, experiment: Experiment[Any]
+) -> tuple[wire.Finished, wire.Note | None]:
+    """Return the end of the run with what `analyse` says of its rows today.
+
+    A run of another version of the experiment keeps the finding that was recorded, and the note
+    says so. Raises Trouble where the experiment has changed its tables since.
+    """
+    started, finished = recording.started, recording.finished
+    if started.experiment_version != experiment.version:
+        versions = {"recorded": started.experiment_version, "known": experiment.version}
+        return finished, wire.Note(key="other_version", values=versions)
+    finding = recording.finding(experiment)
+    if finding is None:
+        return finished, None
+    anew = wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
+    return anew, None
+
+
+def _remarks(
+    words: Words, experiment: Experiment[Any], finding: wire.FindingSent, *, quick: bool
+) -> Iterable[str]:
+    if quick:
+        yield words.say("outcomes.quick")
+    for key in finding.limits:
+        yield words.say(f"{experiment.id}.limits.{key}", finding.values)
+
+
+def conditions(words: Words, started: wire.Started) -> tuple[tuple[str, str], ...]:
+    """Return under which conditions a run took place, as far as it says so."""
+    environment, cpu = started.environment, started.machine.get("cpu")
+    facts = {
+        "conditions.machine": cpu.get("model") if isinstance(cpu, dict) else None,
+        "conditions.python": environment.get("python"),
+        "conditions.libraries": _listed(environment.get("libraries")),
+        "conditions.governor": environment.get("governor"),
+        "conditions.niceness": environment.get("niceness"),
+        "conditions.huge_pages": environment.get("huge_pages"),
+        "conditions.variables": _listed(environment.get("variables")),
+        "conditions.program": environment.get("program"),
+        "conditions.at": started.at[:19].replace("T", " "),
+    }
+    return tuple((words.say(key), str(value)) for key, value in facts.items() if value is not None)
+
+
+def _listed(values: object) -> str | None:
+    if not isinstance(values, dict) or not values:
+        return None
+    return ", ".join(f"{name} {value}" for name, value in values.items())

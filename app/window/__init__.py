@@ -1,0 +1,1 @@
+"""The window: its frame, its places, and what they share."""

@@ -1,0 +1,123 @@
+"""What can be done from anywhere? Actions with keys, in the palette, the menu and the sheet too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from app.window.place import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from widgets.rail import Rail
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+HIDDEN = ("frame.menu",)  # in no list: it opens the list
+
+
+class Actions(QObject):
+    """Built once for the window; what a place adds is asked for when it is needed."""
+
+    def __init__(self, window: Window, rail: Rail) -> None:
+        super().__init__(window)
+        self._window, self._rail, self._session = window, rail, window.session
+        self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
+        self._session.settings_changed.connect(self._use_letters)
+        self._use_letters()
+
+    def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
+        """Yield the key of the words, the shortcut, and what is done."""
+        window, preferences = self._window, self._window.preferences
+        yield "places.map", "Ctrl+1", lambda: window.go(Target(MAP))
+        yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
+        yield "places.experiments", "Ctrl+3", lambda: window.go(Target(EXPERIMENTS))
+        yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
+        yield "frame.back", "Alt+Left", window.go_back
+        yield "frame.find", "Ctrl+K", self.find
+        yield "frame.stop_run", "Escape", self.stop_run
+        yield "frame.larger", "Ctrl++ Ctrl+=", lambda: preferences.zoom_by(1)
+        yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
+        yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
+        yield "frame.other_mode", "Ctrl+Shift+L", preferences.swap_mode
+        yield "frame.keys", "?", self.show_keys
+        yield "frame.settings", "Ctrl+,", preferences.open
+        yield "frame.about", "F1", self.show_about
+        yield "frame.menu", "F10", self.show_menu
+        yield "frame.quit", "Ctrl+Q", window.close
+
+    def use(self, tool: str) -> None:
+        """Use a tool of the rail."""
+        {
+            "search": self.find,
+            "settings": self._window.preferences.open,
+            "menu": self.show_menu,
+        }[tool]()
+
+    def groups(self) -> Iterator[tuple[str, Sequence[QAction]]]:
+        """Yield what can be done now, with a title: in this place, then from anywhere."""
+        say, place = self._session.words.say, self._window.place
+        yield say(f"places.{place.name}"), list(place.own_actions())
+        general = [action for key, action in self._actions.items() if key not in HIDDEN]
+        yield say("frame.anywhere"), general
+
+    def find(self) -> None:
+        """Open the palette."""
+        from app.window.finding import choices
+        from widgets.palette import Palette
+
+        palette = Palette(self._session.words, self._session.look, self._window)
+        palette.open_with(list(choices(self._session, self.groups())))
+
+    def show_keys(self) -> None:
+        """Show every shortcut."""
+        from app.window.finding import keys_of
+        from widgets.shortcut_sheet import Group, ShortcutSheet
+
+        groups = [Group(title, keys_of(actions)) for title, actions in self.groups()]
+        plot_keys = self._session.words.keys("plot_keys.")
+        groups.append(
+            Group(
+                self._session.words.say("frame.on_plots"),
+                [(key.partition(".")[2], self._session.words.say(key)) for key in plot_keys],
+            )
+        )
+        ShortcutSheet(groups, self._session.words, self._session.look, self._window).open()
+
+    def show_about(self) -> None:
+        """Show versions, promises and licences."""
+        from widgets.about import About
+
+        About(self._session.words, self._session.look, self._window).open()
+
+    def show_menu(self) -> None:
+        """Show all that can be done as a menu, for those with a mouse alone."""
+        menu = QMenu(self._window)
+        menu.aboutToHide.connect(menu.deleteLater)
+        for title, actions in self.groups():
+            if actions:
+                menu.addSection(title)
+                menu.addActions(list(actions))
+        anchor = self._rail.tool("menu")
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
+        menu.popup(corner - QPoint(0, menu.sizeHint().height()))
+
+    def stop_run(self) -> None:
+        """End the run under way."""
+        if self._session.is_awake and self._session.runner.is_running:
+            self._session.runner.stop()
+
+    def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
+        action = QAction(self._session.words.say(key), self._window)
+        action.setShortcuts([QKeySequence(each) for each in keys.split()])
+        action.triggered.connect(lambda _checked=False: act())
+        self._window.addAction(action)
+        return action
+
+    def _use_letters(self) -> None:
+        """Single letters can be switched off (WCAG 2.1.4)."""
+        self._actions["frame.keys"].setShortcut(
+            QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
+        )

@@ -1,0 +1,1 @@
+"""What the page of an experiment knows and does; its widgets are in widgets/experiment."""

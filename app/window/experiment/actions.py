@@ -1,0 +1,103 @@
+"""What can be done on the page of an experiment? Actions with their words and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from app.window.experiment.showing import Showing
+from app.window.experiment.standing import State
+from experiments.words import Words
+
+
+class ExperimentActions(QObject):
+    """Made once for the page, which connects them and says which make sense now."""
+
+    def __init__(self, page: QWidget, words: Words) -> None:
+        super().__init__(page)
+        self._page, self._words = page, words
+        self.run = self._action("page.run", "F5")
+        self.quick = self._action("page.quick", "Shift+F5")
+        # No key of its own: Escape stops the run from anywhere, which is the window's to do.
+        self.stop = self._action("page.stop")
+        self.go_there = self._action("page.go_there")
+        self.reset = self._action("page.reset")
+        self.replay = self._action("page.replay", "R")
+        self.live = self._action("page.own_run")
+        self.plot = self._action("page.plot")
+        self.code = self._action("page.code")
+        self.data = self._action("page.data")
+        self.data.setToolTip(f"{words.say('page.data')} (Ctrl+D)")
+        self.turn = self._action("page.turn_data", "Ctrl+D")
+        self.compare = self._action("page.compare")
+        self.stop_comparing = self._action("page.stop_comparing")
+        self.copy_picture = self._action("plot.copy_picture", "Ctrl+Shift+C")
+        self.copy_svg = self._action("plot.copy_svg")
+        self.save_picture = self._action("plot.save_png", "Ctrl+S")
+        self.save_csv = self._action("page.save_csv", "Ctrl+Shift+S")
+        self._sides = QActionGroup(self)
+        for side in (self.plot, self.code, self.data):
+            side.setCheckable(True)
+            self._sides.addAction(side)
+        self.plot.setChecked(True)
+
+    def __iter__(self) -> Iterator[QAction]:
+        """Yield those that can be done now, for menu, palette and sheet."""
+        return (each for each in self._all() if each.isEnabled() and each.isVisible())
+
+    def use_letters(self, used: bool) -> None:
+        """Let single letters act, or not."""
+        self.replay.setShortcut(QKeySequence("R" if used else ""))
+
+    def show_state(self, showing: Showing, *, has_beside: bool) -> None:
+        """Allow what makes sense now, and hide what does not."""
+        state, shown = showing.state, showing.shown
+        say = self._words.say
+        is_opened = shown is not None and shown.is_opened
+        can_run = state in (State.READY, State.ENDED) and showing.can_run
+        waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
+        self.run.setText(say(_run_key(has_run=shown is not None, is_opened=is_opened)))
+        self.run.setToolTip(say("page.runs_one") if state is State.ELSEWHERE else self.run.text())
+        _allow(self.run, can_run, seen=waits and showing.needs_nothing)
+        has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
+        _allow(self.quick, can_run and has_quick, seen=has_quick and showing.needs_nothing)
+        _allow(self.stop, showing.under_way is not None and state is not State.STOPPING)
+        _allow(self.go_there, state is State.ELSEWHERE)
+        has_end = state is State.ENDED
+        _allow(self.replay, has_end and showing.path is not None)
+        self.live.setText(say("page.end_replay" if state is State.PLAYING else "page.own_run"))
+        _allow(self.live, state is State.PLAYING or (has_end and is_opened))
+        _allow(self.reset, can_run and not is_opened)
+        _allow(self.compare, has_end and showing.path is not None, seen=True)
+        _allow(self.stop_comparing, has_beside)
+        has_rows = showing.following is not None
+        for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
+            _allow(action, has_rows)
+        _allow(self.data, has_rows, seen=True)
+        _allow(self.turn, has_rows)
+
+    def _all(self) -> Iterator[QAction]:
+        return (each for each in vars(self).values() if isinstance(each, QAction))
+
+    def _action(self, key: str, keys: str = "") -> QAction:
+        action = QAction(self._words.say(key), self)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        self._page.addAction(action)
+        return action
+
+
+def _allow(action: QAction, allowed: bool, *, seen: bool | None = None) -> None:
+    """Let an action be done or not; where it cannot be it is hidden, unless it is to be `seen`."""
+    action.setVisible(allowed if seen is None else seen)
+    action.setEnabled(allowed)
+
+
+def _run_key(*, has_run: bool, is_opened: bool) -> str:
+    if is_opened:
+        return "page.run_these"
+    return "page.run_again" if has_run else "page.run"

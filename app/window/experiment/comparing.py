@@ -1,0 +1,170 @@
+"""Which run stands beside the shown one, and how do they compare? Chosen from a menu or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu
+
+from app.comparison import Compared, compare
+from app.library import machine_name
+from app.report import label
+from app.when import when
+from app.window.experiment.shown import Shown, load, main_value, runs_of
+from app.window.session import Session
+from experiments.declare import Experiment, specs
+from experiments.engine.recording import Recording
+from experiments.parameters import to_text
+from experiments.problems import Problem, Trouble
+from experiments.units import show, unit_of
+from experiments.words import Words
+from widgets.comparison_table import ComparedRow, Comparison
+
+Result = tuple[Shown, Shown, Comparison]
+MENU_RUNS = 12
+
+
+class Comparing(QObject):
+    """Reads and compares in the background. `changed` comes when `beside` is another."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._asked = 0  # what was asked for before is of no interest any more
+        self.beside: Shown | None = None
+        self.found = Comparison()
+
+    @property
+    def is_on(self) -> bool:
+        """Is there a comparison, or a reason why there is none?"""
+        return self.found != Comparison()
+
+    def begin(self, path: Path, beside: Path) -> None:
+        """Compare the run in `path` with another; ends in `changed`."""
+        self._asked += 1
+        catalogue, words = self._session.catalogue, self._session.words
+
+        def work() -> Result | Problem:
+            try:
+                a, b = (load(each, catalogue, is_opened=True) for each in (path, beside))
+            except Trouble as trouble:
+                return trouble.problem
+            assert a.recording is not None
+            assert b.recording is not None
+            found = comparison(words, a.following.experiment, a.recording, b.recording)
+            return a, b, found
+
+        self._session.background.do(work, partial(self._take, self._asked))
+
+    def end(self) -> None:
+        """Compare no more."""
+        self._asked += 1
+        if self.is_on:
+            self.beside, self.found = None, Comparison()
+            self.changed.emit()
+
+    def menu(
+        self,
+        experiment: Experiment[Any],
+        but: str | None,
+        choose: Callable[[Path], object],
+        ask: Callable[[], object],
+    ) -> QMenu:
+        """Return a menu of the other runs, and of any file."""
+        menu, say = QMenu(), self._session.words.say
+        others = [run for run in runs_of(self._session.runs, experiment.id) if run.run != but]
+        for run in others[:MENU_RUNS]:
+            values = {
+                "when": when(self._session.words, run.at),
+                "kind": say("page.quick_run") if run.quick else say("page.full_run"),
+                "value": main_value(experiment, run),
+                "name": run.meta.name,
+            }
+            key = "page.compare_named" if run.meta.name else "page.compare_run"
+            menu.addAction(say(key, values)).triggered.connect(partial(_call, choose, run.path))
+        if not others:
+            menu.addAction(say("page.no_other_run")).setEnabled(False)
+        menu.addSeparator()
+        menu.addAction(say("page.compare_file")).triggered.connect(lambda _checked=False: ask())
+        return menu
+
+    def _take(self, asked: int, result: Result | Problem) -> None:
+        if asked != self._asked:
+            return
+        if isinstance(result, Problem):
+            self.beside, self.found = None, Comparison(refusal=self._session.say(result))
+        else:
+            a, b, self.found = result
+            same = a.following.experiment is b.following.experiment
+            self.beside = b if same else None
+        self.changed.emit()
+
+
+def _call(act: Callable[[Path], object], path: Path, _checked: bool = False) -> None:
+    act(path)
+
+
+MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
+
+
+def comparison(words: Words, experiment: Experiment[Any], a: Recording, b: Recording) -> Comparison:
+    """Compare two runs; where they cannot be compared the sentence says why. May take a while."""
+    try:
+        compared = compare(experiment, a, b)
+    except Trouble as trouble:
+        problem = trouble.problem
+        return Comparison(refusal=words.say(f"problems.{problem.key}", problem.values))
+    if not compared.values:
+        return Comparison(refusal=words.say("terminal.nothing_measured"))
+    verdicts = {value.verdict for value in compared.values}
+    return Comparison(
+        a=run_name(words, a),
+        b=run_name(words, b),
+        differing=_differing(words, experiment, compared),
+        rows=_rows(words, experiment, compared),
+        footnotes=[words.say(key) for verdict, key in MEANS.items() if verdict in verdicts],
+    )
+
+
+def run_name(words: Words, recording: Recording) -> str:
+    """Return what a run is called beside another: its time and its machine."""
+    started = recording.started
+    values = {"when": when(words, started.at), "machine": machine_name(recording)}
+    return words.say("page.run_name", values)
+
+
+def _differing(words: Words, experiment: Experiment[Any], compared: Compared) -> str:
+    if not compared.params:
+        return ""
+    units = {name: spec.unit for name, spec in specs(experiment.params).items()}
+    names = []
+    for name, (a, b) in compared.params.items():
+        key, unit = f"{experiment.id}.params.{name}", units.get(name, "")
+        values = {
+            "name": words.say(key) if words.has(key) else name,
+            "a": to_text(a, unit),
+            "b": to_text(b, unit),
+        }
+        names.append(words.say("page.differs", values))
+    return words.say("terminal.not_comparable_params", {"names": ", ".join(names)})
+
+
+def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:
+    units = {value.name: value.unit for value in experiment.values}
+    declared = list(units)
+    return [
+        ComparedRow(
+            label=label(words, experiment, value.name),
+            a=show(value.a, units.get(value.name, unit_of(value.name))),
+            b=show(value.b, units.get(value.name, unit_of(value.name))),
+            ratio="" if value.ratio is None else show(value.ratio, "ratio"),
+            verdict=value.verdict or "",
+        )
+        for value in sorted(compared.values, key=lambda v: (*declared, v.name).index(v.name))
+    ]

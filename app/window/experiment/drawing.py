@@ -1,0 +1,77 @@
+"""When is which plot drawn? One at a turn, while somebody looks and it is out of date."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.window.experiment.comparing import Comparing
+from app.window.experiment.showing import Showing
+from app.window.experiment.shown import band, machine_of
+from experiments.words import Words
+from widgets.experiment.views_panel import ViewsPanel
+
+DRAW_MS = 33
+
+
+class Drawing(QObject):
+    """Draws what `showing` has, and beside it what `comparing` has."""
+
+    def __init__(
+        self, showing: Showing, comparing: Comparing, views: ViewsPanel, words: Words
+    ) -> None:
+        super().__init__()
+        self._showing, self._comparing = showing, comparing
+        self._views, self._words = views, words
+        self._is_seen = False
+        self._drawn: object = None  # what the plots were marked with
+        self._timer = QTimer(self, interval=DRAW_MS)
+        self._timer.timeout.connect(self._draw)
+        showing.changed.connect(self.soon)
+        showing.moved.connect(self.soon)
+        comparing.changed.connect(self.soon)
+
+    def set_seen(self, seen: bool) -> None:
+        """Draw from now on, or not at all."""
+        self._is_seen = seen
+        if seen:
+            self.soon()
+        else:
+            self._timer.stop()
+
+    def soon(self) -> None:
+        """Look at the next turn what is out of date."""
+        if self._is_seen and self._showing.following is not None:
+            self._timer.start()
+
+    def _draw(self) -> None:
+        following, beside = self._showing.following, self._comparing.beside
+        if following is None:
+            self._timer.stop()
+            return
+        self._views.show_experiment(following.experiment)
+        wanted = (self._showing.shown, beside, self._showing.player, following.started is None)
+        if self._drawn != wanted:
+            self._drawn = wanted
+            self._views.forget()
+            self._views.mark(*self._marks())
+        drew = self._views.draw_next(
+            following.tables,
+            following.frames,
+            following.drawn_from,
+            self._showing.values,
+            ("A", "B", beside.following.tables) if beside is not None else None,
+        )
+        if not drew:
+            self._timer.stop()
+
+    def _marks(self) -> tuple[str, str]:
+        """Return what stands above the plots, and what stands above pictures of them."""
+        shown, words = self._showing.shown, self._words
+        started = shown.following.started if shown is not None else None
+        if shown is None or started is None:
+            return "", ""
+        of_run = band(words, started)
+        question = words.say(f"{started.experiment}.question")
+        is_recorded = shown.is_opened or self._showing.player is not None
+        values = {"question": question, "machine": machine_of(started), "date": started.at[:10]}
+        return of_run if is_recorded else "", words.say("page.caption", values)

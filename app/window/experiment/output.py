@@ -1,0 +1,98 @@
+"""How do the pictures, rows and code of an experiment get out of the window?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.report import conditions
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.showing import Showing
+from app.window.saving import Saving
+from app.window.session import Session
+from experiments.declare import Experiment
+from experiments.engine.following import Following
+from experiments.tables import to_csv
+from widgets.experiment.data_side import DataSide
+from widgets.experiment.main_panel import MainPanel
+
+
+class Output(QObject):
+    """Connects what is asked for in the panel and by actions with the files."""
+
+    def __init__(
+        self,
+        session: Session,
+        showing: Showing,
+        panel: MainPanel,
+        actions: ExperimentActions,
+        saving: Saving,
+    ) -> None:
+        super().__init__()
+        self._session, self._showing, self._panel = session, showing, panel
+        self._saving = saving
+        self._data: DataSide | None = None
+        panel.code.save_wanted.connect(saving.save_text)
+        panel.views.save_wanted.connect(self._save_plot)
+        for action, act in (
+            (actions.copy_picture, self._copy_picture),
+            (actions.copy_svg, self._copy_svg),
+            (actions.save_picture, self._save_picture),
+            (actions.save_csv, self._save_headline),
+        ):
+            action.triggered.connect(lambda _checked=False, act=act: act())
+
+    def show_experiment(self, experiment: Experiment[Any]) -> None:
+        """Be ready for the data of another experiment."""
+        self._data = None
+        self._experiment = experiment
+
+    def data_side(self, following: Following) -> DataSide:
+        """Return the rows of a run, to be looked at."""
+        if self._data is None:
+            words, look = self._session.words, self._session.look
+            self._data = DataSide(following.experiment, words, look)
+            self._data.csv_wanted.connect(self._save_table)
+        started = following.started
+        facts = conditions(self._session.words, started) if started is not None else ()
+        self._data.show_run(following.tables, facts)
+        return self._data
+
+    def refresh(self) -> None:
+        """Show rows that have come since; meant for once a second."""
+        if self._data is not None and self._data.isVisible():
+            self._data.refresh()
+
+    def _save_table(self, table: str) -> None:
+        following = self._showing.following
+        if following is not None and table:
+            text = to_csv(following.tables[table], following.experiment.tables[table])
+            self._saving.save_text(f"{following.experiment.id}-{table}.csv", text)
+
+    def _save_headline(self) -> None:
+        following = self._showing.following
+        if following is not None:
+            self._save_table(following.experiment.views[0].table)
+
+    def _save_plot(self, plot: Any, suffix: str) -> None:
+        following = self._showing.following
+        if following is not None:
+            self._saving.save(f"{following.experiment.id}{suffix}", plot.save)
+
+    def _save_picture(self) -> None:
+        plot = self._panel.views.plot_in_focus()
+        if plot is not None:
+            self._save_plot(plot, ".png")
+
+    def _copy_picture(self) -> None:
+        plot = self._panel.views.plot_in_focus()
+        if plot is not None:
+            plot.copy_picture()
+            self._session.tell(self._session.words.say("page.copied"))
+
+    def _copy_svg(self) -> None:
+        plot = self._panel.views.plot_in_focus()
+        if plot is not None:
+            plot.copy_svg()
+            self._session.tell(self._session.words.say("page.copied"))

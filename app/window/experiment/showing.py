@@ -1,0 +1,313 @@
+"""Which run is shown, and what is it doing? The page of an experiment without its widgets.
+
+A run under way belongs to the session's runner: the page may be left and come back to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.window.entries import Entry
+from app.window.experiment.shown import Shown, doing, last_run, load
+from app.window.experiment.standing import State, state_of
+from app.window.player import Player
+from app.window.session import Session
+from experiments.declare import Experiment
+from experiments.engine.following import Following
+from experiments.parameters import check_memory, to_json
+from experiments.problems import Problem, Trouble
+from machine.memory import available_bytes
+
+
+class Showing(QObject):
+    """One experiment, and at most one run of it; `session` may still be asleep."""
+
+    changed = Signal()  # another run is shown, or another state holds
+    moved = Signal()  # there are new rows, or the time has gone on
+    ended = Signal()  # the shown run, just now
+    refused = Signal(object)  # Problem: what was asked for cannot be
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.experiment: Experiment[Any] | None = None
+        self.shown: Shown | None = None
+        self.player: Player | None = None
+        self.is_reading = False  # a file
+        self._is_stopping = self._is_starting = False
+        self._asked = 0  # which file was asked for last; what came before is of no interest
+        self._seen: dict[str, int] = {}  # how many rows of each table there were at the last look
+        self.doing = ""
+        self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
+        session.entries_changed.connect(self.changed)
+        session.machine_changed.connect(self._find_last)
+        session.runs_changed.connect(self._take_runs)
+        if session.is_awake:
+            self._wake()
+        else:
+            session.woke.connect(self._wake)
+
+    @property
+    def entry(self) -> Entry | None:
+        """The experiment as it stands on this machine, None while that is not known."""
+        return self._session.entries.get(self.experiment.id) if self.experiment else None
+
+    @property
+    def following(self) -> Following | None:
+        """What is drawn: the run, or what has been played of it."""
+        if self.player is not None:
+            return self.player.following
+        return self.shown.following if self.shown is not None else None
+
+    @property
+    def under_way(self) -> Following | None:
+        """The run that goes on now, of whatever experiment."""
+        runner = self._session.runner if self._session.is_awake else None
+        return runner.following if runner is not None and runner.is_running else None
+
+    @property
+    def state(self) -> State:
+        """What holds now."""
+        if self.is_reading:
+            return State.READING
+        return state_of(
+            self.entry,
+            self.shown,
+            self.under_way,
+            stopping=self._is_stopping,
+            playing=self.player is not None,
+        )
+
+    @property
+    def needs_nothing(self) -> bool:
+        """Has this machine, as far as it is known, all that the experiment wants?"""
+        return self.entry is None or self.entry.need is None
+
+    @property
+    def can_run(self) -> bool:
+        """May a run be started?"""
+        return self.entry is not None and self.entry.need is None and self.under_way is None
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the shown run, None while it has none."""
+        if self.shown is None:
+            return None
+        kept = (run.path for run in self._session.runs if run.run == self.shown.run)
+        return self.shown.path or next(kept, None)
+
+    def open(self, experiment_id: str) -> None:
+        """Show an experiment: its run under way, its last one, or what it could show."""
+        try:
+            self.experiment = self._session.catalogue.load(experiment_id)
+        except Trouble as trouble:
+            self.refused.emit(trouble.problem)
+            return
+        self.show_own()
+
+    def show_own(self) -> None:
+        """Show the run of this window, else the last one of this machine."""
+        self._asked += 1
+        self.is_reading = False
+        runner = self._session.runner if self._session.is_awake else None
+        own = runner.following if runner is not None else None
+        if own is not None and own.experiment is self.experiment:
+            self._show(Shown(following=own))
+        else:
+            self._show(None)
+            self._find_last()
+
+    def open_run(self, path: Path) -> None:
+        """Show a recorded run as it was."""
+        self._asked += 1
+        self.is_reading = True
+        self._end_replay()
+        self.changed.emit()
+        self._session.background.do(
+            partial(_loaded, path, self._session, is_opened=True),
+            partial(self._take_opened, self._asked),
+        )
+
+    def run(self, params: Any, *, quick: bool) -> None:
+        """Start a run. Raises Trouble where it cannot be."""
+        assert self.experiment is not None
+        if self.under_way is not None or not self._session.is_awake:
+            return
+        if self._session.context.has_fake_machine:
+            raise Trouble("fake_machine_measured")
+        check_memory(self.experiment, params, available_bytes())
+        runner = self._session.runner
+        self._is_starting = True
+        try:
+            following = runner.start(self.experiment, to_json(params), quick=quick)
+        finally:
+            self._is_starting = False
+        self._asked += 1
+        self._show(Shown(following=following))
+
+    def stop(self) -> None:
+        """End the run under way, of whatever experiment."""
+        if self.under_way is not None:
+            self._is_stopping = True
+            self._session.runner.stop()
+            self.changed.emit()
+
+    def warm(self) -> None:
+        """Have a process ready for this experiment, if it can run here."""
+        can_measure = self.can_run and not self._session.context.has_fake_machine
+        if can_measure and self.experiment is not None and self._session.is_awake:
+            self._session.runner.warm(self.experiment)
+
+    def replay(self, speed: float) -> None:
+        """Play the shown run from its beginning, `speed` times as fast as it was."""
+        if self.shown is None or self.experiment is None:
+            return
+        if self.shown.recording is not None:
+            self._play(speed, self.shown)
+        elif self.path is not None:
+            self._asked += 1
+            self._session.background.do(
+                partial(_loaded, self.path, self._session, is_opened=False),
+                partial(self._take_replayed, self._asked, speed),
+            )
+
+    def leave_recording(self) -> None:
+        """End the replay; a run that was opened gives way to that of this machine."""
+        if self.player is not None:
+            self._end_replay()
+            self.changed.emit()
+        else:
+            self.show_own()
+
+    def look_again(self) -> None:
+        """Estimate where the limit lines are; meant for once a second while a run goes on."""
+        following = self.following
+        if following is not None and following.finished is None:
+            finding = following.finding()
+            self.values = finding.values if finding is not None else {}
+
+    def _show(self, shown: Shown | None) -> None:
+        self._end_replay()
+        self.shown = shown
+        self._is_stopping = False
+        self._seen, self.doing, self.values = {}, "", {}
+        self._take_finding()
+        self.changed.emit()
+
+    def _take_finding(self) -> None:
+        following = self.following
+        if following is not None and following.finished is not None:
+            finding = following.finished.finding
+            self.values = finding.values if finding is not None else {}
+
+    def _wake(self) -> None:
+        runner = self._session.runner
+        runner.began.connect(self._begin)
+        runner.moved.connect(self._move)
+        runner.ended.connect(self._end)
+        self.changed.emit()
+
+    def _begin(self) -> None:
+        if not self._is_starting:  # of its own run it tells when it shows it
+            self.changed.emit()
+
+    def _move(self) -> None:
+        following = self.following
+        if self.player is None and following is not None and following is self.under_way:
+            self._look(following)
+            self.moved.emit()
+
+    def _look(self, following: Following) -> None:
+        """Tell what has been done last, from the table that has grown."""
+        grown = [
+            table
+            for table, count in following.drawn_from.items()
+            if count != self._seen.get(table, 0)
+        ]
+        if grown:
+            self.doing = doing(self._session.words, following, grown[0])
+            self._seen = dict(following.drawn_from)
+
+    def _end(self) -> None:
+        self._is_stopping = False
+        is_shown = self.shown is not None and self.shown.following is self._session.runner.following
+        self._take_finding()
+        self.changed.emit()
+        if is_shown:
+            self.ended.emit()
+
+    def _take_runs(self) -> None:
+        """The list of runs is known: the shown run may have a file now."""
+        self._find_last()
+        self.changed.emit()
+
+    def _find_last(self) -> None:
+        machine = self._session.machine
+        if self.experiment is None or self.shown is not None or self.is_reading or not machine:
+            return
+        last = last_run(self._session.runs, self.experiment.id, str(machine.cpu.model or "?"))
+        if last is not None:
+            self._asked += 1
+            self._session.background.do(
+                partial(_loaded, last.path, self._session, is_opened=False),
+                partial(self._take_last, self._asked),
+            )
+
+    def _take_last(self, asked: int, loaded: Shown | Problem) -> None:
+        if asked == self._asked and isinstance(loaded, Shown):  # a damaged one is not missed here
+            self._show(loaded)
+
+    def _take_opened(self, asked: int, loaded: Shown | Problem) -> None:
+        if asked != self._asked:
+            return
+        self.is_reading = False
+        if isinstance(loaded, Problem):
+            self.changed.emit()
+            self.refused.emit(loaded)
+        else:
+            self.experiment = loaded.following.experiment
+            self._show(loaded)
+
+    def _take_replayed(self, asked: int, speed: float, loaded: Shown | Problem) -> None:
+        if asked != self._asked:
+            return
+        if isinstance(loaded, Problem):
+            self.refused.emit(loaded)
+        else:
+            self._play(speed, loaded)
+
+    def _play(self, speed: float, shown: Shown) -> None:
+        assert shown.recording is not None
+        self._end_replay()
+        self.shown = shown
+        self.player = Player(shown.recording, shown.following.experiment)
+        self.player.moved.connect(self._follow_player)
+        self.player.playing_changed.connect(self.moved)
+        self._seen, self.doing, self.values = {}, "", {}
+        self.player.play(speed)
+        self.changed.emit()
+
+    def _follow_player(self) -> None:
+        if self.player is not None:
+            self._look(self.player.following)
+            self._take_finding()
+            self.moved.emit()
+
+    def _end_replay(self) -> None:
+        if self.player is not None:
+            self.player.pause()
+            self.player.deleteLater()
+            self.player = None
+            self._take_finding()
+
+
+def _loaded(path: Path, session: Session, *, is_opened: bool) -> Shown | Problem:
+    try:
+        return load(path, session.catalogue, is_opened=is_opened)
+    except Trouble as trouble:
+        return trouble.problem

@@ -1,0 +1,111 @@
+"""Which run does the page of an experiment show? One of now, the last one, or one from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.library import Kept
+from app.report import analysed_anew
+from experiments.catalogue import Catalogue
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.following import Following
+from experiments.engine.recording import Recording, read
+from experiments.units import show
+from experiments.words import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One run; without a recording it was measured while the window was open."""
+
+    following: Following
+    recording: Recording | None = None
+    path: Path | None = None
+    is_opened: bool = False  # somebody asked for this very run, so it is shown as a recording
+    note: wire.Note | None = None  # what is to be said of its finding
+
+    @property
+    def run(self) -> str | None:
+        """The id of the run, None before it has begun."""
+        started = self.following.started
+        return started.run if started is not None else None
+
+
+def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
+    """Read a run file and analyse it anew; may take a while. Raises Trouble."""
+    recording = read(path)
+    experiment = catalogue.load(recording.started.experiment)
+    recording.tables(experiment)  # refuses the tables of another version
+    finished, note = analysed_anew(recording, experiment)
+    following = Following(experiment)
+    for event in (recording.started, *recording.events, finished):
+        following.add(event)
+    return Shown(
+        following=following, recording=recording, path=path, is_opened=is_opened, note=note
+    )
+
+
+def last_run(runs: Sequence[Kept], experiment: str, machine: str) -> Kept | None:
+    """Return the newest run of an experiment that was completed on this machine."""
+    found = [
+        run
+        for run in runs_of(runs, experiment)
+        if run.outcome == wire.Outcome.COMPLETED and run.machine == machine
+    ]
+    return max(found, key=lambda run: run.at, default=None)
+
+
+def runs_of(runs: Sequence[Kept], experiment: str) -> Iterator[Kept]:
+    """Yield the runs of an experiment that can be read, the newest first."""
+    yield from sorted(
+        (run for run in runs if run.experiment == experiment and run.problem is None),
+        key=lambda run: run.at,
+        reverse=True,
+    )
+
+
+def band(words: Words, started: wire.Started) -> str:
+    """Return what stands above the plots of a recording."""
+    values = {"machine": machine_of(started), "date": started.at[:10]}
+    return words.say("terminal.recorded_on", values)
+
+
+def machine_of(started: wire.Started) -> str:
+    """Return what the machine of a run is called: the model of its processor."""
+    cpu = started.machine.get("cpu")
+    return str((cpu.get("model") if isinstance(cpu, dict) else None) or "?")
+
+
+def doing(words: Words, following: Following, table: str) -> str:
+    """Return what a run has just done, from the row that came last, in `table`.
+
+    The round and the way can be told where the headline view is fed; else how much there is.
+    """
+    experiment, started = following.experiment, following.started
+    rows = following.tables.get(table, ())
+    if started is None or not rows or table != experiment.views[0].table:
+        return words.say("page.rows", {"rows": following.rows}) if following.rows else ""
+    row = rows[-1]
+    names = (str(getattr(row, field)) for field in type(row).__dataclass_fields__)
+    ways = [
+        words.say(key)
+        for key in (f"{experiment.id}.choices.{name}" for name in names if not name.isdigit())
+        if words.has(key)
+    ]
+    round_, rounds = getattr(row, "repeat", None), started.params.get("rounds")
+    if not ways or not isinstance(round_, int) or not isinstance(rounds, int):
+        return words.say("page.rows", {"rows": following.rows})
+    values = {"round": round_ + 1, "rounds": rounds, "way": ", ".join(ways)}
+    return words.say("page.round", values)
+
+
+def main_value(experiment: Experiment[Any], run: Kept) -> str:
+    """Return the first value that an experiment declares, as a run found it; "" for none."""
+    for value in experiment.values:
+        if value.name in run.values:
+            return show(run.values[value.name], value.unit)
+    return ""

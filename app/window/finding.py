@@ -1,0 +1,47 @@
+"""What can be found in the palette? Places, experiments, runs, and all that can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from PySide6.QtGui import QAction, QKeySequence
+
+from app.window.place import EXPERIMENTS
+from app.window.session import Session
+from widgets.palette import Choice
+
+RUNS_LISTED = 200
+
+
+def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -> Iterator[Choice]:
+    """Yield everything, what is likely meant first."""
+    for title, actions in groups:
+        for action in actions:
+            if action.isEnabled():
+                yield Choice(action.text(), title, _keys(action), action.trigger)
+    words = session.words
+    for experiment_id in session.catalogue.ids():
+        yield Choice(
+            words.say(f"{experiment_id}.question"),
+            f"{words.say('frame.experiment')} · {experiment_id}",
+            "",
+            partial(session.go, EXPERIMENTS, experiment=experiment_id),
+        )
+    for run in session.runs[:RUNS_LISTED]:
+        if run.experiment in session.catalogue.ids():
+            yield Choice(
+                run.meta.name or words.say(f"{run.experiment}.question"),
+                f"{words.say('frame.run')} · {run.at[:16].replace('T', ' ')}",
+                "",
+                partial(session.go, EXPERIMENTS, run=run.path),
+            )
+
+
+def keys_of(actions: Sequence[QAction]) -> list[tuple[str, str]]:
+    """Return the shortcut and the words of every action that has one."""
+    return [(keys, action.text()) for action in actions if (keys := _keys(action))]
+
+
+def _keys(action: QAction) -> str:
+    return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

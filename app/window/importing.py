@@ -1,0 +1,109 @@
+"""What is inside files that somebody brings? They are read as data, and nothing executes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.library import Kept, machine_name
+from app.window.listing import Listing
+from experiments.engine.recording import SUFFIXES, Recording, read
+from experiments.problems import Problem, Trouble
+from experiments.units import show
+from experiments.words import Words
+from widgets.runs.import_look import Inside
+
+FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """One file, what is inside in words, and its experiment ("" where it cannot be taken)."""
+
+    path: Path
+    inside: Inside
+    experiment: str = ""
+
+
+def look_inside(
+    paths: Sequence[Path], runs: Sequence[Kept], words: Words, listing: Listing
+) -> list[Brought]:
+    """Read the files, and those in folders; may take a while."""
+    known = {run.run: run for run in runs if run.problem is None}
+    found = []
+    for path in _expanded(paths):
+        try:
+            if path.is_dir():
+                raise Trouble("no_run_in_folder", name=path.name)
+            recording = read(path)
+        except Trouble as trouble:
+            inside = Inside(key=str(path), file=path.name, problem=_say(words, trouble.problem))
+            found.append(Brought(path, inside))
+        else:
+            kept = known.get(recording.started.run)
+            inside = _inside(path, recording, kept, words, listing)
+            found.append(Brought(path, inside, recording.started.experiment))
+    return found
+
+
+def _expanded(paths: Sequence[Path]) -> list[Path]:
+    found: dict[Path, None] = {}
+    for path in paths:
+        inner = sorted(_run_files(path)) if path.is_dir() else []
+        found.update(dict.fromkeys(inner or [path]))
+    return list(found)[:FILE_LIMIT]
+
+
+def _run_files(folder: Path) -> Iterator[Path]:
+    try:
+        yield from (path for path in folder.rglob("*") if path.name.endswith(SUFFIXES))
+    except OSError:
+        return
+
+
+def _inside(
+    path: Path, recording: Recording, kept: Kept | None, words: Words, listing: Listing
+) -> Inside:
+    started, finished = recording.started, recording.finished
+    say = words.say
+    key = f"{started.experiment}.question"
+    rows = sum(len(rows) for rows in recording.rows.values())
+    program = started.environment.get("program")
+    kind = say("runs.quick" if started.quick else "runs.full")
+    when = listing.when(started.at)[1]
+    brief = (kind, machine_name(recording), when, say("import.row_count", {"count": rows}))
+    facts = (
+        (say("import.experiment"), started.experiment),
+        (say("import.outcome"), listing.ending(finished.outcome) or say("import.completed")),
+        (say("runs.machine"), machine_name(recording)),
+        (say("runs.when"), when),
+        (say("runs.kind"), kind),
+        *listing.settings(started.experiment, started.params),
+        (say("import.rows"), f"{rows}"),
+        (say("import.size"), _size(path)),
+        (say("import.program"), str(program or say("import.no_version"))),
+    )
+    remarks = [say(f"notes.{note}") for note in recording.notes]
+    if kept is not None:
+        name = kept.meta.name or listing.when(kept.at)[0]
+        remarks.append(say("import.here_already", {"name": name}))
+    return Inside(
+        key=str(path),
+        file=path.name,
+        question=say(key) if words.has(key) else say("import.unknown"),
+        facts=facts,
+        brief=" · ".join(brief),
+        remark="\n".join(remarks),
+    )
+
+
+def _size(path: Path) -> str:
+    try:
+        return show(path.stat().st_size, "bytes")
+    except OSError:
+        return "?"
+
+
+def _say(words: Words, problem: Problem) -> str:
+    return words.say(f"problems.{problem.key}", problem.values)

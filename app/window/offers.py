@@ -1,0 +1,99 @@
+"""How does an experiment stand on this machine? What its card in the catalogue shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.library import Kept
+from app.window.entries import Entry
+from app.window.session import Session
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.following import Following
+from experiments.engine.recording import read
+from experiments.problems import Trouble
+from experiments.words import Words
+from machine.model import Machine
+from widgets.catalogue.offer import Offer, State
+from widgets.catalogue.sketch import Sketch, expected, measured
+
+
+def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
+    """Return the newest run that was completed on this machine, or else the newest of any end."""
+    name = str(machine.cpu.model or "?")
+    here = [
+        run
+        for run in runs
+        if run.experiment == experiment and run.machine == name and run.problem is None
+    ]
+    return max(here, key=lambda run: (_is_completed(run), run.at), default=None)
+
+
+def offer(
+    experiment: Experiment[Any], session: Session, run: Kept | None, sketch: Sketch | None
+) -> Offer:
+    """Return what stands on the card; `run` is the best one there is, `sketch` of its marks."""
+    words, entry = session.words, session.entries.get(experiment.id)
+    following = _under_way(session, experiment.id)
+    return Offer(
+        id=experiment.id,
+        shelf=experiment.shelf,
+        parts=experiment.parts,
+        question=words.say(f"{experiment.id}.question"),
+        topic=words.say(f"{experiment.id}.topic"),
+        note=_note(words, experiment.id, entry, run),
+        sketch=sketch or expected(experiment.views[0]),
+        state=State.RUNNING if following is not None else _state(entry, run),
+        is_measured=run is not None and _is_completed(run),
+        seconds=entry.seconds if entry is not None else None,
+        fraction=following.progress.fraction if following is not None else 0.0,
+    )
+
+
+def read_sketch(experiment: Experiment[Any], path: Path) -> Sketch | None:
+    """Return the marks of a run's headline view; None where there are none. May take a while."""
+    view = experiment.views[0]
+    try:
+        return measured(view, read(path).tables(experiment)[view.table])
+    except Trouble:  # said where the run itself is opened
+        return None
+
+
+def _under_way(session: Session, experiment_id: str) -> Following | None:
+    if not session.is_awake or not session.runner.is_running:
+        return None
+    following = session.runner.following
+    is_this = following is not None and following.experiment.id == experiment_id
+    return following if is_this else None
+
+
+def _state(entry: Entry | None, run: Kept | None) -> State:
+    if entry is None:
+        return State.UNKNOWN
+    if run is not None and _is_completed(run):
+        return State.MEASURED
+    if entry.need is not None:
+        return State.NOT_HERE
+    if run is None:
+        return State.NEW
+    return State.PARTIAL if run.message else State.FAILED
+
+
+def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:
+    """Return the result in one line, or the reason why there can be none, or else the topic."""
+    topic = words.say(f"{experiment_id}.topic")
+    if entry is None:
+        return topic
+    if run is not None and words.has(f"{experiment_id}.in_short"):
+        result = words.say(f"{experiment_id}.in_short", run.values)
+        if "{" not in result:  # else a value is missing: a part was left out, or not reached
+            return result
+    if entry.need is not None:
+        return words.say(f"problems.needs_{entry.need}")
+    return topic
+
+
+def _is_completed(run: Kept) -> bool:
+    return run.outcome == wire.Outcome.COMPLETED

@@ -1,0 +1,1 @@
+"""The places of the window, and the pages in them."""

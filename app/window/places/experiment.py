@@ -1,0 +1,330 @@
+"""One experiment: its question, its plots, what is going on, and everything that can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from app.source import sources
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.comparing import Comparing
+from app.window.experiment.drawing import Drawing
+from app.window.experiment.output import Output
+from app.window.experiment.showing import Showing
+from app.window.experiment.side import Side
+from app.window.experiment.standing import State
+from app.window.place import EXPERIMENTS, MAP
+from app.window.player import Player
+from app.window.saving import Saving
+from app.window.session import Session
+from experiments.declare import Experiment
+from experiments.problems import Trouble
+from widgets.announce import announce
+from widgets.basics import column, row
+from widgets.experiment.action_button import ActionButton
+from widgets.experiment.header import Header
+from widgets.experiment.main_panel import MainPanel
+from widgets.machine_strip import MachineStrip
+from widgets.replay_bar import ReplayBar
+from widgets.theme import STEP
+
+SECOND_MS = 1000
+WARM_MS = 300  # after the page was opened: who only passes by starts no process
+QUARTERS = 4
+
+
+class ExperimentPage(QWidget):
+    """Shows one experiment at a time; what it knows of it is in `showing`."""
+
+    back = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        words, look = session.words, session.look
+        self.announce: Callable[[QWidget, str], object] = announce
+        self.showing, self.comparing = Showing(session), Comparing(session)
+        self.saving = Saving(session, self)
+        self._actions = ExperimentActions(self, words)
+        self._side = Side(session, self.showing, self.comparing, self._actions)
+        self._panel = MainPanel(words, look)
+        self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
+        self._output = Output(session, self.showing, self._panel, self._actions, self.saving)
+        self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
+        self._experiment: Experiment[Any] | None = None
+        self._quarter = 0
+        self._is_here = self._wants_focus = False
+        self._arrange()
+        self._each_second = QTimer(self, interval=SECOND_MS)
+        self._each_second.timeout.connect(self._look_again)
+        self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
+        self._warming.timeout.connect(self.showing.warm)
+        self._connect()
+        self._connect_actions()
+        self._use_letters()
+        self._show_machine()
+        self._refresh()
+
+    def open(self, experiment_id: str) -> None:
+        """Show an experiment: the run under way, the last one, or what it could show."""
+        self._begin()
+        self._wants_focus = True
+        self.showing.open(experiment_id)
+        self._warming.start()
+
+    def open_run(self, path: Path, beside: Path | None = None) -> None:
+        """Show a recorded run as it was; `beside` another, on the same axes."""
+        self._begin()
+        self._wants_focus = True
+        self.showing.open_run(path)
+        if beside is not None:
+            self.comparing.begin(path, beside)
+
+    def arrive(self) -> None:
+        """Begin to be seen."""
+        self._is_here = True
+        self._each_second.start()
+        self._refresh()
+
+    def leave(self) -> None:
+        """Stop being seen: nothing is drawn, and what is played stands still."""
+        self._is_here = False
+        self._each_second.stop()
+        self._drawing.set_seen(False)
+        self._play(Player.pause)
+
+    def own_actions(self) -> list[QAction]:
+        """Return what can be done now."""
+        return list(self._actions)
+
+    def status(self) -> str:
+        """Return how much there is of the shown run."""
+        following = self.showing.following
+        if following is None or following.started is None or not following.rows:
+            return ""
+        key = "page.status" if following.finished is not None else "page.rows"
+        values = {"rows": following.rows, "run": following.started.run[:8]}
+        return self.session.words.say(key, values)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the side column its share."""
+        super().resizeEvent(event)
+        self._side.column.fit(self.width())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop by Escape also where no window has it as a shortcut."""
+        if event.key() == Qt.Key.Key_Escape and self.showing.under_way is not None:
+            self.showing.stop()
+        else:
+            super().keyPressEvent(event)
+
+    # --- building -----------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        do = self._actions
+        self._header = Header(
+            self.session.words, (do.plot, do.code, do.data), (do.compare, do.stop_comparing)
+        )
+        left = column(self._panel, self._bar, self._strip, space=3 * STEP)
+        left.setStretch(0, 1)
+        body = row(left, self._side.column, space=6 * STEP)
+        body.setStretch(0, 1)
+        whole = column(self._header, body, space=4 * STEP)
+        whole.setStretch(1, 1)
+        whole.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+        self.setLayout(whole)
+
+    def _connect(self) -> None:
+        showing, views, bar = self.showing, self._panel.views, self._bar
+        showing.changed.connect(self._refresh)
+        showing.moved.connect(self._move)
+        showing.ended.connect(self._tell_end)
+        showing.refused.connect(self._side.refuse)
+        self.comparing.changed.connect(self._refresh)
+        self.session.settings_changed.connect(self._use_letters)
+        self.session.machine_changed.connect(self._show_machine)
+        self._header.back.connect(self.back)
+        self._strip.part_wanted.connect(lambda _part: self.session.go(MAP))
+        views.table_wanted.connect(self._actions.turn.trigger)
+        bar.play_asked.connect(lambda speed: self._play(lambda player: player.play(speed)))
+        bar.pause_asked.connect(lambda: self._play(Player.pause))
+        bar.step_asked.connect(lambda back: self._play(lambda player: player.step(back=back)))
+        bar.seek_asked.connect(lambda t_s: self._play(lambda player: player.seek(t_s)))
+        bar.restart_asked.connect(lambda: self._play(Player.restart))
+
+    def _connect_actions(self) -> None:
+        do, showing = self._actions, self.showing
+        acts: dict[QAction, Callable[[], object]] = {
+            do.run: lambda: self._run(quick=False),
+            do.quick: lambda: self._run(quick=True),
+            do.stop: showing.stop,
+            do.go_there: self._go_there,
+            do.replay: self._replay,
+            do.live: showing.leave_recording,
+            do.reset: self._side.reset,
+            do.compare: self._choose_beside,
+            do.stop_comparing: self.comparing.end,
+            do.turn: lambda: (do.plot if do.data.isChecked() else do.data).trigger(),
+            do.plot: self._show_side,
+            do.code: self._show_side,
+            do.data: self._show_side,
+        }
+        for action, act in acts.items():
+            action.triggered.connect(lambda _checked=False, act=act: act())
+
+    # --- what is seen -------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Show what is the case now; called whenever that may have become another."""
+        experiment = self.showing.experiment
+        if experiment is not None and experiment is not self._experiment:
+            self._show_experiment(experiment)
+        focused = self.focusWidget()
+        self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
+        if isinstance(focused, ActionButton) and self.focusWidget() is not focused:
+            self._wants_focus = True  # what had it is not there any more
+        if self._wants_focus and self._side.focus():
+            self._wants_focus = False
+        self._side.refresh()
+        self._show_side()
+        player = self.showing.player
+        self._bar.setVisible(player is not None)
+        if player is not None:
+            self._show_time(player)
+
+    def _show_experiment(self, experiment: Experiment[Any]) -> None:
+        words = self.session.words
+        self._experiment = experiment
+        self._header.show_experiment(
+            words.say(f"{experiment.id}.question"), words.say(f"shelves.{experiment.shelf}")
+        )
+        self._side.show_experiment(experiment)
+        self._output.show_experiment(experiment)
+        self._panel.code.show_sources(sources(experiment))
+        self._strip.light(experiment.parts)
+        self._actions.plot.setChecked(True)
+
+    def _show_side(self) -> None:
+        """Show plots, code or data, whichever is wanted and there."""
+        do, following = self._actions, self.showing.following
+        if do.data.isChecked() and following is None:
+            do.plot.setChecked(True)
+        self._drawing.set_seen(self._is_here and do.plot.isChecked())
+        if do.code.isChecked():
+            self._panel.show_code()
+        elif following is None:
+            self._show_empty()
+        elif do.data.isChecked():
+            self._panel.show_data(self._output.data_side(following))
+        else:
+            self._panel.show_views()
+
+    def _show_empty(self) -> None:
+        """Say what would be here."""
+        words, experiment = self.session.words, self._experiment
+        if experiment is None or self.showing.state is State.READING:
+            self._panel.show_empty("", "")
+        else:
+            waits = self.showing.state in (State.READY, State.ELSEWHERE)
+            hint = words.say("page.empty") if waits else ""
+            self._panel.show_empty(words.say(f"{experiment.id}.topic"), hint)
+
+    def _show_machine(self) -> None:
+        if self.session.machine is not None:
+            self._strip.show_machine(self.session.machine)
+
+    def _show_time(self, player: Player) -> None:
+        self._bar.show_state(player.t_s, player.total_s, is_playing=player.is_playing)
+
+    def _use_letters(self) -> None:
+        self._actions.use_letters(self.session.settings.letters)
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Something else is opened: what was said of the one before is over."""
+        self._side.refuse(None)
+        self.comparing.end()
+
+    def _move(self) -> None:
+        """There are new rows, or the time of a recording has gone on."""
+        self._side.show_standing()
+        player, under_way = self.showing.player, self.showing.under_way
+        if player is not None:
+            self._show_time(player)
+            self._side.show_result()
+        elif under_way is not None:
+            quarter = int(under_way.progress.fraction * QUARTERS)
+            if self._quarter < quarter < QUARTERS:
+                values = {"done_fraction": quarter / QUARTERS}
+                self.announce(self, self.session.words.say("page.done_part", values))
+            self._quarter = quarter
+
+    def _look_again(self) -> None:
+        """Do what is done once a second."""
+        self.showing.look_again()
+        self._drawing.soon()
+        self._output.refresh()
+        self._side.show_standing()  # time goes on: "5 minutes ago"
+
+    def _run(self, *, quick: bool) -> None:
+        """Start a run with what the form says."""
+        if self._experiment is None or not self.showing.can_run:
+            return
+        self._begin()
+        self._quarter = 0
+        try:
+            params = self._side.params()
+            self.showing.run(self._experiment.quick(params) if quick else params, quick=quick)
+        except Trouble as trouble:
+            self._side.refuse(trouble.problem)
+            return
+        self._actions.plot.trigger()
+        self.announce(self, self.session.words.say("page.beginning"))
+
+    def _tell_end(self) -> None:
+        told = self._side.report()
+        self.announce(self, told.ending or told.finding)
+
+    def _replay(self) -> None:
+        self._actions.plot.trigger()
+        self.showing.replay(self._bar.speed)
+        self._bar.setFocus()
+
+    def _play(self, act: Callable[[Player], object]) -> None:
+        if self.showing.player is not None:
+            act(self.showing.player)
+
+    def _go_there(self) -> None:
+        """Go to the run under way, which may be on this page."""
+        under_way = self.showing.under_way
+        if under_way is None:
+            return
+        if under_way.experiment is self._experiment:
+            self._begin()
+            self.showing.show_own()
+        else:
+            self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
+
+    def _choose_beside(self) -> None:
+        if self._experiment is not None and self.showing.shown is not None:
+            menu = self.comparing.menu(
+                self._experiment, self.showing.shown.run, self._compare, self._ask_beside
+            )
+            menu.setParent(self, menu.windowFlags())
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(self._header.below(self._actions.compare))
+
+    def _ask_beside(self) -> None:
+        path = self.saving.choose_existing()
+        if path is not None:
+            self._compare(path)
+
+    def _compare(self, beside: Path) -> None:
+        if self.showing.path is not None:
+            self.comparing.begin(self.showing.path, beside)

@@ -1,0 +1,92 @@
+"""The place of the map: this machine, what was measured on it, and how busy it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.window.place import EXPERIMENTS, MAP, Place, Target
+from app.window.session import Session
+from experiments.engine import messages as wire
+from widgets.basics import column
+from widgets.map.page import MapPage
+from widgets.theme import STEP
+
+if TYPE_CHECKING:
+    from app.earned import Earned, Fingerprints
+
+FIRST = "cache-ladder"  # where to start, if it runs here
+
+
+class MapPlace(Place):
+    """Load is shown while the place is seen; numbers are looked up whenever runs change."""
+
+    name = MAP
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.page = MapPage(session.words, session.look)
+        self._fingerprints: Fingerprints | None = None
+        self._is_here = False
+        layout = column(self.page)
+        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+        self.setLayout(layout)
+        self.setFocusProxy(self.page)
+        self.page.experiment_wanted.connect(self._open_experiment)
+        session.machine_changed.connect(self._show_machine)
+        session.runs_changed.connect(self._look_up)
+        session.entries_changed.connect(self._look_up)
+        session.sampled.connect(self._show_load)
+        session.woke.connect(self._look_up)
+        if session.machine is not None:
+            self._show_machine()
+
+    def open(self, target: Target) -> None:
+        """Take the keys."""
+        del target
+        self.setFocus()
+
+    def arrive(self) -> None:
+        """Show the load from now on."""
+        self._is_here = True
+
+    def leave(self) -> None:
+        """Draw nothing while nobody sees it."""
+        self._is_here = False
+
+    def _show_machine(self) -> None:
+        self.page.show_machine(self.session.machine)
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Ask which numbers are known; that opens files, so not in this thread."""
+        session = self.session
+        machine, runs = session.machine, session.runs
+        if machine is None or not session.is_awake:
+            return
+        from app.earned import Fingerprints, earned  # after the first paint
+
+        known = self._fingerprints = self._fingerprints or Fingerprints()
+        catalogue, words, fingerprint = session.catalogue, session.words, machine.fingerprint
+        session.background.do(
+            lambda: earned(runs, catalogue, words, fingerprint, known), self._show_earned
+        )
+
+    def _show_earned(self, found: Earned) -> None:
+        self.page.show_values(
+            found.values, found.invitations, count=found.count, possible=found.possible
+        )
+        entries = self.session.entries
+        runnable = [entry for entry in entries.values() if entry.need is None]
+        if found.count or self.session.context.has_fake_machine or not runnable:
+            self.page.start.hide()
+            return
+        entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])
+        question = self.session.words.say(f"{entry.experiment.id}.question")
+        self.page.start.offer(entry.experiment.id, question, entry.seconds)
+
+    def _show_load(self, sample: wire.Sample) -> None:
+        if self._is_here:
+            self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
+
+    def _open_experiment(self, experiment: str) -> None:
+        self.session.go(EXPERIMENTS, experiment=experiment)

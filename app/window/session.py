@@ -1,0 +1,150 @@
+"""What do all places of the window share? The words, the look, the machine, the runs, the runner.
+
+Made before the first paint, so it imports little; `wake` starts processes and threads after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.context import Context
+from app.window.settings import Settings
+from experiments.problems import Problem
+from widgets.look import Look
+
+if TYPE_CHECKING:
+    from app.library import Kept, Library
+    from app.window.background import Background
+    from app.window.entries import Entry
+    from app.window.runner import Runner
+    from app.window.watcher import Watcher
+    from experiments.catalogue import Catalogue
+    from machine.model import Machine
+
+
+class Session(QObject):
+    """Handed to every place."""
+
+    machine_changed = Signal()  # `machine` is known now
+    entries_changed = Signal()  # `entries` are known now
+    runs_changed = Signal()  # `runs` were read anew
+    sampled = Signal(object)  # wire.Sample: one look at the load
+    went = Signal(object)  # place.Target: somebody wants to go there
+    noticed = Signal(str, str, object)  # a sentence, the words of a button ("" for none), its act
+    troubled = Signal(object)  # Problem: expected trouble that belongs to no place
+    status_changed = Signal()  # the place has something else to say in the status line
+    remembered = Signal(object)  # dict of settings that a place wants to be kept
+    settings_changed = Signal()
+    woke = Signal()  # runner, watcher and background are there
+
+    def __init__(self, context: Context, look: Look, settings: Settings) -> None:
+        super().__init__()
+        self.context, self.look, self.settings = context, look, settings
+        self.words = context.words
+        self.machine: Machine | None = None
+        self.entries: dict[str, Entry] = {}
+        self.runs: Sequence[Kept] = ()
+        self.runner: Runner
+        self.watcher: Watcher
+        self.background: Background
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Every experiment."""
+        return self.context.catalogue
+
+    @property
+    def library(self) -> Library:
+        """The runs in the user's data folder."""
+        return self.context.library
+
+    @property
+    def is_awake(self) -> bool:
+        """Has `wake` been called?"""
+        return hasattr(self, "background")
+
+    def wake(self) -> None:
+        """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
+        from app.window.background import Background
+        from app.window.runner import Runner
+        from app.window.watcher import QUIET_HZ, Watcher
+        from experiments.engine.jobs import Engine
+
+        self.background = Background()
+        self.background.troubled.connect(self.troubled)
+        self.runner = Runner(self.library, Engine())
+        self.runner.swept.connect(self._tell_swept)
+        self.runner.ended.connect(self.refresh_runs)
+        self.runner.began.connect(lambda: self.watcher.set_rate(QUIET_HZ))
+        self.watcher = Watcher()
+        self.watcher.sampled.connect(self.sampled)
+        self.watcher.inspected.connect(self._take_machine)
+        self.watcher.ended.connect(lambda: self.troubled.emit(Problem("watch_ended")))
+        self.refresh_runs()
+        if self.context.has_fake_machine:
+            self.background.do(lambda: self.context.machine, self._use_machine)
+        else:
+            self.watcher.start()
+        self.woke.emit()
+
+    def close(self) -> None:
+        """End every process and thread."""
+        if self.is_awake:
+            self.watcher.close()
+            self.runner.close()
+            self.background.close()
+
+    def refresh_runs(self) -> None:
+        """Read the list of runs anew; `runs_changed` comes when it is there."""
+        self.background.do(self.library.runs, self._use_runs)
+
+    def go(
+        self,
+        place: str,
+        *,
+        experiment: str | None = None,
+        run: Path | None = None,
+        beside: Path | None = None,
+    ) -> None:
+        """Go to a place and open something there."""
+        from app.window.place import Target
+
+        self.went.emit(Target(place, experiment=experiment, run=run, beside=beside))
+
+    def tell(self, text: str, action: str = "", act: Callable[[], object] | None = None) -> None:
+        """Say something quietly, with a button such as "Undo" if there is something to do."""
+        self.noticed.emit(text, action, act)
+
+    def say(self, problem: Problem) -> str:
+        """Return a problem as one sentence."""
+        return self.context.sentence(problem)
+
+    def _tell_swept(self, count: int) -> None:
+        self.tell(self.words.say("notes.swept", {"count": count}))
+
+    def _take_machine(self, plain: dict[str, Any]) -> None:
+        from machine.model import BadMachine, from_json
+
+        try:
+            self._use_machine(from_json(plain))
+        except BadMachine as error:
+            self.troubled.emit(Problem("machine_refused", {"name": "worker", "reason": str(error)}))
+
+    def _use_machine(self, machine: Machine) -> None:
+        from app.window.entries import suited
+
+        self.machine = machine
+        self.machine_changed.emit()
+        self.background.do(lambda: suited(self.catalogue, machine), self._use_entries)
+
+    def _use_entries(self, entries: dict[str, Entry]) -> None:
+        self.entries = entries
+        self.entries_changed.emit()
+
+    def _use_runs(self, runs: Sequence[Kept]) -> None:
+        self.runs = runs
+        self.runs_changed.emit()

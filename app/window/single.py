@@ -1,0 +1,111 @@
+"""Is the window open already? One for each data folder; starting it again brings it to the front.
+
+A file lock in the data folder says who is first: it dies with its holder, however that ends. The
+one who is second asks the first, by a local socket, to show itself. Qt's network part is loaded
+only after the first paint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from experiments.engine.lock import Lock
+
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalServer
+
+log = logging.getLogger(__name__)
+
+LOCK_NAME = "window.lock"
+LISTEN_MS = 300  # after the claim, when the window has been painted
+ASK_S, ASK_MS, PAUSE_S = 3.0, 500, 0.05  # the first one may just be starting
+
+
+class Single(QObject):
+    """The claim of this process to be the window of a data folder."""
+
+    asked_to_front = Signal()
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._lock: Lock | None = None
+        self._server: QLocalServer | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.listen)
+
+    def claim(self) -> bool:
+        """Return True for the first; False for any other, which has asked the first to show."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(self._folder / LOCK_NAME)
+            is_first = self._lock.take({"pid": str(os.getpid())})
+        except OSError as error:  # a folder that nobody can write to is no reason for no window
+            log.info("no lock in the data folder: %s", error)
+            return True
+        if is_first:
+            self._timer.start(LISTEN_MS)
+        else:
+            self.close()
+            _ask(address(self._folder))
+        return is_first
+
+    def listen(self) -> None:
+        """Hear from now on who starts the program again."""
+        from PySide6.QtNetwork import QLocalServer
+
+        self._timer.stop()
+        name = address(self._folder)
+        QLocalServer.removeServer(name)  # of a window that was killed: the lock is ours
+        server = QLocalServer(self)
+        server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        server.newConnection.connect(self._hear)
+        if not server.listen(name):
+            log.info("cannot be asked to the front: %s", server.errorString())
+        self._server = server
+
+    def close(self) -> None:
+        """Give the claim up."""
+        self._timer.stop()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _hear(self) -> None:
+        while self._server is not None and self._server.hasPendingConnections():
+            self._server.nextPendingConnection().deleteLater()
+            self.asked_to_front.emit()
+
+
+def address(folder: Path) -> str:
+    """Return where the first one of a data folder listens; another for each user and folder."""
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    key = f"{user}\0{os.path.realpath(folder)}".encode(errors="surrogateescape")
+    name = f"coreopsis-{hashlib.sha256(key).hexdigest()[:16]}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    return os.path.join(runtime, name) if os.path.isdir(runtime) else name
+
+
+def _ask(name: str) -> None:
+    from PySide6.QtNetwork import QLocalSocket
+
+    end_s = time.monotonic() + ASK_S
+    while time.monotonic() < end_s:
+        asking = QLocalSocket()
+        asking.connectToServer(name)
+        if asking.waitForConnected(ASK_MS):
+            asking.disconnectFromServer()
+            return
+        time.sleep(PAUSE_S)
+    log.info("the other window does not answer")

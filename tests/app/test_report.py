@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from app.report import analysed_anew, conditions, report
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.engine import messages as wire
+from experiments.engine.recording import read
+from tests.app.recordings import burst
+
+ENGLISH = words.load("en")
+BURST = Catalogue().load("burst-random")
+
+
+@pytest.fixture
+def recording(tmp_path):
+    def one(**more):
+        return read(burst(**more).write(tmp_path / "x.coreopsis.jsonl"))
+
+    return one
+
+
+def test_what_does_not_apply_is_empty():
+    finished = wire.Finished(outcome=wire.Outcome.COMPLETED)
+
+    told = report(ENGLISH, BURST, finished, rows=0, quick=False)
+
+    assert (told.ending, told.problem, told.finding, told.values, told.remarks) == (
+        "", "", "", (), (),
+    )  # fmt: skip
+
+
+def test_a_run_is_analysed_as_today(recording):
+    kept = recording()
+    forgetful = msgspec.structs.replace(kept.finished, finding=None)
+    finished, note = analysed_anew(
+        type(kept)(kept.started, kept.events, forgetful, kept.notes, kept.rows), BURST
+    )
+
+    assert finished.finding == kept.finished.finding
+    assert note is None
+
+
+def test_a_run_of_another_version_keeps_its_finding_and_says_so(recording):
+    kept = recording(change=lambda started: msgspec.structs.replace(started, experiment_version=0))
+    finished, note = analysed_anew(kept, BURST)
+
+    assert finished is kept.finished
+    assert note == wire.Note(key="other_version", values={"recorded": 0, "known": 1})
+
+
+def test_the_conditions_are_those_that_are_known(recording):
+    environment = {"python": "3.11.7", "governor": None, "libraries": {"numpy": "2.4"}}
+    kept = recording(
+        change=lambda started: msgspec.structs.replace(started, environment=environment)
+    )
+
+    facts = dict(conditions(ENGLISH, kept.started))
+
+    assert facts["Python"] == "3.11.7"
+    assert facts["Libraries"] == "numpy 2.4"
+    assert facts["Measured at"] == "2026-05-04 03:02:01"
+    assert "Governor" not in facts

@@ -1,0 +1,56 @@
+"""A session of the window on a data folder of its own, asleep: no process, no thread."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything of Qt is imported
+os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.context import Context
+from app.window.session import Session
+from app.window.settings import Settings
+from experiments.engine.lock import FOLDER_VARIABLE
+from widgets import theme as themes
+from widgets.look import Look
+
+
+@pytest.fixture(autouse=True)
+def own_lock(monkeypatch, tmp_path) -> None:
+    """Never wait for a measurement of somebody else on this machine."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+
+
+@pytest.fixture
+def look(qapp) -> Look:
+    """Return the dark look, worn by the application."""
+    themes.add_fonts()
+    look = Look(themes.load("dark"))
+    look.wear(look.theme)
+    return look
+
+
+@pytest.fixture
+def session(look, tmp_path) -> Iterator[Session]:
+    """Return a session; a test may wake it, and it is closed in the end."""
+    session = Session(Context(data=tmp_path / "data"), look, Settings())
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def stage(look, tmp_path):
+    """Return the page of an experiment, seen, on a machine that is known; it runs nothing."""
+    from tests.app.window.stage import Stage
+
+    stage = Stage(look, tmp_path)
+    stage.page.resize(1280, 800)
+    stage.page.show()
+    stage.page.arrive()
+    stage.know_machine()
+    yield stage
+    stage.close()

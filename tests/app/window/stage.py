@@ -1,0 +1,135 @@
+"""The page of an experiment on a stage: no process, a machine that is not this one.
+
+The runner is handed its events by the test. Runs are made of numbers, not measured.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from app.context import Context
+from app.window.background import Background
+from app.window.entries import Entry, suited
+from app.window.places.experiment import ExperimentPage
+from app.window.session import Session
+from app.window.settings import Settings
+from experiments.catalogue import Catalogue
+from experiments.engine import messages as wire
+from experiments.engine.following import Following
+from tests.app.recordings import Made
+from tests.experiments.machines import machine
+from widgets.look import Look
+
+
+class FakeRunner(QObject):
+    """What the page knows of a runner, without processes: a test hands over the events."""
+
+    began, moved, ended = Signal(), Signal(), Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.following: Following | None = None
+        self.is_running = False
+        self.not_kept = None
+        self.started: list[tuple[str, dict, bool]] = []
+        self.warmed: list[str] = []
+        self.stops = 0
+
+    def start(self, experiment, params, *, quick=False) -> Following:
+        """Begin a run that goes nowhere by itself."""
+        self.started.append((experiment.id, params, quick))
+        self.following = Following(experiment)
+        self.is_running = True
+        self.began.emit()
+        return self.following
+
+    def hear(self, *events: wire.Event) -> None:
+        """Hand over events."""
+        assert self.following is not None
+        for event in events:
+            self.following.add(event)
+        if self.following.finished is not None:
+            self.is_running = False
+        self.moved.emit()
+        if self.following.finished is not None:
+            self.ended.emit()
+
+    def warm(self, experiment) -> None:
+        self.warmed.append(experiment.id)
+
+    def stop(self) -> None:
+        self.stops += 1
+
+    def close(self) -> None:
+        pass
+
+
+class Stage:
+    """A session on a machine that is not this one, and a page of it."""
+
+    def __init__(self, look: Look, folder: Path) -> None:
+        self.folder = folder
+        self.session = Session(Context(data=folder / "data"), look, Settings())
+        self.session.background = Background()
+        self.session.background.troubled.connect(self.session.troubled)
+        self.session.runner = self.runner = FakeRunner()
+        self.session.woke.emit()
+        self.page = ExperimentPage(self.session)
+        self.said: list[str] = []
+        self.page.announce = lambda _widget, text: self.said.append(text)
+
+    def know_machine(self) -> None:
+        """Let the machine be known, and what every experiment starts from on it."""
+        here = machine()
+        self.session.machine = here
+        self.session.machine_changed.emit()
+        self.session._use_entries(entries())
+
+    def keep(self, *made: Made) -> list[Path]:
+        """Put runs into the library, and let the session know them."""
+        paths = [
+            each.write(self.folder / "data" / "runs" / f"{each.run}.coreopsis.jsonl")
+            for each in made
+        ]
+        self.session._use_runs(self.session.library.runs())
+        return paths
+
+    def close(self) -> None:
+        self.page.leave()
+        self.session.background.close()
+        self.page.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@functools.cache
+def entries() -> dict[str, Entry]:
+    """Return what every experiment starts from on the machine that is not this one."""
+    return suited(Catalogue(), machine())
+
+
+def settle(until: Callable[[], bool] = lambda: False, rounds: int = 40) -> None:
+    """Let events, timers and the background have their turns."""
+    application = QApplication.instance()
+    for _ in range(rounds):
+        application.processEvents()
+        if until():
+            return
+        time.sleep(0.02)
+
+
+def events(made: Made, share: float = 1.0) -> list[wire.Event]:
+    """Return the first share of what a run says, with progress between."""
+    whole = [wire.decode_event(line) for line in made.lines]
+    if share == 1.0:
+        return whole
+    some = whole[: 1 + round((len(whole) - 2) * share)]
+    return [*some, wire.Progress(fraction=share, left_s=4.2)]

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from app.window.background import Background
+from experiments.problems import Trouble
+
+
+@pytest.fixture
+def background(qapp) -> Iterator[Background]:
+    background = Background()
+    yield background
+    background.close()
+
+
+def test_work_is_done_in_another_thread_and_its_result_comes_back_to_this_one(qtbot, background):
+    threads = []
+
+    def work() -> int:
+        threads.append(threading.current_thread())
+        return 7
+
+    def then(result: int) -> None:
+        threads.append(threading.current_thread())
+        assert result == 7
+
+    background.do(work, then)
+
+    qtbot.waitUntil(lambda: len(threads) == 2)
+    assert threads[0] is not threading.main_thread()
+    assert threads[1] is threading.main_thread()
+
+
+def test_expected_trouble_is_told_as_its_problem(qtbot, background):
+    def work() -> None:
+        raise Trouble("recording_missing", name="x")
+
+    with qtbot.waitSignal(background.troubled) as told:
+        background.do(work, lambda _: pytest.fail("there is no result"))
+
+    assert told.args[0].key == "recording_missing"
+
+
+def test_an_error_is_told_and_the_next_work_is_done(qtbot, background, caplog):
+    results = []
+    with qtbot.waitSignal(background.troubled) as told:
+        background.do(lambda: 1 / 0)
+        background.do(lambda: 1, results.append)
+
+    assert told.args[0].key == "unexpected"
+    assert "ZeroDivisionError" in told.args[0].values["error"]
+    qtbot.waitUntil(lambda: results == [1])
+
+
+def test_nothing_comes_after_it_was_closed(qtbot, background):
+    results: list[int] = []
+    background.do(lambda: 1, results.append)
+    background.close()
+    background.do(lambda: 2, results.append)
+
+    qtbot.wait(20)
+
+    assert results == []

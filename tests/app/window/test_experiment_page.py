@@ -1,0 +1,647 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QLabel
+
+from app.window.experiment.standing import State
+from app.window.place import EXPERIMENTS
+from experiments import words
+from experiments.engine import messages as wire
+from experiments.problems import Trouble
+from tests.app.recordings import burst, threads
+from tests.app.window.stage import events
+from widgets import theme as themes
+
+ENGLISH = words.load("en")
+
+
+def said(stage) -> str:
+    """Return every word that is seen on the page."""
+    shown = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    buttons = stage.page.findChildren(QAbstractButton)
+    return "\n".join([*shown, *(each.text() for each in buttons if each.isVisible())])
+
+
+def button(stage, text: str) -> QAbstractButton:
+    """Return the button that is seen with these words."""
+    found = [
+        each
+        for each in stage.page.findChildren(QAbstractButton)
+        if each.text() == text and each.isVisible()
+    ]
+    assert found, f"no button {text!r} in: {said(stage)}"
+    return found[0]
+
+
+def run_to(stage, *more: wire.Event, made=None, share: float = 1.0) -> None:
+    """Start a run of burst-random on the page, and let it say this much."""
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(*events(made or burst(), share), *more)
+
+
+def ended(outcome: str, **more) -> wire.Finished:
+    return wire.Finished(outcome=wire.Outcome(outcome), **more)
+
+
+def drawn(qtbot, stage) -> None:
+    """Wait until every plot is up to date."""
+    qtbot.waitUntil(lambda: not stage.page._drawing._timer.isActive())
+
+
+# --- before a run ---------------------------------------------------------------------------
+
+
+def test_before_any_run_it_says_how_long_one_takes_and_offers_it(stage):
+    stage.page.open("burst-random")
+
+    assert stage.page.showing.state is State.READY
+    assert "Reading in a row or all over: does the order matter?" in said(stage)
+    assert "Not measured here yet" in said(stage)
+    assert "about 9 s here" in said(stage)
+    assert button(stage, "Run").isEnabled()
+    assert button(stage, "Run").hasFocus() or stage.page.focusWidget().text() == "Run"
+
+
+def test_until_the_machine_is_known_it_cannot_run(look, tmp_path):
+    from tests.app.window.stage import Stage
+
+    stage = Stage(look, tmp_path)
+    stage.page.show()
+    stage.page.arrive()
+    stage.page.open("burst-random")
+    assert "Reading the machine" in said(stage)
+    assert not button(stage, "Run").isEnabled()
+
+    stage.know_machine()
+    assert button(stage, "Run").isEnabled()
+    assert stage.page.focusWidget().text() == "Run"
+    stage.close()
+
+
+def test_a_run_starts_with_what_the_form_says(qtbot, stage):
+    stage.page.open("burst-random")
+    qtbot.keyClick(stage.page, Qt.Key.Key_F5)
+
+    entry = stage.session.entries["burst-random"]
+    assert stage.runner.started == [("burst-random", dataclasses.asdict(entry.params), False)]
+
+
+def test_a_quick_run_is_smaller(qtbot, stage):
+    stage.page.open("burst-random")
+    qtbot.keyClick(stage.page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+
+    ((_, params, quick),) = stage.runner.started
+    assert quick
+    assert params["rounds"] < stage.session.entries["burst-random"].params.rounds
+
+
+def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
+    entry = stage.session.entries["burst-random"]
+    lacking = dataclasses.replace(entry, need=entry.experiment.needs[0])
+    stage.session._use_entries({"burst-random": lacking})
+    stage.page.open("burst-random")
+
+    assert ENGLISH.say("problems.needs_numba") in said(stage)
+    assert "Run" not in said(stage).splitlines()
+    assert not any(action.text() == "Run" for action in stage.page.own_actions())
+
+
+def test_a_fake_machine_is_not_measured(stage, monkeypatch):
+    monkeypatch.setattr(type(stage.session.context), "has_fake_machine", True)
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+
+    assert ENGLISH.say("problems.fake_machine_measured") in said(stage)
+    assert stage.runner.started == []
+
+
+def test_a_run_that_needs_more_memory_than_is_free_is_not_started(stage, monkeypatch):
+    monkeypatch.setattr("app.window.experiment.showing.available_bytes", lambda: 1000)
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+
+    assert "1000 B are free; choose a smaller size." in said(stage)
+    assert stage.runner.started == []
+    assert button(stage, "Run").isEnabled()
+
+
+def test_a_library_that_cannot_be_written_is_said_and_another_try_is_possible(stage):
+    def refuse(*_: object, **__: object) -> None:
+        raise Trouble("library_unwritable", path="/x", reason="read-only")
+
+    works, stage.runner.start = stage.runner.start, refuse
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    assert "cannot be written" in said(stage)
+
+    stage.runner.start = works
+    button(stage, "Run").click()
+    assert "cannot be written" not in said(stage)
+    assert stage.page.showing.state is State.BEGINNING
+
+
+def test_a_process_is_made_ready_only_for_who_stays(qtbot, stage):
+    stage.page.open("burst-random")
+    assert stage.runner.warmed == []
+    qtbot.waitUntil(lambda: stage.runner.warmed == ["burst-random"])
+
+
+# --- while it runs --------------------------------------------------------------------------
+
+
+def test_that_it_begins_is_seen_before_anything_has_come(stage):
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+
+    assert "Starting" in said(stage)
+    assert button(stage, "Stop").isEnabled()
+    assert stage.page.focusWidget().text() == "Stop"
+
+
+def test_while_it_runs_it_says_what_it_does_and_how_long_it_takes(stage):
+    run_to(stage, share=0.55)
+
+    assert "Running" in said(stage)
+    assert "about 4 s left" in said(stage)
+    assert "round 3 of 5 · in a row" in said(stage)
+    assert not stage.page._side._form._content.isEnabled()
+
+
+def test_a_second_run_is_not_started_by_the_key(qtbot, stage):
+    run_to(stage, share=0.5)
+    qtbot.keyClick(stage.page, Qt.Key.Key_F5)
+
+    assert len(stage.runner.started) == 1
+
+
+def test_escape_stops_it(qtbot, stage):
+    run_to(stage, share=0.5)
+    qtbot.keyClick(stage.page.focusWidget(), Qt.Key.Key_Escape)
+
+    assert stage.runner.stops == 1
+    assert "Stopping" in said(stage)
+
+
+def test_rows_are_drawn_as_they_come(qtbot, stage):
+    run_to(stage, share=0.3)
+    drawn(qtbot, stage)
+    headline = stage.page._panel.views.plots[0]
+    before = headline.grab().toImage()
+
+    stage.runner.hear(*events(burst(), 0.9)[31:])
+    drawn(qtbot, stage)
+
+    assert headline.grab().toImage() != before
+
+
+def test_nothing_is_drawn_while_nobody_looks(qtbot, stage):
+    run_to(stage, share=0.3)
+    drawn(qtbot, stage)
+    stage.page.leave()
+    stage.runner.hear(*events(burst(), 0.9)[31:])
+    assert not stage.page._drawing._timer.isActive()
+
+    stage.page.arrive()
+    assert stage.page._drawing._timer.isActive()
+
+
+def test_limit_lines_come_with_the_first_estimate(stage):
+    run_to(stage, share=0.9)
+    assert stage.page.showing.values == {}
+
+    stage.page._look_again()
+
+    assert stage.page.showing.values["dependent_s"] == pytest.approx(1.2e-7, rel=0.05)
+
+
+def test_waiting_for_another_program_says_for_whom(stage):
+    values = {"experiment": "cache-ladder", "since": "14:03"}
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(wire.Note(key="waiting_for_machine", values=values))
+
+    assert ENGLISH.say("notes.waiting_for_machine", values) in said(stage)
+    assert button(stage, "Stop").isEnabled()
+
+
+def test_another_page_says_what_runs_and_leads_there(qtbot, stage):
+    run_to(stage, share=0.5)
+    stage.page.open("cache-ladder")
+
+    assert "“Reading in a row or all over: does the order matter?” is being measured" in said(stage)
+    assert not button(stage, "Run").isEnabled()
+    with qtbot.waitSignal(stage.session.went) as went:
+        button(stage, "Go there").click()
+    assert (went.args[0].place, went.args[0].experiment) == (EXPERIMENTS, "burst-random")
+
+    stage.page.open("burst-random")
+    assert stage.page.showing.state is State.RUNNING
+    button(stage, "Stop").click()
+    assert stage.runner.stops == 1
+
+
+def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
+    run_to(stage, share=0.5)
+    stage.page.open("cache-ladder")
+    stage.runner.hear(*events(burst())[60:])
+
+    assert stage.page.showing.state is State.READY
+    assert "How far away is a byte?" in said(stage)
+    assert button(stage, "Run").isEnabled()
+
+
+# --- after it -------------------------------------------------------------------------------
+
+
+def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
+    run_to(stage)
+    finding = wire.decode_event(burst().lines[-1]).finding
+
+    assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
+    assert "random, per element\n6 ns" in said(stage)
+    assert ENGLISH.say("burst-random.limits.page_translation_included") in said(stage)
+    assert button(stage, "Run again").isEnabled()
+    assert stage.page.focusWidget().text() == "Run again"
+    drawn(qtbot, stage)
+
+
+def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
+    finding = wire.decode_event(burst().lines[-1]).finding
+    run_to(stage, ended("stopped", finding=finding), share=0.5)
+
+    assert "Stopped; 52 rows were kept." in said(stage)
+    assert ENGLISH.say("outcomes.partial") in said(stage)
+    assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
+
+
+def test_a_run_stopped_before_its_first_row_says_so(stage):
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(ended("stopped"))
+
+    assert ENGLISH.say("outcomes.stopped_empty") in said(stage)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
+def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
+    problem = wire.ProblemSent(key="killed_by_system", detail="status -9")
+    run_to(stage, ended(outcome, problem=problem), share=0.5)
+
+    assert ENGLISH.say(f"outcomes.{outcome}") in said(stage)
+    assert ENGLISH.say("problems.killed_by_system") in said(stage)
+    button(stage, "Copy details").click()
+    assert "status -9" in QGuiApplication.clipboard().text()
+    assert "burst-random" in QGuiApplication.clipboard().text()
+    button(stage, "Try a quick run").click()
+    assert stage.runner.started[-1][2]
+
+
+def test_trouble_of_a_run_is_over_when_the_next_one_begins(stage):
+    problem = wire.ProblemSent(key="killed_by_system")
+    run_to(stage, ended("lost", problem=problem), share=0.5)
+    button(stage, "Run again").click()
+
+    assert ENGLISH.say("problems.killed_by_system") not in said(stage)
+
+
+def test_a_run_that_could_not_be_kept_says_so(stage):
+    stage.runner.not_kept = Trouble("run_not_kept", reason="disk full").problem
+    run_to(stage)
+
+    assert "could not be kept to its end (disk full)" in said(stage)
+
+
+def test_the_notes_of_a_run_are_told_with_its_result(stage):
+    whole = events(burst())
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(*whole[:-1], wire.Note(key="not_pinned"), whole[-1])
+
+    assert ENGLISH.say("notes.not_pinned") in said(stage)
+
+
+def test_coming_back_shows_the_run_of_this_window(stage):
+    run_to(stage)
+    stage.page.open("cache-ladder")
+    stage.page.open("burst-random")
+
+    assert stage.page.showing.state is State.ENDED
+    assert "random, per element" in said(stage)
+
+
+def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
+    from tests.experiments.machines import machine
+
+    newer = dataclasses.replace(
+        machine(), cpu=dataclasses.replace(machine().cpu, model="Another CPU")
+    )
+    stage.keep(
+        burst(at="2026-05-04T03:02:01+00:00"),
+        burst(2.0, at="2026-05-05T03:02:01+00:00", here=newer),
+        burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
+    )
+    stage.page.open("burst-random")
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+
+    assert "Full run, 2026-05-04" in said(stage)
+    assert stage.page.showing.shown.following.started.at.startswith("2026-05-04")
+    drawn(qtbot, stage)
+
+
+def test_the_settings_stay_as_they_were_left(stage):
+    stage.page.open("burst-random")
+    side = stage.page._side
+    params = dataclasses.replace(stage.session.entries["burst-random"].params, rounds=3)
+    side._form.show_params(params, {})
+    side._form.changed.emit()
+    stage.page.open("cache-ladder")
+    stage.page.open("burst-random")
+
+    assert side._form.params().rounds == 3
+
+
+# --- recorded runs --------------------------------------------------------------------------
+
+
+def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
+    path = made.write(stage.folder / name)
+    stage.page.open_run(path)
+    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    return path
+
+
+def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
+    open_run(qtbot, stage, burst())
+
+    assert stage.page.showing.state is State.ENDED
+    assert stage.page._side._form.params().rounds == 5
+    assert not stage.page._side._form._content.isEnabled()
+    drawn(qtbot, stage)
+    scene = stage.page._panel.views.plots[0]._scene
+    assert scene.band == "RECORDED · Test CPU · 2026-05-04"
+
+
+def test_its_settings_can_be_run_again(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    button(stage, "Run again with these settings").click()
+
+    ((_, params, quick),) = stage.runner.started
+    assert (params["rounds"], quick) == (5, False)
+    assert stage.page.showing.state is State.BEGINNING
+
+
+def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    button(stage, "Back to this machine").click()
+
+    assert stage.page.showing.state is State.READY
+    assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
+
+
+def test_a_run_of_an_older_version_says_so(qtbot, stage):
+    import msgspec
+
+    made = burst(change=lambda started: msgspec.structs.replace(started, experiment_version=0))
+    open_run(qtbot, stage, made)
+
+    values = {"recorded": 0, "known": 1}
+    assert ENGLISH.say("notes.other_version", values) in said(stage)
+
+
+def test_a_damaged_file_is_one_sentence_and_loses_nothing(qtbot, stage):
+    run_to(stage)
+    path = stage.folder / "damaged.coreopsis.jsonl"
+    path.write_bytes(b"".join(burst().lines[:5]) + b"garbage\n")
+    stage.page.open_run(path)
+    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+
+    assert "is damaged at line 6" in said(stage)
+    assert stage.page.showing.state is State.ENDED
+
+
+def test_a_run_of_an_unknown_experiment_is_one_sentence(qtbot, stage):
+    import msgspec
+
+    made = burst(change=lambda started: msgspec.structs.replace(started, experiment="soup"))
+    open_run(qtbot, stage, made)
+
+    assert "There is no experiment called 'soup'" in said(stage)
+
+
+def test_the_file_that_was_asked_for_last_is_shown(qtbot, stage):
+    first, last = (burst().write(stage.folder / f"{n}.coreopsis.jsonl") for n in "ab")
+    stage.page.open_run(first)
+    stage.page.open_run(last)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.wait(50)
+
+    assert stage.page.showing.path == last
+
+
+def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    button(stage, "Replay").click()
+
+    assert stage.page.showing.state is State.PLAYING
+    assert stage.page._bar.isVisible()
+    player = stage.page.showing.player
+    player.seek(player.total_s / 2)
+    assert stage.page.showing.following.rows < 105
+    assert "round 3 of 5" in said(stage)
+
+    player.finish()
+    assert "The order alone makes it" in said(stage)
+    button(stage, "End the replay").click()
+    assert stage.page.showing.state is State.ENDED
+    assert stage.page.showing.following.rows == 105
+
+
+def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
+    made = burst()
+    run_to(stage, made=made)
+    assert "Replay" not in said(stage).splitlines()
+    stage.keep(made)
+    qtbot.keyClick(stage.page, Qt.Key.Key_R)
+
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+
+
+def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    button(stage, "Replay").click()
+    stage.page.leave()
+
+    assert not stage.page.showing.player.is_playing
+
+
+# --- comparing ------------------------------------------------------------------------------
+
+
+def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
+    a, b = stage.keep(burst(), burst(1.7))
+    stage.page.open_run(a, b)
+    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    drawn(qtbot, stage)
+
+    assert "1.70×" in said(stage)
+    assert "↑ higher" in said(stage)
+    assert "B random" in stage.page._panel.views.plots[0].summary()
+    button(stage, "Stop comparing").click()
+    assert "↑ higher" not in said(stage)
+    drawn(qtbot, stage)
+    assert "B random" not in stage.page._panel.views.plots[0].summary()
+
+
+def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
+    a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
+    stage.keep(a, b, threads())
+    chosen = []
+    experiment = stage.session.catalogue.load("burst-random")
+    menu = stage.page.comparing.menu(experiment, a.run, chosen.append, lambda: chosen.append("?"))
+    texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+
+    assert texts == ["2026-05-03 · full · 0.510 ns", "From a file…"]
+    for action in menu.actions():
+        action.trigger()
+    assert [getattr(each, "name", each) for each in chosen] == [f"{b.run}.coreopsis.jsonl", "?"]
+
+
+def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
+    path = open_run(qtbot, stage, burst())
+    other = threads().write(stage.folder / "other.coreopsis.jsonl")
+    stage.page.saving.choose_existing = lambda: other
+    stage.page._ask_beside()
+    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+
+    assert "These are runs of two different experiments" in said(stage)
+    assert stage.page.showing.path == path
+
+
+# --- plot, code, data -----------------------------------------------------------------------
+
+
+def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
+    run_to(stage)
+    qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert "105 rows" in said(stage)
+    assert "Conditions of the run" in said(stage)
+
+    qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert "105 rows" not in said(stage)
+
+
+def test_the_code_is_that_which_ran(stage):
+    import experiments.memory.burst_random as ran
+
+    stage.page.open("burst-random")
+    button(stage, "Code").click()
+    with open(ran.__file__, encoding="utf-8") as file:
+        assert stage.page._panel.code._text.toPlainText() == file.read()
+
+    target = stage.folder / "mine.py"
+    stage.page.saving.choose_new = lambda _suggestion: target
+    button(stage, "Save as .py…").click()
+    assert "EXPERIMENT = Experiment(" in target.read_text(encoding="utf-8")
+
+
+def test_the_rows_are_saved_as_csv(qtbot, stage):
+    run_to(stage)
+    target = stage.folder / "rows.csv"
+    stage.page.saving.choose_new = lambda _suggestion: target
+    qtbot.keyClick(
+        stage.page,
+        Qt.Key.Key_S,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
+
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "size_bytes,order,repeat,element_s,useful_bytes_per_s"
+    assert len([line for line in lines if line]) == 106
+
+
+def test_a_picture_is_saved_and_copied(qtbot, stage):
+    run_to(stage)
+    drawn(qtbot, stage)
+    target = stage.folder / "picture"
+    stage.page.saving.choose_new = lambda _suggestion: target
+    qtbot.keyClick(stage.page, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert (stage.folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+    QGuiApplication.clipboard().clear()
+    held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(stage.page, Qt.Key.Key_C, held)
+    assert not QGuiApplication.clipboard().image().isNull()
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(qtbot, stage):
+    run_to(stage)
+    stage.page.saving.choose_new = lambda _suggestion: stage.folder / "no" / "rows.csv"
+    with qtbot.waitSignal(stage.session.troubled) as troubled:
+        stage.page._actions.save_csv.trigger()
+
+    assert "could not be written" in stage.session.say(troubled.args[0])
+
+
+# --- for everybody --------------------------------------------------------------------------
+
+
+def test_begin_quarters_and_end_are_announced(stage):
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(events(burst())[0])
+    for fraction in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
+        stage.runner.hear(wire.Progress(fraction=fraction, left_s=1.0))
+    stage.runner.hear(*events(burst())[1:])
+
+    assert stage.said[:4] == ["Starting", "25 % done", "50 % done", "75 % done"]
+    assert len(stage.said) == 5
+    assert "The order alone makes it" in stage.said[4]
+
+
+def test_only_what_makes_sense_now_is_offered(stage):
+    def offered():
+        return {action.text() for action in stage.page.own_actions()}
+
+    stage.page.open("burst-random")
+    assert {"Run", "Quick run"} <= offered()
+    assert not {"Stop", "Replay", "Save as CSV…", "Compare"} & offered()
+    button(stage, "Run").click()
+    assert "Stop" in offered()
+    assert not {"Run", "Quick run"} & offered()
+    stage.runner.hear(*events(burst()))
+    assert {"Run again", "Save as CSV…"} <= offered()
+    assert "Stop" not in offered()
+
+
+def test_single_letters_act_only_where_they_are_wanted(stage):
+    assert stage.page._actions.replay.shortcut().toString() == "R"
+
+    stage.session.settings = stage.session.settings.replace(letters=False)
+    stage.session.settings_changed.emit()
+
+    assert stage.page._actions.replay.shortcut().isEmpty()
+
+
+def test_every_control_has_a_name(qtbot, stage):
+    run_to(stage)
+    for side in ("Plot", "Code", "Data"):
+        button(stage, side).click()
+        for control in stage.page.findChildren(QAbstractButton):
+            if control.isVisible():
+                assert control.accessibleName() or control.text(), control
+
+
+def test_another_theme_is_worn_at_once(qtbot, stage, look):
+    run_to(stage)
+    drawn(qtbot, stage)
+    before = stage.page.grab().toImage()
+    look.wear(themes.load("light", 1.6))
+
+    after = stage.page.grab().toImage()
+    assert before.pixelColor(5, 5).lightness() < 60
+    assert after.pixelColor(5, 5).lightness() > 200

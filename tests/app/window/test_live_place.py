@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.window.place import LIVE, Target
+from app.window.places.live import LivePlace
+from app.window.watcher import QUIET_HZ
+from experiments.engine import messages as wire
+from widgets.live.board import Board
+from widgets.live.samples import samples
+
+COUNT = 4
+
+
+def wired(**options) -> list[wire.Sample]:
+    """Return made-up samples as they come over the wire."""
+    return [
+        wire.Sample(
+            t_s=sample.t_s,
+            threads=sample.threads,
+            memory=sample.memory,
+            disks=[],
+            network=[],
+            gpus=[],
+            missing=sample.missing,
+        )
+        for sample in samples(COUNT, **options)
+    ]
+
+
+@pytest.fixture
+def place(qtbot, session) -> LivePlace:
+    place = LivePlace(session)
+    qtbot.addWidget(place)
+    place.resize(1200, 700)
+    with qtbot.waitExposed(place):
+        place.show()
+    place.arrive()
+    place.open(Target(LIVE))
+    yield place
+    place.known_load.stop()
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[float]:
+    """Return the times of what is drawn."""
+    times: list[float] = []
+    draw = Board.draw
+
+    def note(board, history, missing=None):
+        times.append(history.now_s)
+        draw(board, history, missing)
+
+    monkeypatch.setattr(Board, "draw", note)
+    return times
+
+
+def test_before_the_first_sample_it_says_that_it_waits(place):
+    assert place._instead.isVisible()
+    assert not place.controls.save.isEnabled()
+    assert place.status() == ""
+
+    place.session.sampled.emit(wired()[0])
+
+    assert not place._instead.isVisible()
+    assert place.controls.save.isEnabled()
+
+
+def test_what_is_seen_is_drawn(place, drawn):
+    for sample in wired(seconds=2):
+        place.session.sampled.emit(sample)
+
+    assert drawn == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert place.board.tiles["cores"].face.known
+
+
+def test_what_is_not_seen_is_kept_and_not_drawn(place, drawn):
+    place.leave()
+    for sample in wired(seconds=2):
+        place.session.sampled.emit(sample)
+    assert drawn == []
+    assert len(place.history.moments) == 5
+
+    place.arrive()
+
+    assert drawn == [2.0]
+
+
+def test_a_sample_right_after_another_rate_tells_nothing_and_is_left_out(place):
+    first, second, third = wired(seconds=1)
+    too_soon = msgspec.structs.replace(third, t_s=0.51)
+    for sample in (first, second, too_soon, third):
+        place.session.sampled.emit(sample)
+
+    assert [moment.at_s for moment in place.history.moments] == [0.0, 0.5, 1.0]
+
+
+def test_frozen_it_collects_and_stands_still(place, drawn):
+    first, *later = wired(seconds=2)
+    place.session.sampled.emit(first)
+    place.freeze(True)
+    drawn.clear()
+
+    for sample in later:
+        place.session.sampled.emit(sample)
+
+    assert drawn == []
+    assert place.history.now_s == 2.0
+    place.controls.freeze.setChecked(True)
+    place.controls.freeze.setChecked(False)
+    assert drawn[-1] == 2.0
+
+
+def test_space_freezes_and_m_marks(place):
+    place.session.sampled.emit(wired()[0])
+
+    QTest.keyClick(place, Qt.Key.Key_Space)
+    QTest.keyClick(place, Qt.Key.Key_M)
+
+    assert place.controls.freeze.isChecked()
+    assert [mark.number for mark in place.history.marks] == [1]
+
+
+def test_space_presses_the_button_that_has_the_focus(place):
+    place.session.sampled.emit(wired()[0])
+    place.controls.mark.setFocus()
+
+    QTest.keyClick(place.controls.mark, Qt.Key.Key_Space)
+
+    assert not place.controls.freeze.isChecked()
+    assert len(place.history.marks) == 1
+
+
+def test_space_on_a_tile_freezes_too(place):
+    place.session.sampled.emit(wired()[0])
+
+    QTest.keyClick(place.board.tiles["memory"], Qt.Key.Key_Space)
+
+    assert place.controls.freeze.isChecked()
+
+
+def test_single_letters_can_be_switched_off(place):
+    place.session.sampled.emit(wired()[0])
+    place.session.settings = place.session.settings.replace(letters=False)
+
+    QTest.keyClick(place, Qt.Key.Key_M)
+
+    assert place.history.marks == []
+
+
+def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
+    for sample in wired(seconds=10):
+        place.session.sampled.emit(sample)
+    place.freeze(True)
+    place.board.point_at(4.0)
+
+    place.mark()
+
+    assert place.history.marks[0].at_s == 6.0
+    assert place._frozen.marks == place.history.marks
+
+
+def test_the_last_minute_is_saved_as_it_came(place, tmp_path):
+    sent = wired(seconds=90)
+    for sample in sent:
+        place.session.sampled.emit(sample)
+    path = tmp_path / "live.jsonl"
+    place.saving.choose_new = lambda suggestion: path
+
+    place.save()
+
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [wire.decode_event(line) for line in lines]
+    assert kept == sent[-len(kept) :]
+    assert 60.0 <= kept[-1].t_s - kept[0].t_s <= 60.5
+
+
+def test_a_frozen_minute_is_saved_as_it_is_seen(place, tmp_path):
+    first, *later = wired(seconds=5)
+    place.session.sampled.emit(first)
+    place.freeze(True)
+    for sample in later:
+        place.session.sampled.emit(sample)
+    path = tmp_path / "live.jsonl"
+    place.saving.choose_new = lambda suggestion: path
+
+    place.save()
+
+    assert wire.decode_event(path.read_bytes()) == first
+
+
+def test_the_name_of_the_file_says_when(place):
+    asked = []
+    place.saving.choose_new = lambda suggestion: asked.append(suggestion)
+    place.session.sampled.emit(wired()[0])
+
+    place.controls.save.click()
+
+    assert asked[0].startswith("coreopsis-live-20")
+    assert asked[0].endswith(".jsonl")
+
+
+def test_a_load_is_started_and_ended(place, qtbot):
+    place.controls.load_wanted.emit(1)
+    assert place.known_load.count == 1
+    assert place.controls.load.isChecked()
+
+    place.controls.load.click()
+
+    assert place.known_load.count == 0
+    assert not place.controls.load.isChecked()
+
+
+def test_a_load_that_has_ended_by_itself_is_seen_to(place):
+    place.known_load.start(1, seconds=0.05)
+    place._show_load()
+    assert place.controls.load.isChecked()
+    place.known_load._process.wait()
+
+    place.session.sampled.emit(wired()[0])
+
+    assert not place.controls.load.isChecked()
+
+
+def test_the_misleading_is_explained(place, qtbot):
+    place.controls.explain.click()
+
+    sheet = place.findChildren(type(place).explain.__globals__["Explanation"])[0]
+    assert sheet.isVisible()
+    sheet.dismiss()
+
+
+def test_a_machine_from_a_file_has_nothing_to_watch(qtbot, session, monkeypatch):
+    monkeypatch.setattr(type(session.context), "has_fake_machine", True)
+    place = LivePlace(session)
+    qtbot.addWidget(place)
+
+    assert "nothing live" in place._instead.text()
+
+
+# --- with the worker that looks at this machine ---------------------------------------------------
+
+
+@pytest.fixture
+def rates(place, monkeypatch) -> list[float]:
+    from app.window.watcher import Watcher
+
+    rates: list[float] = []
+    monkeypatch.setattr(Watcher, "set_rate", lambda _self, hz: rates.append(hz))
+    place.session.wake()
+    return rates
+
+
+def test_the_chosen_rate_is_that_of_who_looks_only(place, rates):
+    place.set_rate(10.0)
+    assert rates[-1] == 10.0
+    place.leave()
+    assert rates[-1] == QUIET_HZ
+    place.arrive()
+    assert rates[-1] == 10.0
+
+
+def test_while_an_experiment_runs_it_looks_seldom_and_says_so(place, rates):
+    place.set_rate(10.0)
+    place.start_load(1)
+    place.session.runner.is_running = True
+    place.session.runner.began.emit()
+
+    assert rates[-1] == QUIET_HZ
+    assert place.known_load.count == 0
+    assert not place.controls.load.isEnabled()
+    assert place.status() == "2 Hz while an experiment runs"
+
+    place.session.runner.is_running = False
+    place.session.runner.ended.emit()
+
+    assert rates[-1] == 10.0
+    assert place.controls.rate.isEnabled()
+
+
+def test_it_says_what_watching_costs(place, qtbot):
+    place.session.wake()
+
+    qtbot.waitUntil(lambda: "of one core" in place.status(), timeout=20_000)
+
+    assert place.status().startswith("watching at 2 Hz")
+
+
+def test_it_says_when_the_watch_has_ended(place, qtbot):
+    place.session.wake()
+    qtbot.waitUntil(lambda: bool(place.samples), timeout=20_000)
+
+    with qtbot.waitSignal(place.session.watcher.ended, timeout=20_000):
+        place.session.watcher._worker._process.kill()
+
+    assert place._instead.isVisible()
+    assert "has ended" in place._instead.text()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.library import Library
+from app.window.runner import Runner
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Engine
+from experiments.engine.recording import read
+from experiments.problems import Trouble
+from tests.engine.misbehaving.misbehave import EXPERIMENT
+from tests.engine.runs import ROOT, SHELVES, params
+
+
+@pytest.fixture
+def runner(qapp, tmp_path, monkeypatch) -> Iterator[Runner]:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    runner = Runner(Library(tmp_path / "data"), Engine(SHELVES))
+    yield runner
+    runner.close()
+
+
+def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        following = runner.start(EXPERIMENT, params("behaves", rows=3))
+        assert runner.is_running
+
+    assert not runner.is_running
+    assert following.finished.outcome is wire.Outcome.COMPLETED
+    assert [row.value for row in following.tables["rows"]] == [0.0, 1.0, 2.0]
+    kept = runner._library.runs()
+    assert [run.run for run in kept] == [following.started.run]
+    assert len(read(kept[0].path).rows["rows"]) == 3
+
+
+def test_a_run_that_is_stopped_keeps_its_rows(qtbot, runner):
+    runner.start(EXPERIMENT, params("sleeps"))
+    qtbot.waitUntil(lambda: runner.following.rows > 0, timeout=10_000)
+    with qtbot.waitSignal(runner.ended, timeout=2_000):
+        runner.stop()
+
+    assert runner.following.finished.outcome is wire.Outcome.STOPPED
+    assert runner.following.rows == 1
+
+
+def test_a_run_may_be_stopped_before_it_has_begun(qtbot, runner):
+    with qtbot.waitSignal(runner.ended, timeout=5_000):
+        runner.start(EXPERIMENT, params("sleeps"))
+        runner.stop()
+
+    assert runner.following.finished.outcome is wire.Outcome.STOPPED
+
+
+def test_the_next_run_works_after_one_that_crashed(qtbot, runner):
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        runner.start(EXPERIMENT, params("crashes"))
+    assert runner.following.finished.outcome is wire.Outcome.LOST
+
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        runner.start(EXPERIMENT, params("behaves"))
+    assert runner.following.finished.outcome is wire.Outcome.COMPLETED
+
+
+def test_many_rows_are_all_taken_though_a_turn_takes_few(qtbot, runner):
+    with qtbot.waitSignal(runner.ended, timeout=30_000):
+        runner.start(EXPERIMENT, params("behaves", rows=20_000))
+
+    assert len(runner.following.tables["rows"]) == 20_000
+
+
+def test_a_run_that_cannot_be_kept_is_not_begun(runner, tmp_path):
+    (tmp_path / "data").write_text("a file where the folder should be")
+
+    with pytest.raises(Trouble) as raised:
+        runner.start(EXPERIMENT, params("behaves"))
+
+    assert raised.value.problem.key == "library_unwritable"
+    assert not runner.is_running
+
+
+def test_a_run_that_cannot_begin_ends_in_a_sentence(qtbot, runner, monkeypatch, caplog):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(12, "no memory for another process")
+
+    monkeypatch.setattr(runner._engine, "start", fail)
+
+    with qtbot.waitSignal(runner.ended):
+        runner.start(EXPERIMENT, params("behaves"))
+
+    finished = runner.following.finished
+    assert finished.outcome is wire.Outcome.FAILED
+    assert finished.problem.key == "not_started"
+
+
+def test_closing_ends_a_run_under_way(qtbot, runner):
+    runner.start(EXPERIMENT, params("sleeps"))
+    qtbot.waitUntil(lambda: runner.following.rows > 0, timeout=10_000)
+
+    runner.close()  # tests/conftest.py: no process may be left

@@ -1,0 +1,817 @@
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
+
+from app.library import Meta, read_meta
+from app.window.background import Background
+from app.window.place import EXPERIMENTS, RUNS, Target
+from app.window.places.runs import RunsPlace
+from experiments.memory.burst_random import Params
+from tests.app.recordings import burst, ladder, threads
+from widgets.question import Question
+from widgets.runs.import_look import ImportLook
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+class Runs:
+    """The place in a session whose background works, and all that it tells."""
+
+    def __init__(self, qtbot, session):
+        self.qtbot, self.session, self.library = qtbot, session, session.library
+        session.background = Background()
+        session.runner = SimpleNamespace(is_running=False, kept_as=None, close=lambda: None)
+        session.watcher = SimpleNamespace(close=lambda: None)
+        self.told, self.went, self.problems, self.undos = [], [], [], []
+        session.noticed.connect(self._hear)
+        session.went.connect(self.went.append)
+        session.troubled.connect(self.problems.append)
+        session.background.troubled.connect(session.troubled)
+
+    def _hear(self, text, action, act):
+        self.told.append(text)
+        if action:
+            assert action == self.session.words.say("runs.undo")
+            self.undos.append(act)
+
+    def show(self):
+        self.place = RunsPlace(self.session)
+        self.qtbot.addWidget(self.place)
+        self.place.resize(1360, 850)
+        with self.qtbot.waitExposed(self.place):
+            self.place.show()
+        self.place.activateWindow()
+        self.place.arrive()
+        self.table, self.details = self.place.table, self.place.details
+        self.settle()
+        self.table.setFocus()
+        return self
+
+    def settle(self):
+        """Wait until all that was begun in the background has been done and shown."""
+        for _ in range(3):  # what comes back may begin something more
+            done = []
+            self.session.background.do(lambda: None, done.append)
+            self.qtbot.waitUntil(lambda done=done: bool(done))
+
+    def keep(self, *runs):
+        """Put runs into the library; return the names of their files, as they were given."""
+        folder = self.library.folder / "made"
+        return [
+            self.library.adopt(run.write(folder / f"{number}.coreopsis.jsonl")).name
+            for number, run in enumerate(runs)
+        ]
+
+    def keys(self):
+        return [run.key for run in self.table.runs.shown]
+
+    def selected(self):
+        return [run.key for run in self.table.selected()]
+
+    def press(self, key, modifier=Qt.KeyboardModifier.NoModifier):
+        self.qtbot.keyClick(QApplication.focusWidget(), key, modifier)
+        self.settle()
+
+    def click(self, button):
+        self.qtbot.mouseClick(button, LEFT)
+        self.settle()
+
+    def files(self, folder):
+        return sorted(path.name for path in (self.library.folder / folder).glob("*"))
+
+
+@pytest.fixture
+def runs(qtbot, session):
+    return Runs(qtbot, session)
+
+
+def four(runs):
+    """Return the place with four runs, the newest first, and the names of their files."""
+    names = runs.keep(
+        *(burst(at=f"2026-03-0{day}T10:00:00+00:00") for day in (4, 3, 2)),
+        ladder(at="2026-03-01T10:00:00+00:00"),
+    )
+    return runs.show(), names
+
+
+# --- the list -----------------------------------------------------------------------------------
+
+
+def test_it_lists_what_the_library_holds_and_shows_the_newest(runs):
+    runs, names = four(runs)
+    assert runs.keys() == names
+    assert runs.selected() == [names[0]]
+    assert runs.details._title.text() == runs.session.words.say("burst-random.question")
+    (first, *_) = runs.table.runs.shown
+    assert [(each.label, each.shown) for each in first.results] == [
+        ("random over in a row", "20×"),
+        ("chained over in a row", "400×"),
+    ]
+
+
+def test_an_empty_library_leads_to_the_experiments(runs):
+    runs.show()
+    runs.click(runs.place.page.to_experiments_button)
+    assert runs.went == [Target(EXPERIMENTS)]
+
+
+def test_a_run_that_comes_is_listed_and_changes_nothing_else(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "half a sent")
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    runs.session.refresh_runs()
+    runs.settle()
+
+    assert runs.keys() == [name, *names]
+    assert runs.selected() == [names[2]]
+    assert runs.details.note.toPlainText() == "half a sent"
+    assert runs.details.note.hasFocus()
+
+
+def test_what_changes_while_another_place_is_shown_is_seen_on_return(runs):
+    runs, names = four(runs)
+    runs.place.leave()
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    runs.session.refresh_runs()
+    runs.settle()
+    assert runs.keys() == names
+    runs.place.arrive()
+    runs.settle()
+    assert runs.keys() == [name, *names]
+
+
+def test_the_run_that_is_being_measured_is_not_listed_yet(runs):
+    names = runs.keep(burst(), ladder())
+    runs.session.runner.is_running = True
+    runs.session.runner.kept_as = names[0]
+    runs.show()
+    assert runs.keys() == [names[1]]
+
+
+def test_a_run_can_be_asked_for(runs):
+    runs, names = four(runs)
+    runs.place.open(Target(RUNS, run=Path("elsewhere") / names[2]))
+    runs.settle()
+    assert runs.selected() == [names[2]]
+
+
+def test_settings_that_are_not_those_of_a_run_here_are_told(runs):
+    entry = SimpleNamespace(params=Params(), quick_params=Params(rounds=2))
+    runs.session.entries = {"burst-random": entry}
+    params = Params(largest_bytes=entry.params.largest_bytes, rounds=3, huge_pages=True)
+    runs.keep(burst(noise=(1.0,), params=params))
+    runs.show()
+    assert list(runs.table.runs.shown[0].settings) == ["Rounds 3", "Huge pages yes"]
+
+
+def test_a_run_of_an_experiment_that_is_not_known_is_listed_all_the_same(runs):
+    import msgspec
+
+    runs.keep(
+        burst(change=lambda started: msgspec.structs.replace(started, experiment="from-2030"))
+    )
+    runs.show()
+    (line,) = runs.table.runs.shown
+    assert (line.title, list(line.results)) == ("from-2030", [])
+    assert runs.details.isVisible()
+
+
+@pytest.mark.parametrize("at", ["yesterday", "", "9999-99-99", "2026-03-01T10:00:00"])
+def test_a_foreign_time_is_shown_as_it_is(runs, at):
+    import msgspec
+
+    runs.keep(burst(change=lambda started: msgspec.structs.replace(started, at=at)))
+    runs.show()
+    assert len(runs.keys()) == 1
+
+
+def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs):
+    names = runs.keep(burst(at="2026-03-02T10:00:00+00:00"), ladder())
+    path = runs.library.folder / "runs" / names[0]
+    path.write_bytes(path.read_bytes().replace(b'"n":3', b'"n":4'))
+    runs.show()
+    runs.table.select([names[0]])
+
+    (line,) = runs.table.selected()
+    assert "damaged at line" in line.problem
+    possible = {action.text() for action in runs.place.own_actions()}
+    say = runs.session.words.say
+    assert say("runs.delete_runs") in possible
+    for key in ("open_run", "again_hint", "compare_runs", "rename", "pin_runs", "export_runs"):
+        assert say(f"runs.{key}") not in possible
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_F2, Qt.Key.Key_P):
+        runs.press(key)
+    assert runs.went == []
+    assert read_meta(path) == Meta()
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.files("bin") == [names[0]]
+
+
+# --- opening and comparing ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["enter", "double click", "button", "again", "action"])
+def test_a_run_is_opened_as_it_was(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[3]])
+    if how == "enter":
+        runs.press(Qt.Key.Key_Return)
+    elif how == "double click":
+        place = runs.table.visualRect(runs.table.runs.index(3, 2)).center()
+        runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
+    elif how == "button":
+        runs.click(runs.details.buttons.open)
+    elif how == "again":
+        runs.click(runs.details.buttons.again)
+    else:
+        runs.place.actions_.open.trigger()
+    path = runs.library.folder / "runs" / names[3]
+    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path)]
+
+
+@pytest.mark.parametrize("how", ["button", "action"])
+def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[0], names[2]])
+    if how == "button":
+        runs.click(runs.details.buttons.compare)
+    else:
+        runs.place.actions_.compare.trigger()
+    folder = runs.library.folder / "runs"
+    assert runs.went == [
+        Target(
+            EXPERIMENTS, experiment="burst-random", run=folder / names[2], beside=folder / names[0]
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "key"), [((0, 3), "runs.compare_other"), ((0, 1, 2), "runs.compare_two")]
+)
+def test_others_say_why_they_cannot_be_compared(runs, chosen, key):
+    runs, names = four(runs)
+    runs.table.select([names[number] for number in chosen])
+    assert runs.details._when.text() == runs.session.words.say(key)
+    assert not runs.details.buttons.compare.isVisible()
+    assert not runs.place.actions_.compare.isEnabled()
+
+
+# --- what people say of a run -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["Before the update", "Büro/№ 5 \\ <b>&amp;</b> \x00 {x} 漢字 😀", "."]
+)
+def test_a_run_is_renamed(runs, name):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_F2)
+    assert runs.details.name.hasFocus()
+    runs.details.name.setText(name)
+    runs.press(Qt.Key.Key_Return)
+
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
+    assert runs.table.runs.shown[0].title == runs.details.name.text()
+    assert runs.details.name.text().startswith(name[:5])
+    assert runs.problems == []
+
+
+def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
+    runs, names = four(runs)
+    first = runs.library.runs()[0]
+    runs.library.describe(first, Meta(name="mine", pinned=True, prediction={"value": 3}))
+    runs.session.refresh_runs()
+    runs.settle()
+    runs.details.note.setPlainText("two\nlines")
+    runs.details.tags.setText("office, hot day")
+    runs.details.note.setFocus()
+    runs.table.setFocus()
+    runs.settle()
+
+    assert read_meta(first.path) == Meta(
+        name="mine",
+        note="two\nlines",
+        tags=["office", "hot day"],
+        pinned=True,
+        prediction={"value": 3},
+    )
+    assert [run.key for run in runs.table.runs.shown if "office" in run.tags] == [names[0]]
+
+
+def test_a_note_and_a_pin_right_after_it_both_remain(runs):
+    runs, names = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "hot")
+    runs.details.hand_on()
+    runs.place.actions_.pin.trigger()
+    runs.details.tags.setText("office")
+    runs.details.hand_on()
+    runs.settle()
+
+    path = runs.library.folder / "runs" / names[0]
+    assert read_meta(path) == Meta(note="hot", tags=["office"], pinned=True)
+
+
+def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
+    runs, names = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "hot")
+    runs.place.actions_.delete.trigger()
+    runs.settle()
+    runs.details.hand_on()
+    runs.settle()
+
+    assert read_meta(runs.library.folder / "bin" / names[0]).note == "hot"
+    assert len(runs.files("runs")) == 3
+
+
+def test_what_was_typed_is_kept_when_the_place_is_left(runs):
+    runs, names = four(runs)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "new")
+    runs.place.leave()
+    runs.settle()
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+
+
+def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_stays(
+    runs, monkeypatch
+):
+    runs, names = four(runs)
+
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.library._write_whole", full)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "new")
+    runs.press(Qt.Key.Key_Return)
+    assert "No space left on device" in runs.details._unkept_says.text()
+    assert runs.details.name.text() == "new"
+    runs.session.refresh_runs()
+    runs.settle()
+    assert runs.details.name.text() == "new"
+
+    monkeypatch.undo()
+    runs.press(Qt.Key.Key_Return)
+    assert runs.details._unkept_says.text() == ""
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+
+
+@pytest.mark.parametrize("how", ["key", "mouse", "button", "action"])
+def test_runs_are_pinned_and_unpinned(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+
+    def pin():
+        if how == "key":
+            runs.table.setFocus()
+            runs.press(Qt.Key.Key_P)
+        elif how == "mouse":
+            row = runs.table.runs.row_of(names[2])
+            place = runs.table.visualRect(runs.table.runs.index(row, 0)).center()
+            runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
+        elif how == "button":
+            runs.click(runs.details.buttons.pin)
+        else:
+            runs.place.actions_.pin.trigger()
+        runs.settle()
+
+    pin()
+    assert runs.keys() == [names[2], names[0], names[1], names[3]]
+    assert runs.selected() == [names[2]]
+    pin()
+    assert runs.keys() == names
+
+
+def test_of_several_runs_all_are_pinned_before_any_is_unpinned(runs):
+    runs, names = four(runs)
+    runs.table.select([names[1]])
+    runs.press(Qt.Key.Key_P)
+    runs.table.select([names[1], names[3]])
+    runs.press(Qt.Key.Key_P)
+    assert runs.keys() == [names[1], names[3], names[0], names[2]]
+    runs.press(Qt.Key.Key_P)
+    assert runs.keys() == names
+
+
+def test_letters_that_are_typed_do_not_pin(runs):
+    runs, _ = four(runs)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "p")
+    runs.settle()
+    assert runs.details.name.text() == "p"
+    assert not any(run.is_pinned for run in runs.table.runs.shown)
+
+
+# --- deleting -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["key", "button", "action"])
+def test_a_deleted_run_goes_to_the_bin_and_the_next_is_selected(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[1]])
+    if how == "key":
+        runs.press(Qt.Key.Key_Delete)
+    elif how == "button":
+        runs.click(runs.details.buttons.delete)
+    else:
+        runs.place.actions_.delete.trigger()
+        runs.settle()
+    assert runs.keys() == [names[0], names[2], names[3]]
+    assert runs.selected() == [names[2]]
+    assert runs.files("bin") == [names[1]]
+    assert len(runs.told) == 1
+
+
+@pytest.mark.parametrize("how", ["notice", "keys"])
+def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
+    runs, names = four(runs)
+    runs.library.describe(runs.library.runs()[1], Meta(name="mine"))
+    runs.table.select([names[1]])
+    runs.press(Qt.Key.Key_Delete)
+    if how == "notice":
+        runs.undos[0]()
+        runs.settle()
+    else:
+        runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    assert runs.selected() == [names[1]]
+    assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
+    assert runs.files("bin") == []
+    assert not runs.place.archive.can_undo
+
+
+def test_several_are_deleted_and_brought_back_at_once(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_A, CTRL)
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.keys() == []
+    assert runs.place.page.to_experiments_button.isVisible()
+    assert runs.told == [runs.session.words.say("runs.deleted_many", {"count": 4})]
+    runs.place.actions_.undo.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert sorted(runs.selected()) == sorted(names)
+
+
+def test_two_deletions_are_undone_one_after_the_other(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.keys() == names[2:]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names[1:]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    runs.press(Qt.Key.Key_Z, CTRL)
+    for undo in runs.undos:
+        undo()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.problems == []
+
+
+def test_a_notice_undoes_its_own_deletion_in_whatever_order(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.press(Qt.Key.Key_Delete)
+    runs.undos[0]()
+    runs.settle()
+    assert runs.keys() == [names[0], names[2], names[3]]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+
+
+def test_deleting_and_undoing_faster_than_the_disk_ends_well(runs):
+    runs, names = four(runs)
+    delete, undo = runs.place.actions_.delete, runs.place.actions_.undo
+    delete.trigger()
+    undo.trigger()
+    delete.trigger()
+    runs.settle()
+    undo.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.problems == []
+
+
+def test_a_run_that_somebody_else_deleted_is_one_sentence(runs):
+    runs, names = four(runs)
+    (runs.library.folder / "runs" / names[0]).unlink()
+    runs.press(Qt.Key.Key_Delete)
+    assert [problem.key for problem in runs.problems] == ["library_unwritable"]
+    assert runs.keys() == names[1:]
+    assert not runs.place.archive.can_undo
+
+
+def test_in_a_field_undo_belongs_to_the_text(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "x")
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.details.name.text() == ""
+    assert runs.keys() == names[1:]
+
+
+def bin_question(runs):
+    runs.place.actions_.empty_bin.trigger()
+    runs.settle()
+    return runs.place.findChild(Question)
+
+
+def test_the_bin_is_emptied_after_a_question_that_says_how_many(runs):
+    runs, names = four(runs)
+    runs.table.select(names[:3])
+    runs.press(Qt.Key.Key_Delete)
+    asked = bin_question(runs)
+    say = runs.session.words.say
+    assert asked.accessibleName() == say("runs.empty_bin_question", {"count": 3})
+    runs.qtbot.mouseClick(asked.buttons["leave"], LEFT)
+    runs.settle()
+    assert len(runs.files("bin")) == 3
+
+    asked = bin_question(runs)
+    runs.qtbot.mouseClick(asked.buttons["empty"], LEFT)
+    runs.settle()
+    assert runs.files("bin") == []
+    assert runs.told[-1] == say("runs.bin_emptied", {"count": 3})
+    assert not runs.place.actions_.undo.isEnabled()
+    runs.undos[0]()
+    runs.settle()
+    assert runs.problems == []
+    assert runs.keys() == names[3:]
+
+
+def test_an_empty_bin_is_not_asked_about(runs):
+    runs, _ = four(runs)
+    assert bin_question(runs) is None
+    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
+
+
+# --- going elsewhere ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["keys", "button", "action"])
+def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
+    runs, names = four(runs)
+    asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
+
+    def choose(suggested):
+        asked.append(suggested)
+        return target
+
+    runs.place.choose_target = choose
+    if how == "keys":
+        runs.press(Qt.Key.Key_E, CTRL)
+    elif how == "button":
+        runs.click(runs.details.buttons.export)
+    else:
+        runs.place.actions_.export.trigger()
+        runs.settle()
+    assert asked == [names[0]]
+    assert target.read_bytes()[:2] == b"\x1f\x8b"
+    assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
+
+
+def test_several_runs_are_exported_into_a_folder(runs, tmp_path):
+    runs, names = four(runs)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    runs.place.choose_folder = lambda: folder
+    runs.table.select(names[:2])
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names[:2])
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path):
+    runs, _ = four(runs)
+    runs.place.choose_target = lambda _: tmp_path / "missing" / "x.jsonl"
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert [problem.key for problem in runs.problems] == ["not_exported"]
+    assert runs.told == []
+
+
+def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs):
+    runs, names = four(runs)
+    runs.place.choose_target = lambda _: None
+    runs.place.choose_folder = lambda: None
+    runs.place.choose_files = list
+    runs.place.actions_.export.trigger()
+    runs.press(Qt.Key.Key_A, CTRL)
+    runs.place.actions_.export.trigger()
+    runs.place.actions_.bring.trigger()
+    runs.settle()
+    assert (runs.told, runs.problems) == ([], [])
+    assert runs.keys() == names
+
+
+# --- coming from elsewhere ----------------------------------------------------------------------
+
+
+def bring(runs, *paths):
+    """Drop files and return the sheet that shows what is inside."""
+    runs.place.page.files_dropped.emit(list(paths))
+    runs.settle()
+    return runs.place.findChild(ImportLook)
+
+
+@pytest.mark.parametrize("how", ["keys", "button", "drop"])
+def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how):
+    runs, names = four(runs)
+    path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
+    runs.place.choose_files = lambda: [path]
+    if how == "keys":
+        runs.press(Qt.Key.Key_O, CTRL)
+    elif how == "button":
+        runs.click(runs.place.page.import_button)
+    else:
+        bring(runs, path)
+    sheet = runs.place.findChild(ImportLook)
+    assert len(runs.files("runs")) == 4
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+
+    assert len(runs.files("runs")) == 5
+    (name,) = set(runs.keys()) - set(names)
+    assert runs.selected() == [name]
+    assert runs.told == [runs.session.words.say("import.kept_one")]
+    assert path.exists()
+
+
+def test_a_file_that_is_only_looked_at_stays_where_it_is(runs, tmp_path):
+    runs, _ = four(runs)
+    path = threads().write(tmp_path / "x.coreopsis.jsonl")
+    sheet = bring(runs, path)
+    runs.qtbot.mouseClick(sheet.look_button, LEFT)
+    runs.settle()
+    assert runs.went == [Target(EXPERIMENTS, experiment="gil-threads", run=path)]
+    assert len(runs.files("runs")) == 4
+
+
+def test_good_damaged_foreign_and_newer_files_and_folders_come_together(runs, tmp_path):
+    runs, _ = four(runs)
+    good = threads().write(tmp_path / "good.coreopsis.jsonl")
+    data = burst().data
+    for name, change in (
+        ("damaged.jsonl", data.replace(b'"n":3', b'"n":4')),
+        ("foreign.txt", b"hello"),
+        ("newer.jsonl", data.replace(b'"version":1', b'"version":9', 1)),
+        ("empty.jsonl", b""),
+    ):
+        (tmp_path / name).write_bytes(change)
+    ladder().write(tmp_path / "folder" / "deep" / "in.coreopsis.jsonl")
+    (tmp_path / "nothing").mkdir()
+    paths = [good, *(tmp_path / name for name in (
+        "damaged.jsonl", "foreign.txt", "newer.jsonl", "empty.jsonl", "folder", "nothing", "gone",
+    ))]  # fmt: skip
+
+    sheet = bring(runs, *paths)
+
+    told = "\n".join(each.text() for each in sheet.findChildren(QLabel))
+    for text in (
+        "good.coreopsis.jsonl", "is damaged at line", "is not a run of Coreopsis",
+        "made by a newer Coreopsis", "holds no run", "in.coreopsis.jsonl",
+        "a folder without run files", "There is no file",
+    ):  # fmt: skip
+        assert text in told, text
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert len(runs.files("runs")) == 6
+    assert len(runs.selected()) == 2
+    assert runs.problems == []
+
+
+def test_a_run_that_is_here_already_says_so_and_is_not_kept_twice(runs, tmp_path):
+    run = burst(at="2026-03-04T10:00:00+00:00")
+    (name,) = runs.keep(run)
+    runs.show()
+    path = run.write(tmp_path / "again.coreopsis.jsonl.gz")
+    sheet = bring(runs, path)
+    told = [each.text() for each in sheet.findChildren(QLabel)]
+    assert any("in your library already" in text for text in told)
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert runs.keys() == [name]
+
+
+def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):
+    runs, names = four(runs)
+    path = threads().write(tmp_path / "x.coreopsis.jsonl")
+    sheet = bring(runs, path)
+    path.unlink()
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert [problem.key for problem in runs.problems] == ["recording_missing"]
+    assert runs.keys() == names
+
+
+# --- everything at hand -------------------------------------------------------------------------
+
+
+def test_every_action_has_words_and_its_keys_are_its_own(runs):
+    runs, _ = four(runs)
+    actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
+    keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
+    assert len(keys) == len(set(keys)) == 8
+    assert all(each.text() for each in actions)
+    assert set(runs.place.own_actions()) <= set(actions)
+
+
+def test_the_search_is_reached_by_keys(runs):
+    runs, _ = four(runs)
+    runs.press(Qt.Key.Key_F, CTRL)
+    assert runs.place.page.search.hasFocus()
+
+
+def test_the_menu_offers_what_can_be_done_with_what_is_selected(runs):
+    runs, _ = four(runs)
+    runs.table.menu_asked.emit(QPoint(5, 5))
+    (menu,) = [each for each in runs.place.findChildren(QMenu) if each.isVisible()]
+    offered = {each.text(): each.isEnabled() for each in menu.actions() if each.text()}
+    say = runs.session.words.say
+    assert offered[say("runs.open_run")]
+    assert offered[say("runs.delete_runs")]
+    assert not offered[say("runs.compare_runs")]
+    menu.close()
+
+
+def test_the_index_is_made_anew_on_request(runs):
+    runs, names = four(runs)
+    (runs.library.folder / "index.sqlite3").write_bytes(b"nonsense" * 1000)
+    runs.place.actions_.rebuild.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.told == [runs.session.words.say("runs.rebuilt")]
+
+
+def test_another_look_reaches_everything(runs):
+    from widgets import theme
+
+    runs, _ = four(runs)
+    before = runs.place.grab().toImage()
+    runs.session.look.wear(theme.load("light", 1.3))
+    after = runs.place.grab().toImage()
+    assert before.pixelColor(300, 500) != after.pixelColor(300, 500)
+
+
+class Beats(QObject):
+    """Measures how long the event loop is held up."""
+
+    def __init__(self):
+        super().__init__()
+        self.longest_s = 0.0
+        self._last_s = time.perf_counter()
+        self._timer = self.startTimer(5, Qt.TimerType.PreciseTimer)
+
+    def timerEvent(self, event: QEvent) -> None:
+        now_s = time.perf_counter()
+        self.longest_s = max(self.longest_s, now_s - self._last_s)
+        self._last_s = now_s
+
+    def stop(self):
+        self.killTimer(self._timer)
+
+
+def test_two_thousand_runs_are_listed_within_a_moment_and_hold_nothing_up(runs):
+    folder = runs.library.folder / "runs"
+    folder.mkdir(parents=True)
+    made = burst(noise=(1.0,))
+    for number in range(2000):
+        run = f"{number:08x}-0000-0000-0000-000000000000"
+        at = f"2026-{number // 280 + 1:02}-{number % 28 + 1:02}T{number % 24:02}:00:00+00:00"
+        data = made.data.replace(made.run.encode(), run.encode())
+        data = data.replace(b"2026-05-04T03:02:01+00:00", at.encode())
+        (folder / f"{number}-{run[:8]}.coreopsis.jsonl").write_bytes(data)
+    runs.library.runs()  # indexed, as on every start but the first
+    runs.show()
+    beats = Beats()
+    began_s = time.perf_counter()
+    runs.session.refresh_runs()
+    runs.settle()
+    took_s = time.perf_counter() - began_s
+    beats.stop()
+
+    assert len(runs.keys()) == 2000
+    assert took_s < 2.0
+    assert beats.longest_s < 0.3
+    shutil.rmtree(folder)
+
+
+def test_every_button_has_a_name(runs):
+    runs, _ = four(runs)
+    buttons = [each for each in runs.place.findChildren(QPushButton) if each.isVisible()]
+    assert len(buttons) >= 5
+    assert all(each.accessibleName() or each.text() for each in buttons)

@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout
+
+from app.window import window as window_module
+from app.window.place import LIVE, MAP, Place, Target
+from app.window.settings import load
+from app.window.window import Window
+from experiments.problems import Problem
+from widgets.overlay import Overlay
+from widgets.palette import Palette
+from widgets.question import Question
+
+
+class FakePlace(Place):
+    """Remembers what happened to it."""
+
+    def __init__(self, session) -> None:
+        super().__init__(session)
+        self.seen, self.targets = [], []
+        self.field = QLineEdit()
+        self.setLayout(QVBoxLayout())
+        self.layout().addWidget(self.field)
+        self.own = QAction("Do it", self)
+
+    def open(self, target: Target) -> None:
+        self.targets.append(target)
+
+    def arrive(self) -> None:
+        self.seen.append("arrive")
+
+    def leave(self) -> None:
+        self.seen.append("leave")
+
+    def own_actions(self):
+        return [self.own]
+
+    def status(self) -> str:
+        return f"said by {self.name}"
+
+
+PLACES = {
+    name: type(f"{name.title()}Place", (FakePlace,), {"name": name})
+    for name in window_module.PLACES
+}
+
+
+@pytest.fixture
+def window(qtbot, session, monkeypatch):
+    fakes = {
+        name: (keys, __name__, f"{name.title()}Place")
+        for name, (keys, *_) in window_module.PLACES.items()
+    }
+    monkeypatch.setattr(window_module, "PLACES", fakes)
+    for name, kind in PLACES.items():
+        monkeypatch.setitem(globals(), f"{name.title()}Place", kind)
+    window = Window(session)
+    qtbot.addWidget(window)
+    window.furnish()
+    window.show()
+    qtbot.waitExposed(window)
+    window.activateWindow()
+    return window
+
+
+def sheets(window: Window) -> list[Overlay]:
+    return [sheet for sheet in window.findChildren(Overlay) if sheet.isVisible()]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (Qt.Key.Key_2, "live"),
+        (Qt.Key.Key_3, "experiments"),
+        (Qt.Key.Key_5, "runs"),
+    ],
+)
+def test_every_place_has_its_number(qtbot, window, key, name):
+    assert window.place.name == MAP
+
+    qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+
+    assert window.place.name == name
+    assert window.place.seen == ["arrive"]
+    assert window.session.words.say(f"places.{name}") in window.windowTitle()
+
+
+def test_the_rail_goes_there_by_a_click(qtbot, window):
+    button = window._rail._buttons["runs"]
+
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    assert window.place.name == "runs"
+    assert button.isChecked()
+
+
+def test_alt_left_goes_back_and_only_as_far_as_one_came(qtbot, window):
+    window.go(Target(LIVE))
+    window.go(Target("runs"))
+
+    for expected in (LIVE, MAP, MAP):
+        qtbot.keyClick(window, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+        assert window.place.name == expected
+
+
+def test_what_is_to_be_opened_reaches_its_place(window, tmp_path):
+    window.session.go("experiments", run=tmp_path / "a", beside=tmp_path / "b")
+
+    assert window.place.targets == [
+        Target("experiments", run=tmp_path / "a", beside=tmp_path / "b")
+    ]
+
+
+def test_text_grows_to_the_largest_and_comes_back(qtbot, window):
+    control = Qt.KeyboardModifier.ControlModifier
+    for _ in range(12):
+        qtbot.keyClick(window, Qt.Key.Key_Plus, control)
+    assert window.session.look.theme.zoom == 2.0
+
+    qtbot.keyClick(window, Qt.Key.Key_0, control)
+    assert window.session.look.theme.zoom == 1.0
+
+
+def test_the_mode_changes_and_is_remembered(qtbot, window):
+    window.preferences.swap_mode()
+
+    assert window.session.look.theme.mode == "light"
+    window.preferences.save()
+    settings, problem = load(window.session.context.folder)
+    assert (settings.mode, problem) == ("light", None)
+
+
+def test_the_palette_lists_places_experiments_and_what_this_place_can_do(qtbot, window):
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+
+    (palette,) = sheets(window)
+    assert isinstance(palette, Palette)
+    qtbot.keyClicks(palette.focusWidget() or palette, "far away")
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    assert window.place.name == "experiments"
+    assert window.place.targets[-1].experiment == "cache-ladder"
+
+
+@pytest.mark.parametrize("sheet", ["show_keys", "show_about", "find"])
+def test_every_sheet_closes_by_escape(qtbot, window, sheet):
+    getattr(window.actions_here, sheet)()
+    assert len(sheets(window)) == 1
+
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+
+    assert sheets(window) == []
+
+
+def test_the_settings_hold_at_once(qtbot, window):
+    window.preferences.open()
+    (dialog,) = sheets(window)
+
+    dialog.changed.emit({"mode": "light"})
+
+    assert window.session.look.theme.mode == "light"
+
+
+def test_a_single_letter_typed_into_a_field_is_only_text(qtbot, window):
+    window.place.field.setFocus()
+
+    qtbot.keyClicks(window.place.field, "?")
+
+    assert sheets(window) == []
+    assert window.place.field.text() == "?"
+
+
+def test_single_letters_can_be_switched_off(qtbot, window):
+    window.preferences.change(letters=False)
+
+    qtbot.keyClicks(window, "?")
+
+    assert sheets(window) == []
+
+
+def test_expected_trouble_is_said_in_the_window(window):
+    window.session.troubled.emit(Problem("watch_ended"))
+
+    assert window.session.words.say("problems.watch_ended") in window._notices.accessibleName() or (
+        window.session.words.say("problems.watch_ended") in _texts(window)
+    )
+
+
+def _texts(window: Window) -> str:
+    from PySide6.QtWidgets import QLabel
+
+    return "\n".join(label.text() for label in window.findChildren(QLabel) if label.isVisible())
+
+
+# --- closing -------------------------------------------------------------------------------------
+
+
+class Runner:
+    """As far as closing goes."""
+
+    def __init__(self, session) -> None:
+        from PySide6.QtCore import QObject, Signal
+
+        class Signals(QObject):
+            ended = Signal()
+
+        self.signals = Signals(session)
+        self.ended, self.is_running, self.stopped = self.signals.ended, True, False
+
+    def stop(self) -> None:
+        self.stopped = True
+        self.end()
+
+    def end(self) -> None:
+        self.is_running = False
+        self.ended.emit()
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def running(window, monkeypatch) -> Runner:
+    runner = Runner(window.session)
+    monkeypatch.setattr(window.session, "runner", runner, raising=False)
+    monkeypatch.setattr(type(window.session), "is_awake", property(lambda _: True))
+    monkeypatch.setattr(window.session, "close", lambda: None)
+    return runner
+
+
+def closed(window: Window) -> list[None]:
+    said: list[None] = []
+    window.closed.connect(lambda: said.append(None))
+    return said
+
+
+def test_closing_without_a_run_closes(window):
+    said = closed(window)
+    window.close()
+    assert said == [None]
+
+
+def test_closing_with_a_run_asks_and_esc_stays(qtbot, window, running):
+    said = closed(window)
+    window.close()
+
+    (question,) = sheets(window)
+    assert isinstance(question, Question)
+    window.close()  # a second click asks no second time
+    assert len(sheets(window)) == 1
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
+    assert window.isVisible()
+    assert running.is_running
+    assert said == []
+
+
+def test_a_run_may_finish_behind_the_closed_window_which_then_ends(qtbot, window, running):
+    said = closed(window)
+    window.close()
+    (question,) = sheets(window)
+    qtbot.mouseClick(question.buttons["finish"], Qt.MouseButton.LeftButton)
+
+    assert not window.isVisible()
+    assert running.is_running
+    assert said == []
+    running.end()
+    assert said == [None]
+
+
+def test_a_window_that_was_closed_comes_back_when_the_program_is_started_again(
+    qtbot, window, running
+):
+    said = closed(window)
+    window.preferences.change(closing="finish")
+    window.close()
+    assert not window.isVisible()
+
+    window.come_to_front()
+    running.end()
+
+    assert window.isVisible()
+    assert said == []
+
+
+def test_a_run_may_be_stopped_by_closing(qtbot, window, running):
+    said = closed(window)
+    window.close()
+    (question,) = sheets(window)
+    qtbot.mouseClick(question.buttons["stop"], Qt.MouseButton.LeftButton)
+
+    assert running.stopped
+    assert said == [None]
+
+
+def test_it_is_asked_once_if_the_answer_is_to_be_the_same(qtbot, window, running):
+    window.close()
+    (question,) = sheets(window)
+    question.remember.setChecked(True)
+    qtbot.mouseClick(question.buttons["finish"], Qt.MouseButton.LeftButton)
+
+    assert window.session.settings.closing == "finish"
+    window.come_to_front()
+    window.close()
+    assert sheets(window) == []
+    assert not window.isVisible()
+
+
+def test_size_and_place_are_there_again_next_time(qtbot, window):
+    window.resize(900, 640)  # higher than the least; the screen of the tests is 800 wide
+    window.go(Target("runs"))
+    window.close()
+
+    settings, _ = load(window.session.context.folder)
+    window.session.settings = settings
+    again = Window(window.session)
+    qtbot.addWidget(again)
+
+    assert again.height() == 640
+    assert settings.place == "runs"

@@ -1,0 +1,97 @@
+"""A real window in which a run is started by a click: how soon it moves, how late its turns are.
+
+`python -m tests.bench.running_window DATA EXPERIMENT`: one line of JSON on standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from app.context import Context
+from app.window.place import EXPERIMENTS
+from app.window.session import Session
+from app.window.settings import Settings
+from app.window.window import Window
+from tests.pictures import until, wait_s
+from widgets import theme as themes
+from widgets.look import Look
+
+BEAT_MS = 10
+READING_S = 3.0  # a person reads the page before the click; the process is warm by then
+
+
+class Heart(QObject):
+    """Beats every 10 ms; `gaps_s` are the times between two beats."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gaps_s: list[float] = []
+        self._last_s = time.perf_counter()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._beat)
+
+    def start(self) -> None:
+        self._last_s = time.perf_counter()
+        self._timer.start(BEAT_MS)
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+    def _beat(self) -> None:
+        now_s = time.perf_counter()
+        self.gaps_s.append(now_s - self._last_s)
+        self._last_s = now_s
+
+
+def main(data: Path, experiment: str) -> None:
+    """Click, watch, and say what was seen."""
+    application = QApplication([])
+    themes.add_fonts()
+    look = Look(themes.load("dark"))
+    look.wear(look.theme)
+    session = Session(Context(data=data), look, Settings())
+    window = Window(session)
+    window.resize(1440, 900)
+    window.painted.connect(window.wake)
+    window.show()
+    until(lambda: experiment in session.entries)
+    session.go(EXPERIMENTS, experiment=experiment)
+    wait_s(READING_S)
+
+    words = session.words.say("page.run")
+    run = next(
+        button
+        for button in window.findChildren(QPushButton)
+        if button.isVisible() and button.text().startswith(words)
+    )
+    first: list[float] = []
+    session.runner.moved.connect(lambda: first.append(time.perf_counter()))
+    clicked_s = time.perf_counter()
+    QTest.mouseClick(run, Qt.MouseButton.LeftButton, pos=QPoint(9, 9))
+    until(lambda: bool(first), 20)
+
+    heart = Heart()
+    heart.start()
+    until(lambda: not session.runner.is_running, 90)
+    heart.stop()
+    following = session.runner.following
+    said = {
+        "outcome": following.finished.outcome,
+        "first_s": first[0] - clicked_s,
+        "gaps_s": heart.gaps_s,
+    }
+    sys.stdout.write(json.dumps(said) + "\n")
+    session.close()
+    application.quit()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,203 @@
+"""Pictures of every place and state of the real window, to be looked at: nothing is asserted.
+
+`python -m tests.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [NAME ...]`; the
+README's pictures are made by it too. Without a data folder some quick runs are made first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.context import Context
+from app.window.place import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.session import Session
+from app.window.settings import Settings
+from app.window.window import Window
+from experiments.engine.lock import FOLDER_VARIABLE
+from widgets import theme as themes
+from widgets.look import Look
+from widgets.overlay import Overlay
+
+RUNS_FIRST = (
+    ("gil-threads", "--quick"),
+    ("cache-ladder", "--quick"),
+    ("burst-random", "--quick"),
+    ("cache-ladder", "--quick"),
+)
+
+
+class Tour:
+    """Goes through the window; each method is one state, named by its picture."""
+
+    def __init__(self, window: Window, folder: Path, suffix: str) -> None:
+        self.window, self.session = window, window.session
+        self._folder, self._suffix = folder, suffix
+
+    def states(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield every state, in an order in which one leads to the next."""
+        for name in vars(type(self)):
+            if name.startswith("show_"):
+                yield name.removeprefix("show_").replace("_", "-"), getattr(self, name)
+
+    def take(self, name: str) -> None:
+        """Write the picture of what is shown now."""
+        wait_s(0.3)
+        path = self._folder / f"{name}{self._suffix}.png"
+        self.window.grab().save(str(path))
+        print(path)  # noqa: T201
+
+    def show_map(self) -> None:
+        self.window.go(Target(MAP))
+
+    def show_live(self) -> None:
+        self.window.go(Target(LIVE))
+        wait_s(8)
+
+    def show_catalogue(self) -> None:
+        self.window.go(Target(EXPERIMENTS))
+
+    def show_page_last(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
+        wait_s(1.5)
+
+    def show_page_running(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="gil-threads"))
+        wait_s(1)
+        self.do("Shift+F5")
+        wait_s(2.0)
+
+    def show_page_done(self) -> None:
+        until(lambda: not self.session.runner.is_running)
+        wait_s(0.5)
+
+    def show_page_stopped(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="burst-random"))
+        wait_s(1)
+        self.do("F5")
+        until(lambda: self.session.runner.following.rows > 30)
+        self.session.runner.stop()
+        until(lambda: not self.session.runner.is_running)
+
+    def show_page_lost(self) -> None:
+        self.do("F5")
+        until(lambda: self.session.runner.following.rows > 10)
+        os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)
+        until(lambda: not self.session.runner.is_running)
+
+    def show_page_code(self) -> None:
+        self.do("page.code")
+
+    def show_page_data(self) -> None:
+        self.do("page.data")
+        wait_s(0.5)
+
+    def show_page_compared(self) -> None:
+        self.do("page.plot")
+        a, b = [run for run in self.session.runs if run.experiment == "cache-ladder"][:2]
+        self.session.go(EXPERIMENTS, experiment="cache-ladder", run=a.path, beside=b.path)
+        wait_s(1.5)
+
+    def show_page_recorded(self) -> None:
+        run = next(run for run in self.session.runs if run.experiment == "gil-threads")
+        self.session.go(EXPERIMENTS, run=run.path)
+        wait_s(1.5)
+
+    def show_runs(self) -> None:
+        self.window.go(Target(RUNS))
+        wait_s(0.5)
+
+    def show_palette(self) -> None:
+        self.window.actions_here.find()
+
+    def show_keys(self) -> None:
+        self.window.actions_here.show_keys()
+
+    def show_settings(self) -> None:
+        self.window.preferences.open()
+
+    def show_about(self) -> None:
+        self.window.actions_here.show_about()
+
+    def do(self, what: str) -> None:
+        """Do what the action with these keys, or these words, does."""
+        text = self.session.words.say(what)
+        for _, actions in self.window.actions_here.groups():
+            for action in actions:
+                if what == action.shortcut().toString() or text == action.text():
+                    action.trigger()
+                    return
+        raise LookupError(what)
+
+
+def wait_s(seconds: float) -> None:
+    """Let the window live for a while."""
+    loop = QEventLoop()
+    QTimer.singleShot(round(seconds * 1000), loop.quit)
+    loop.exec()
+
+
+def until(holds: Callable[[], bool], limit_s: float = 60.0) -> None:
+    """Let the window live until something holds."""
+    end_s = time.monotonic() + limit_s
+    while not holds() and time.monotonic() < end_s:
+        wait_s(0.05)
+
+
+def main() -> None:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--light", action="store_true")
+    parser.add_argument("--zoom", type=float, default=1.0)
+    parser.add_argument("--size", type=int, nargs=2, default=(1440, 900))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ.setdefault(FOLDER_VARIABLE, scratch)
+        data = options.data or Path(scratch) / "data"
+        if not (data / "runs").exists():
+            for run in RUNS_FIRST:
+                command = [sys.executable, "-m", "app", "--data", str(data), "run", *run]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        application = QApplication([])
+        themes.add_fonts()
+        mode = "light" if options.light else "dark"
+        settings = Settings(mode=mode, zoom=options.zoom)
+        look = Look(themes.load(mode, options.zoom))
+        look.wear(look.theme)
+        session = Session(Context(data=data), look, settings)
+        window = Window(session)
+        window.resize(*options.size)
+        window.painted.connect(window.wake)
+        window.show()
+        until(lambda: bool(session.entries))
+        suffix = "" if not options.light else "-light"
+        tour = Tour(window, options.folder, suffix)
+        for name, show in tour.states():
+            if not options.names or name in options.names:
+                show()
+                tour.take(name)
+                for sheet in window.findChildren(Overlay):
+                    sheet.dismiss()
+        session.close()
+        application.quit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The real window, and beside it an ear: where is what, and what is shown? It only answers.
+
+`python -m tests.story.driven [coreopsis arguments]`: questions as JSON lines on standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
+
+from app.cli import main
+from app.window.window import Window
+
+
+class Ear(QObject):
+    """Answers questions in the thread of the window."""
+
+    heard = Signal(str)
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        self.heard.connect(self._answer, Qt.ConnectionType.QueuedConnection)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        for line in sys.stdin:
+            self.heard.emit(line)
+
+    def _answer(self, line: str) -> None:
+        question = json.loads(line)
+        answer = getattr(self, question.pop("ask"))(**question)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+    def find(self, name: str) -> list[list[int]]:
+        """Return x, y, width, height on the screen of each widget in sight that is called so."""
+        return [_on_screen(widget) for widget in _in_sight() if _named(widget, name)]
+
+    def names(self) -> list[str]:
+        """Return what everything in sight is called."""
+        return sorted({text for widget in _in_sight() for text in _names(widget)})
+
+    def tell(self) -> dict[str, Any]:
+        """Return what is shown."""
+        focus = QApplication.focusWidget()
+        runner = getattr(self._window.session, "runner", None)
+        following = runner.following if runner is not None else None
+        return {
+            "place": self._window.place.name,
+            "title": self._window.windowTitle(),
+            "running": runner is not None and runner.is_running,
+            "rows": following.rows if following is not None else 0,
+            "outcome": following.finished.outcome if following and following.finished else None,
+            "runs": len(self._window.session.runs),
+            "entries": len(self._window.session.entries),
+            "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
+            "mode": self._window.session.look.theme.mode,
+            "zoom": self._window.session.look.theme.zoom,
+        }
+
+    def shot(self, path: str) -> bool:
+        """Write a picture of the window to a file."""
+        return self._window.grab().save(path)
+
+
+def _in_sight() -> list[QWidget]:
+    return [
+        widget
+        for top in QApplication.topLevelWidgets()
+        if top.isVisible()
+        for widget in [top, *top.findChildren(QWidget)]
+        if widget.isVisible() and not widget.visibleRegion().isEmpty()
+    ]
+
+
+def _names(widget: QWidget) -> list[str]:
+    names = [widget.accessibleName()]
+    if isinstance(widget, QAbstractButton | QLabel):
+        names.append(widget.text())
+    if isinstance(widget, QLineEdit):
+        names.append(widget.placeholderText())
+    if isinstance(widget, QMenu):
+        names += [action.text() for action in widget.actions()]
+    return [name for name in names if name]
+
+
+def _named(widget: QWidget, name: str) -> bool:
+    return any(name == text or text.startswith(f"{name} ") for text in _names(widget))
+
+
+def _on_screen(widget: QWidget) -> list[int]:
+    seen = widget.visibleRegion().boundingRect()
+    corner = widget.mapToGlobal(seen.topLeft())
+    return [corner.x(), corner.y(), seen.width(), seen.height()]
+
+
+def listen_too() -> None:
+    """Let every window that wakes have an ear."""
+    wake = Window.wake
+
+    def wake_and_listen(window: Window) -> None:
+        wake(window)
+        Ear(window)
+
+    Window.wake = wake_and_listen  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    listen_too()
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""A screen that nobody sees, and a hand that moves a real mouse and presses real keys on it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 30.0
+ROOT = Path(__file__).parents[2]
+
+
+class Screen:
+    """Xvfb on a display of its own."""
+
+    def __init__(self, width: int = 1440, height: int = 900) -> None:
+        reading, writing = os.pipe()
+        self._process = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24",
+             "-nolisten", "tcp"],
+            pass_fds=[writing],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            self.display = f":{pipe.readline().strip()}"
+
+    def do(self, *command: object) -> str:
+        """Move, click or press with xdotool; return what it says."""
+        said = subprocess.run(
+            ["xdotool", *map(str, command)],
+            env={**os.environ, "DISPLAY": self.display},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+        return said.stdout
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+class Program:
+    """Coreopsis in a process of its own on that screen, as `tests.story.driven`."""
+
+    def __init__(self, screen: Screen, data: Path, **environment: str) -> None:
+        self._screen = screen
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.story.driven", "--data", str(data)],
+            cwd=ROOT,
+            env={**os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb", **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, what: str, **more: Any) -> Any:
+        """Ask the ear beside the window."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"ask": what, **more}) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, self.said()
+        return json.loads(answer)
+
+    def wait_until(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Wait for the window to be in a state; return what it tells then."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not holds(told := self.ask("tell")):
+            assert time.monotonic() < end_s, told
+            time.sleep(0.05)
+        return told
+
+    def wait_for(self, name: str) -> list[int]:
+        """Wait for something of this name to be in sight; return where it is."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not (found := self.ask("find", name=name)):
+            assert time.monotonic() < end_s, (name, self.ask("names"))
+            time.sleep(0.05)
+        return found[0]
+
+    def click(self, name: str, button: int = 1, *, times: int = 1) -> None:
+        """Click into the middle of what is called so."""
+        x, y, width, height = self.wait_for(name)
+        self._screen.do("mousemove", x + width // 2, y + height // 2)
+        self._screen.do("click", "--repeat", times, "--delay", 60, button)
+
+    def turn_wheel(self, name: str, *, up: int) -> None:
+        """Turn the wheel over the middle of what is called so."""
+        x, y, width, height = self.wait_for(name)
+        self._screen.do("mousemove", x + width // 2, y + height // 2)
+        self._screen.do("click", "--repeat", up, "--delay", 60, 4)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another."""
+        self._screen.do("key", "--delay", 30, *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text."""
+        self._screen.do("type", "--delay", 15, text)
+
+    def end(self) -> int:
+        """Wait for the program to end; return its exit code."""
+        return self._process.wait(PATIENCE_S)
+
+    def said(self) -> str:
+        """Return what it has said on standard error; it has ended."""
+        self._process.kill()
+        return self._process.communicate()[1]
+
+    def close(self) -> str:
+        """End it by force if need be; return what it said on standard error."""
+        if self._process.poll() is None:
+            self._process.kill()
+        _, said = self._process.communicate()
+        return said
+
+
+@contextlib.contextmanager
+def opened(data: Path, **environment: str) -> Iterator[Program]:
+    """Open the window on a new screen; nothing may be said on standard error."""
+    screen = Screen()
+    try:
+        program = Program(screen, data, **environment)
+        try:
+            yield program
+        finally:
+            said = program.close()
+        assert said == ""
+    finally:
+        screen.close()

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from experiments.catalogue import Catalogue
+from experiments.views import Axis, Bars, Field, Heatmap, Lines, Ruler, Timeline
+from widgets import theme
+from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
+
+VIEWS = {
+    "bars": Bars(key="k", table="t", label="name", value="value"),
+    "lines": Lines(key="k", table="t", x=Axis("value", "log2"), y=Axis("value"), series="name"),
+    "one line": Lines(key="k", table="t", x=Axis("value"), y=Axis("value")),
+    "lanes": Timeline(key="k", table="t", lane="name", start="value", end="end"),
+    "cells": Heatmap(key="k", table="t", row="name", column="end", value="value"),
+    "pins": Ruler(key="k", table="t", label="name", value="value"),
+}
+ROWS = [
+    SimpleNamespace(name=name, value=value, end=value + 1)
+    for name in ("a", "b")
+    for value in (1.0, 2.0, 8.0)
+]
+every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+
+
+def corners(sketch):
+    for shape in sketch.shapes:
+        match shape:
+            case Block():
+                yield from ((shape.left, shape.top), (shape.right, shape.bottom))
+            case Stroke():
+                yield from shape.points
+            case Pin():
+                yield shape.x, shape.top
+
+
+def colours(sketch) -> set[int]:
+    night = theme.load("dark")
+    image = QImage(120, 60, QImage.Format.Format_RGB32)
+    image.fill(QColor(night.panel))
+    with QPainter(image) as painter:
+        paint(painter, QRectF(0, 0, 120, 60), sketch, night)
+    return {image.pixel(x, y) for x in range(120) for y in range(60)}
+
+
+@every_view
+def test_every_kind_of_view_has_a_stamp_before_and_after_it_is_measured(view):
+    before, after = expected(view), measured(view, ROWS)
+
+    assert not before.is_measured
+    assert after.is_measured
+    for sketch in (before, after):
+        assert sketch.shapes
+        assert all(-1e-9 <= x <= 1 + 1e-9 and -1e-9 <= y <= 1 + 1e-9 for x, y in corners(sketch))
+        assert len(colours(sketch)) > 1
+
+
+def test_a_field_has_a_stamp_of_its_kind_only():
+    field = Field(key="k", table="t")
+
+    assert expected(field).shapes
+    assert measured(field, ROWS) is None
+
+
+@every_view
+def test_nothing_measured_is_no_stamp(view):
+    assert measured(view, []) is None
+
+
+def test_bars_are_as_long_as_what_was_measured():
+    rows = [SimpleNamespace(name=name, value=value) for name, value in (("a", 4.0), ("b", 1.0))]
+    long, short = measured(VIEWS["bars"], rows).shapes
+
+    assert (long.right, short.right) == (1.0, 0.25)
+    assert long.bottom <= short.top
+
+
+def test_a_line_rises_from_left_to_right_as_the_values_do():
+    (stroke,) = measured(VIEWS["one line"], ROWS).shapes
+
+    assert stroke.points[0] == (0.0, 1.0)
+    assert stroke.points[-1] == (1.0, 0.0)
+
+
+def test_a_logarithmic_axis_is_one_in_small_too():
+    stroke = measured(VIEWS["lines"], ROWS).shapes[0]
+
+    assert [x for x, _ in stroke.points] == pytest.approx([0, 1 / 3, 1])
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0])
+@every_view
+def test_equal_values_and_zeros_are_no_trouble(view, value):
+    rows = [SimpleNamespace(name="a", value=value, end=value) for _ in range(3)]
+
+    measured(view, rows)
+
+
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_what_is_only_expected_is_paler_than_what_was_measured(experiment):
+    sketch = expected(experiment.views[0])
+    full = QColor(theme.load("dark").series_colour(0)).rgb()
+
+    assert full not in colours(sketch)

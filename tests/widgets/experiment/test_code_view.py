@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from experiments import words
+from widgets import theme as themes
+from widgets.experiment.code_view import CodeView
+from widgets.experiment.python_colours import spans
+from widgets.look import Look
+
+TEXT = '''"""Two
+lines."""
+def f(x):  # a comment
+    return "s" if x else 12
+'''
+
+
+def test_every_kind_of_word_is_found_where_it_stands():
+    lines = spans(TEXT)
+
+    assert [kind for _, _, kind in lines[0]] == ["string"]
+    assert lines[1][0][0] == 0
+    assert [(TEXT.splitlines()[2][a:b], kind) for a, b, kind in lines[2]] == [
+        ("def", "keyword"),
+        ("# a comment", "comment"),
+    ]
+    assert [kind for _, _, kind in lines[3]] == [
+        "keyword", "string", "keyword", "keyword", "number",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "def (", "'''never ends\n", "\tx\n  y\n", "a\0b"])
+def test_what_is_no_python_is_shown_all_the_same(text):
+    assert len(spans(text)) == text.count("\n") + 1
+
+
+@pytest.fixture
+def view(qtbot):
+    view = CodeView(words.load("en"), Look(themes.load("dark")))
+    qtbot.addWidget(view)
+    view.show_sources([("one.py", TEXT), ("two.py", "x = 1\n")])
+    return view
+
+
+def test_the_first_file_is_shown_and_the_others_are_offered(view):
+    assert view._text.toPlainText() == TEXT
+    view._chips.button(1).click()
+    assert view._text.toPlainText() == "x = 1\n"
+
+
+def test_it_can_only_be_read_and_copied_whole(view):
+    assert view._text.isReadOnly()
+    view.copy()
+    assert QGuiApplication.clipboard().text() == TEXT
+
+
+def test_saving_asks_for_the_file_that_is_shown(qtbot, view):
+    view._chips.button(1).click()
+    with qtbot.waitSignal(view.save_wanted) as wanted:
+        view._save()
+
+    assert wanted.args == ["two.py", "x = 1\n"]
+
+
+def test_keywords_have_the_colour_of_the_theme(qapp, view):
+    look = view._look
+    block = view._text.document().findBlockByNumber(2)
+    (first, *_) = block.layout().formats()
+
+    assert first.format.foreground().color().name().upper() == look.theme.accent_word.upper()

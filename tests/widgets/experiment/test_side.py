@@ -1,0 +1,119 @@
+"""The blocks of the side column: state, result, and the tabs below."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
+
+from experiments import words
+from widgets import theme as themes
+from widgets.experiment.result import ResultBlock
+from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
+from widgets.experiment.state import StateBlock
+from widgets.look import Look
+
+ENGLISH = words.load("en")
+
+
+@pytest.fixture
+def look(qapp) -> Look:
+    return Look(themes.load("dark"))
+
+
+def texts(widget: QWidget) -> list[str]:
+    return [each.text() for each in widget.findChildren(QLabel) if each.isVisibleTo(widget)]
+
+
+def test_a_state_hides_what_does_not_belong_to_it(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    bar = block.findChild(QProgressBar)
+    block.show_state("Running", "about 4 s left", fraction=0.25, detail="round 1 of 4")
+    assert texts(block) == ["Running", "about 4 s left", "round 1 of 4"]
+    assert bar.value() / bar.maximum() == 0.25
+
+    block.show_state("Full run, just now", sentence="It was so.")
+    assert texts(block) == ["Full run, just now", "It was so."]
+    assert not bar.isVisibleTo(block)
+
+
+def test_a_bar_moves_by_itself_while_nobody_knows_how_long(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_state("Starting", busy=True)
+
+    assert block.findChild(QProgressBar).maximum() == 0
+
+
+def test_a_state_is_told_to_those_who_do_not_see_it(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_state("Running", "about 4 s left", detail="round 1 of 4")
+
+    assert block.accessibleName() == "Running"
+    assert block.accessibleDescription() == "about 4 s left round 1 of 4"
+
+
+def test_a_result_is_a_column_of_values_then_sentences(qtbot):
+    block = ResultBlock()
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns")], ["A limit."], ["A note."], lead="In part.")
+
+    assert [text for text in texts(block) if text != "·"] == [
+        "In part.", "memory", "171 ns", "A limit.", "A note.",
+    ]  # fmt: skip
+    assert "memory: 171 ns" in [each.accessibleName() for each in block.findChildren(QLabel)]
+
+
+def test_nothing_of_the_result_before_stays(qtbot):
+    block = ResultBlock()
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns")], ["A limit."])
+    block.show_result([("L1 cache", "1 ns")])
+    QApplication.processEvents()
+
+    assert texts(block) == ["L1 cache", "1 ns"]
+
+
+@pytest.fixture
+def column(qtbot, look) -> SideColumn:
+    column = SideColumn(ENGLISH, look, [])
+    qtbot.addWidget(column)
+    return column
+
+
+def test_what_is_new_is_shown_first(column):
+    column.offer([Tab.SETTINGS])
+    assert column.tab is Tab.SETTINGS
+
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+    assert column.tab is Tab.RESULT
+
+
+def test_a_choice_stays_while_the_same_is_offered(column):
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+    column.choose(Tab.SETTINGS)
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+
+    assert column.tab is Tab.SETTINGS
+
+
+def test_one_tab_alone_needs_no_choice(column):
+    column.offer([Tab.SETTINGS])
+
+    assert not any(button.isVisibleTo(column) for button in column._tabs.buttons())
+
+
+def test_another_form_takes_the_place_of_the_one_before(column):
+    column.offer([Tab.SETTINGS])
+    form = QWidget()
+    column.set_form(form)
+
+    assert column._stack.currentWidget() is form
+
+
+def test_large_text_leaves_room_for_the_plots(qapp, column, look):
+    look.theme = themes.load("dark", 2.0)
+    column.fit(1000)
+
+    assert column.width() == round(1000 * WIDEST_SHARE)

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from experiments import words
+from experiments.words import Words
+from widgets import theme
+from widgets.look import Look
+
+
+@pytest.fixture(params=theme.MODES)
+def look(qapp, request) -> Look:
+    theme.add_fonts()
+    look = Look(theme.load(request.param))
+    look.wear(look.theme)
+    return look
+
+
+@pytest.fixture(scope="session")
+def english() -> Words:
+    return words.load("en")

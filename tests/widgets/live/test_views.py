@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QImage
+
+from widgets import theme
+from widgets.live.core_strip import CoreStrip
+from widgets.live.groups import group_threads
+from widgets.live.history import SPAN_S, History
+from widgets.live.samples import machine, samples
+from widgets.live.sparkline import Sparkline
+
+MEMORY = {"total_bytes": 100, "used_bytes": 40}
+WIDTH = 600
+
+
+def history_of(busy, *, hz: float = 2.0) -> History:
+    """Return a history; `busy` gives the share of each thread for a number of the sample."""
+    history = History(asleep_s=lambda: 0.0)
+    for n in range(round((SPAN_S + 2) * hz)):
+        shares = busy(n / hz)
+        if shares is None:
+            continue
+        threads = [{"id": i, "busy": share} for i, share in enumerate(shares)]
+        history.add(n / hz, threads, MEMORY)
+    return history
+
+
+def strip_of(qtbot, look, english, count, height) -> CoreStrip:
+    strip = CoreStrip(look, english)
+    qtbot.addWidget(strip)
+    strip.resize(WIDTH, height)
+    strip.show_groups(group_threads(None, range(count)))
+    return strip
+
+
+def line_of(qtbot, look, height=80) -> Sparkline:
+    line = Sparkline(look, lambda moment: moment.busy_fraction)
+    qtbot.addWidget(line)
+    line.resize(WIDTH, height)
+    return line
+
+
+def image(widget) -> QImage:
+    return widget.grab().toImage()
+
+
+def near(colour: QColor, wanted: str) -> bool:
+    other = QColor(wanted)
+    return all(
+        abs(a - b) <= 3 for a, b in zip(colour.getRgb()[:3], other.getRgb()[:3], strict=True)
+    )
+
+
+@contextmanager
+def counted(monkeypatch, kind):
+    paints = []
+    paint = kind.paintEvent
+    monkeypatch.setattr(
+        kind, "paintEvent", lambda self, event: (paints.append(1), paint(self, event))
+    )
+    yield paints
+
+
+# --- the heat strip -------------------------------------------------------------------------------
+
+
+def test_busy_threads_are_bright_and_idle_ones_are_not(qtbot, look, english):
+    strip = strip_of(qtbot, look, english, 2, 40)
+    strip.draw(history_of(lambda _: (1.0, 0.0)))
+
+    shown = image(strip)
+
+    assert near(shown.pixelColor(WIDTH // 2, 5), look.theme.load_high)
+    assert near(shown.pixelColor(WIDTH // 2, 30), look.theme.load_low)
+
+
+def test_the_newest_is_at_the_right(qtbot, look, english):
+    strip = strip_of(qtbot, look, english, 1, 24)
+    strip.draw(history_of(lambda t_s: (1.0 if t_s > 40 else 0.0,)))
+
+    shown = image(strip)
+
+    assert near(shown.pixelColor(WIDTH - 2, 5), look.theme.load_high)
+    assert near(shown.pixelColor(WIDTH // 2, 5), look.theme.load_low)
+
+
+def test_a_thread_that_is_not_known_does_not_look_idle(qtbot, look, english):
+    strip = strip_of(qtbot, look, english, 2, 40)
+    strip.draw(history_of(lambda _: (0.0, None)))
+
+    shown = image(strip)
+    colours = {shown.pixelColor(x, 30).name() for x in range(WIDTH // 2, WIDTH)}
+
+    assert look.theme.load_low.lower() not in colours
+    assert look.theme.line.lower() in colours
+
+
+def test_a_gap_is_hatched(qtbot, look, english):
+    strip, line = strip_of(qtbot, look, english, 1, 24), line_of(qtbot, look)
+    history = history_of(lambda t_s: None if 20 < t_s < 40 else (0.3,))
+    strip.draw(history)
+    line.draw(history)
+
+    for view, y in ((strip, 5), (line, 79)):
+        shown = image(view)
+        here = {shown.pixelColor(x, y).name() for x in range(220, 360)}
+        there = {shown.pixelColor(x, y).name() for x in range(420, 560)}
+        assert here == {look.theme.panel.lower(), look.theme.line.lower()}
+        assert here != there
+
+
+@pytest.mark.parametrize("count", [1, 2, 32, 256])
+def test_every_thread_has_a_row_of_its_own(qtbot, look, english, count):
+    strip = strip_of(qtbot, look, english, count, max(count, 40))
+    for number in range(count):
+        strip.draw(history_of(lambda _, n=number: [float(i == n) for i in range(count)], hz=1.0))
+        strip.heat.start_anew()
+        shown = image(strip)
+        column = [shown.pixelColor(WIDTH // 2, y) for y in range(strip.height())]
+        bright = [y for y, colour in enumerate(column) if near(colour, look.theme.load_high)]
+        assert bright, number
+        assert strip.heat.row_at(bright[len(bright) // 2]) == number
+        if count > 32 and number > 4:
+            break
+
+
+def test_what_was_painted_bit_by_bit_is_what_is_painted_at_once(qtbot, look, english):
+    gradual = strip_of(qtbot, look, english, 8, 80), line_of(qtbot, look)
+    at_once = strip_of(qtbot, look, english, 8, 80), line_of(qtbot, look)
+    history = History(asleep_s=lambda: 0.0)
+    for sample in samples(8, seconds=100, pause=(50, 60)):
+        history.add(sample.t_s, sample.threads, sample.memory)
+        for view in gradual:
+            view.draw(history)
+            image(view)
+    for view in at_once:
+        view.draw(history)
+
+    assert image(gradual[0]) == image(at_once[0])
+    assert likeness(image(gradual[1]), image(at_once[1])) > 0.99  # its left end began otherwise
+
+
+def likeness(one: QImage, other: QImage) -> float:
+    pixels = [memoryview(image.constBits()).cast("I") for image in (one, other)]
+    return sum(a == b for a, b in zip(*pixels, strict=True)) / len(pixels[0])
+
+
+def test_samples_that_share_a_column_are_averaged(qtbot, look, english):
+    strip = strip_of(qtbot, look, english, 1, 24)
+    strip.resize(120, 24)  # two columns a second
+    turn = iter(range(10_000))
+    strip.draw(history_of(lambda _: (float(next(turn) % 2),), hz=20.0))
+
+    low, high = QColor(look.theme.load_low), QColor(look.theme.load_high)
+    shown = image(strip).pixelColor(60, 5)
+
+    assert abs(shown.red() - (low.red() + high.red()) / 2) < 8
+
+
+def test_another_theme_changes_all_colours(qtbot, look, english):
+    strip = strip_of(qtbot, look, english, 1, 24)
+    strip.draw(history_of(lambda _: (1.0,)))
+    image(strip)
+    other = theme.load("light" if look.theme.mode == "dark" else "dark")
+
+    look.wear(other)
+
+    assert near(image(strip).pixelColor(WIDTH // 2, 5), other.load_high)
+
+
+def test_groups_have_their_names_beside_them(qtbot, look, english):
+    strip = CoreStrip(look, english)
+    qtbot.addWidget(strip)
+    strip.resize(WIDTH, 200)
+
+    strip.show_groups(group_threads(machine(8, hybrid=True), range(8)))
+
+    assert [strip.name_of(group) for group in strip._groups] == ["P cores", "E cores"]
+    assert strip.left > 40
+
+
+# --- the line -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_line_is_as_high_as_its_share(qtbot, look, share):
+    line = line_of(qtbot, look, height=100)
+    line.draw(history_of(lambda _: (share,)))
+
+    shown = image(line)
+    column = [shown.pixelColor(WIDTH // 2, y) for y in range(100)]
+    bright = [y for y, colour in enumerate(column) if near(colour, look.theme.series[0])]
+
+    assert bright
+    assert sum(bright) / len(bright) == pytest.approx((1 - share) * 98.5 + 0.5, abs=1.0)
+
+
+def test_what_is_not_known_has_no_line(qtbot, look):
+    line = line_of(qtbot, look)
+    line.draw(history_of(lambda _: (None,)))
+
+    shown = image(line)
+    colours = {shown.pixelColor(x, y).name() for x in range(WIDTH) for y in range(80)}
+
+    assert colours == {look.theme.panel.lower(), look.theme.line.lower()}
+
+
+def test_a_view_that_is_not_seen_is_not_painted(qtbot, look, monkeypatch):
+    with counted(monkeypatch, Sparkline) as paints:
+        line = line_of(qtbot, look)
+        line.draw(history_of(lambda _: (0.5,)))
+        qtbot.wait(1)
+        assert not paints
+
+        with qtbot.waitExposed(line):
+            line.show()
+        qtbot.waitUntil(lambda: bool(paints))
+
+
+def test_pointing_tells_how_long_ago(qtbot, look):
+    line = line_of(qtbot, look)
+    line.show()
+    qtbot.mouseMove(line, QPoint(1, 1))
+
+    with qtbot.waitSignal(line.pointed) as told:
+        qtbot.mouseMove(line, QPoint(WIDTH // 4, 10))
+
+    assert told.args[0] == pytest.approx(45.0, abs=0.5)
+
+
+def test_marks_and_cursor_are_seen(qtbot, look):
+    line = line_of(qtbot, look)
+    history = history_of(lambda _: (0.0,))
+    line.draw(history)
+    plain = image(line)
+
+    history.mark(history.now_s - 30)
+    line.draw(history)
+    marked = image(line)
+    line.point_at(15.0, "5 %, 15 s ago")
+
+    assert plain != marked
+    assert near(marked.pixelColor(WIDTH // 2 + 1, 1), look.theme.ink)
+    assert image(line) != marked
+    assert line.focusPolicy() is Qt.FocusPolicy.NoFocus  # its tile has the keys

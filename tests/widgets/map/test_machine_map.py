@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+
+from experiments import words
+from experiments.declare import Part
+from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
+from widgets import theme as themes
+from widgets.map.boxes import EarnedValue, Invitation, Kind
+from widgets.map.machine_map import MachineMap
+
+WORDS = words.load()
+LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
+L3 = EarnedValue(label="L3 cache", text="11.2 ns", when="just now", experiment="cache-ladder")
+
+
+@pytest.fixture
+def shown(qtbot, look):
+    """Return a function that shows a machine on a map of the size it has in the window."""
+
+    def show(machine, size=(972, 690)) -> MachineMap:
+        made = MachineMap(WORDS, look)
+        qtbot.addWidget(made)
+        made.resize(*size)
+        made.show_machine(machine)
+        made.show()
+        QApplication.processEvents()
+        return made
+
+    return show
+
+
+class Painted(QObject):
+    """Remembers what of a widget was painted."""
+
+    def __init__(self, widget):
+        super().__init__(widget)
+        self.rects = []
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched, event):
+        if event.type() == QEvent.Type.Paint:
+            self.rects.append(event.region().boundingRect())
+        return False
+
+
+def box(map_, name):
+    return next(b for b in map_.boxes if b.id == name)
+
+
+def click(map_, name, at=None):
+    point = map_.rect_of(box(map_, name)).center() if at is None else at
+    QTest.mouseClick(map_, Qt.MouseButton.LeftButton, pos=point)
+
+
+def tile_colour(map_, thread) -> str:
+    """Return the colour beside the number of a thread's tile."""
+    rect = map_.rect_of(box(map_, f"thread:{thread}"))
+    point = QPoint(rect.center().x(), rect.top() + 5)
+    return map_.grab().toImage().pixelColor(point).name()
+
+
+def emitted(signal) -> list:
+    found: list = []
+    signal.connect(found.append)
+    return found
+
+
+# --- choosing -----------------------------------------------------------------------------------
+
+
+def test_a_click_chooses_the_innermost_box(shown):
+    map_ = shown(small())
+    chosen = emitted(map_.part_chosen)
+
+    click(map_, "thread:1")
+    click(map_, "memory")
+
+    assert [b.id for b in chosen] == ["thread:1", "memory"]
+    assert map_.chosen.id == "memory"
+    assert map_.accessibleName().startswith("Memory · 24 GiB")
+
+
+def test_arrows_walk_and_say_where_they_are(shown):
+    map_ = shown(small())
+    map_.setFocus()
+
+    QTest.keyClick(map_, Qt.Key.Key_Down)  # the first box
+    first = map_.chosen.kind
+    QTest.keyClick(map_, Qt.Key.Key_Down)  # into it
+
+    assert (first, map_.chosen.kind) == (Kind.PACKAGE, Kind.CORE)
+    assert map_.accessibleName().startswith("core 0, 0, all, Package 0")
+    assert "Enter" in map_.accessibleDescription()
+
+
+def test_tab_walks_over_the_larger_boxes_and_leaves_at_the_end(shown, qtbot):
+    map_, after = shown(small()), QLineEdit()
+    window = QWidget()
+    qtbot.addWidget(window)
+    layout = QVBoxLayout(window)
+    layout.addWidget(map_)
+    layout.addWidget(after)
+    window.show()
+    window.activateWindow()
+    map_.setFocus(Qt.FocusReason.TabFocusReason)
+    seen = [map_.chosen.id]
+    while map_.hasFocus():
+        QTest.keyClick(map_, Qt.Key.Key_Tab)
+        if map_.hasFocus():
+            seen.append(map_.chosen.id)
+
+    assert seen == ["package:0", "cache:0", "memory", "no-gpu", "storage", "network"]
+    assert after.hasFocus()
+
+
+def test_a_chosen_part_is_told_with_its_number(shown):
+    map_ = shown(small())
+    map_.show_values({Part.L3: [L3]}, {Part.L3: [LADDER], Part.MEMORY: [LADDER]})
+
+    map_.choose(box(map_, "cache:0"))
+    measured = map_.accessibleName()
+    map_.choose(box(map_, "memory"))
+
+    assert measured == "L3 cache, 16 MiB, 0–1, 8, 64 B. Measured: L3 cache 11.2 ns"
+    assert map_.accessibleName().endswith("Not measured yet")
+
+
+def test_a_part_can_be_chosen_from_outside(shown):
+    map_ = shown(small())
+
+    map_.choose_part(Part.L3)
+    assert map_.chosen.id == "cache:0"
+    map_.choose_part(Part.NVLINK)  # this machine has none
+    assert map_.chosen.id == "cache:0"
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def question_mark(map_, name):
+    return next(t for t in map_._painting.texts(box(map_, name)) if t.role == "invitation")
+
+
+def test_a_question_mark_opens_its_experiment_by_click_and_by_enter(shown):
+    map_ = shown(small())
+    map_.show_values({}, {Part.L3: [LADDER]})
+    wanted, chosen = emitted(map_.experiment_wanted), emitted(map_.part_chosen)
+    mark = map_._view.to_screen(question_mark(map_, "cache:0").rect)
+
+    click(map_, "cache:0", mark.center())
+    click(map_, "cache:0")  # beside it: the part itself is meant
+    QTest.keyClick(map_, Qt.Key.Key_Return)
+
+    assert wanted == ["cache-ladder", "cache-ladder"]
+    assert [b.id for b in chosen] == ["cache:0"]
+
+
+def test_a_number_takes_the_place_of_the_question_mark(shown):
+    map_ = shown(small())
+    map_.show_values({}, {Part.L3: [LADDER]})
+    before = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+
+    map_.show_values({Part.L3: [L3]}, {Part.L3: [LADDER]})
+    after = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+    map_.set_layers(measured=False, live=True)
+    hidden = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+
+    assert (before, after, hidden) == (
+        ["?", "L3 16 MiB"],
+        ["11.2 ns", "L3 16 MiB"],
+        ["L3 16 MiB"],
+    )
+
+
+def test_a_part_without_experiments_asks_for_nothing(shown):
+    map_ = shown(small())
+    about_only = Invitation(experiment="burst-random", question="?", fills=False)
+
+    map_.show_values({}, {Part.L3: [about_only]})
+
+    texts = [t.text for b in map_.boxes for t in map_._painting.texts(b)]
+    assert "?" not in texts
+
+
+# --- load ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", themes.MODES)
+def test_load_has_the_colours_of_the_theme_and_the_unknown_none(shown, look, mode):
+    look.wear(themes.load(mode))
+    map_ = shown(small())
+    plain = tile_colour(map_, 0)
+
+    map_.show_load({0: 0.0, 1: 1.0})
+    idle, busy = tile_colour(map_, 0), tile_colour(map_, 1)
+    map_.show_load({0: None, 1: 1.0})
+    unknown = tile_colour(map_, 0)
+
+    assert idle == QColor(look.theme.load_low).name()
+    assert busy == QColor(look.theme.load_high).name()
+    assert unknown == plain != idle
+
+
+def test_a_thread_nobody_counts_is_not_idle(shown, look):
+    map_ = shown(small())
+
+    map_.show_load({1: 0.5})
+
+    assert tile_colour(map_, 0) != QColor(look.theme.load_low).name()
+
+
+def test_the_load_of_one_thread_repaints_nothing_but_its_tile(shown):
+    map_ = shown(workstation())
+    map_.show_load({thread: 0.2 for thread in range(32)})
+    QApplication.processEvents()
+    painted = Painted(map_)
+
+    map_.show_load({thread: 0.9 if thread == 5 else 0.2 for thread in range(32)})
+    QApplication.processEvents()
+
+    assert painted.rects == [map_.rect_of(box(map_, "thread:5"))]
+
+
+def test_a_load_that_looks_the_same_repaints_nothing(shown):
+    map_ = shown(workstation())
+    map_.show_load({thread: 0.2 for thread in range(32)})
+    QApplication.processEvents()
+    painted = Painted(map_)
+
+    map_.show_load({thread: 0.203 for thread in range(32)})
+    QApplication.processEvents()
+
+    assert painted.rects == []
+
+
+def test_tiles_painted_alone_look_as_if_all_had_been_painted(shown):
+    map_ = shown(workstation())
+    map_.show_load({thread: thread / 40 for thread in range(32)})
+    QApplication.processEvents()
+    map_.show_load({thread: 1 - thread / 40 for thread in range(32)})
+    QApplication.processEvents()
+    alone = map_.grab().toImage()
+
+    map_.repaint_all()
+
+    assert map_.grab().toImage() == alone
+
+
+def test_without_the_live_layer_no_tile_has_a_colour(shown):
+    map_ = shown(small())
+    plain = tile_colour(map_, 0)
+    map_.show_load({0: 1.0, 1: 1.0})
+
+    map_.set_layers(measured=True, live=False)
+
+    assert tile_colour(map_, 0) == plain
+
+
+# --- folding, zooming ---------------------------------------------------------------------------
+
+
+def test_a_fold_opens_and_closes(shown):
+    map_ = shown(server(), (520, 380))
+    fold = next(b.id for b in map_.boxes if b.kind is Kind.FOLD and b.id != "fold:gpus")
+    count = len(map_.boxes)
+
+    click(map_, fold)
+    opened = len(map_.boxes)
+    map_.setFocus()
+    QTest.keyClick(map_, Qt.Key.Key_Return)  # it is still chosen
+
+    assert opened > count
+    assert len(map_.boxes) == count
+
+
+def test_the_wheel_zooms_at_the_mouse_and_0_shows_all_again(shown):
+    map_ = shown(small())
+    before = map_.rect_of(box(map_, "memory"))
+    place = QPointF(before.center())
+
+    event = QWheelEvent(
+        place,
+        map_.mapToGlobal(place),
+        QPoint(),
+        QPoint(0, 240),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(map_, event)
+    zoomed = map_.rect_of(box(map_, "memory"))
+    at_mouse = map_.box_at(place)
+    QTest.keyClick(map_, Qt.Key.Key_0)
+
+    assert zoomed.width() > 1.4 * before.width()
+    assert at_mouse.id == "memory"
+    assert map_.rect_of(box(map_, "memory")) == before
+
+
+def test_plus_and_minus_zoom_too(shown):
+    map_ = shown(small())
+    before = map_.rect_of(box(map_, "memory")).width()
+
+    QTest.keyClicks(map_, "+")
+    larger = map_.rect_of(box(map_, "memory")).width()
+    QTest.keyClicks(map_, "-")
+
+    assert larger > before
+    assert abs(map_.rect_of(box(map_, "memory")).width() - before) <= 1
+
+
+def test_dragging_pans_and_chooses_nothing(shown):
+    map_ = shown(small())
+    QTest.keyClicks(map_, "+++")
+    chosen, before = emitted(map_.part_chosen), map_.rect_of(box(map_, "memory")).topLeft()
+
+    QTest.mousePress(map_, Qt.MouseButton.LeftButton, pos=QPoint(300, 300))
+    for x in (290, 250, 200):
+        QTest.mouseMove(map_, QPoint(x, 260))
+        QApplication.sendPostedEvents()
+    QTest.mouseRelease(map_, Qt.MouseButton.LeftButton, pos=QPoint(200, 260))
+
+    assert chosen == []
+    assert map_.rect_of(box(map_, "memory")).topLeft() != before
+
+
+def test_what_is_chosen_by_key_comes_into_sight(shown):
+    map_ = shown(small())
+    QTest.keyClicks(map_, "+++++")
+
+    map_.choose(box(map_, "memory"))
+
+    assert map_.rect().intersects(map_.rect_of(box(map_, "memory")))
+    assert map_.rect_of(box(map_, "memory")).bottom() <= map_.height()
+
+
+# --- states -------------------------------------------------------------------------------------
+
+
+def test_a_skeleton_stands_while_the_machine_is_read(shown, look):
+    map_ = shown(None)
+    picture = map_.grab().toImage()
+
+    assert map_.boxes == ()
+    assert picture.pixelColor(40, 60).name() == QColor(look.theme.panel).name()
+    QTest.keyClick(map_, Qt.Key.Key_Down)
+    assert map_.chosen is None
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("mode", themes.MODES)
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_every_machine_can_be_painted(shown, look, name, mode, zoom):
+    look.wear(themes.load(mode, zoom))
+    map_ = shown(MACHINES[name]())
+
+    map_.show_load({thread.id: 0.5 for thread in MACHINES[name]().cpu.threads_list})
+
+    assert not map_.grab().isNull()
+
+
+def test_another_theme_is_worn_at_once(shown, look):
+    map_ = shown(small())
+    dark = map_.grab().toImage().pixelColor(3, 300)
+
+    look.wear(themes.load("light", 1.6))
+
+    assert map_.grab().toImage().pixelColor(3, 300) != dark
+
+
+def test_threads_that_may_not_be_used_look_different(shown):
+    map_ = shown(pinned())
+    picture = map_.grab().toImage()
+
+    def colours(thread):
+        rect = map_.rect_of(box(map_, f"thread:{thread}")).adjusted(4, 4, -4, -4)
+        return {
+            picture.pixelColor(x, y).name()
+            for x in range(rect.left(), rect.right())
+            for y in range(rect.top(), rect.top() + 6)
+        }
+
+    assert len(colours(1)) > 1  # hatched
+    assert len(colours(0)) == 1

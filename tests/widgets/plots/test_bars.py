@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from experiments.python_at_work.gil_threads import Timing
+from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts, view_of
+from widgets import theme as themes
+from widgets.plots.drawing import Beside
+
+WALL = ("gil-threads", view_of("gil-threads", "wall"))
+ROWS = TABLES["gil-threads"]["timings"]
+
+
+def timing(method: str, wall_s: float, repeat: int = 0, python: str = "3.11") -> Timing:
+    return Timing(method=method, python=python, repeat=repeat, wall_s=wall_s, gil=True)
+
+
+def test_a_bar_ends_at_its_value(qtbot):
+    plot = plotted(qtbot, *WALL, rows=[timing("serial", 0.5), timing("threads", 0.25)], values={})
+    area, picture = painted(plot).area, plot.grab().toImage()
+    first, second = (colour.lower() for colour in themes.load("dark").series[:2])
+
+    for place, colour, end in ((0, first, 0.5), (1, second, 0.25)):
+        y = round(area.y_px(float(place)))
+        inside = picture.pixelColor(round(area.x_px(end * 0.9)), y).name()
+        beyond = picture.pixelColor(round(area.x_px(end * 1.05)), y).name()
+        assert inside == colour
+        assert beyond != colour
+
+
+def test_the_number_stands_right_of_the_farthest_dot(qtbot):
+    rows = [timing("serial", wall_s, repeat) for repeat, wall_s in enumerate((0.5, 0.5, 0.8))]
+    plot = plotted(qtbot, *WALL, rows=rows, values={})
+
+    label = painted(plot).labels[0]
+    assert label.text == "500 ms"
+    assert label.rect.left() > painted(plot).area.x_px(0.8)
+    assert label.rect.center().y() == pytest.approx(painted(plot).area.y_px(0.0))
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_there_is_room_for_the_longest_number(qtbot, zoom):
+    plot = plotted(qtbot, *WALL, wears=look("dark", zoom))
+
+    for label in painted(plot).labels:
+        assert label.rect.right() <= plot.width()
+
+
+def test_pythons_are_told_apart_where_there_are_several(qtbot):
+    rows = [timing("threads", 0.5), timing("threads", 0.2, python="3.14t")]
+    plot = plotted(qtbot, *WALL, rows=rows, values={})
+
+    names = plot._scene.drawing.plan().y.names
+    assert [name.detail for name in names] == ["Python 3.11", "Python 3.14t"]
+
+
+def test_what_follows_a_comma_stands_small_below_the_name(qtbot):
+    plot = plotted(qtbot, *WALL)
+
+    names = {name.text: name.detail for name in plot._scene.drawing.plan().y.names}
+    assert names["threads"] == ""
+    assert names["processes"] in ("kept warm", "started anew")
+
+
+def test_another_run_stands_in_thin_bars_right_below_its_twins(qtbot):
+    plot = plotted(qtbot, *WALL)
+    other = [dataclasses.replace(row, wall_s=row.wall_s / 2) for row in ROWS]
+
+    plot.draw(ROWS, {}, beside=Beside("A", "B", other))
+
+    tracks = plot._known_tracks()
+    assert len(tracks) == 12
+    for ours, theirs in zip(tracks[::2], tracks[1::2], strict=True):
+        assert ours.name.startswith("A ")
+        assert theirs.name == "B " + ours.name[2:]
+        assert theirs.ys[0] - ours.ys[0] == pytest.approx(0.42)
+        assert theirs.xs[0] == pytest.approx(ours.xs[0] / 2)
+    assert sum(text.startswith("A ") for text in texts(plot)) == 6
+    assert sum(text.startswith("B ") for text in texts(plot)) == 6
+
+
+def test_a_bar_that_only_the_other_run_has_keeps_a_place(qtbot):
+    plot = plotted(qtbot, *WALL, rows=[timing("serial", 0.5)], values={})
+
+    plot.draw([timing("serial", 0.5)], {}, beside=Beside("A", "B", [timing("threads", 0.4)]))
+
+    names = [name.text for name in plot._scene.drawing.plan().y.names]
+    assert names == ["in a row", "threads"]
+    assert texts(plot) == ["A 500 ms", "B 400 ms"]
+
+
+def test_a_reading_says_round_value_and_limit(qtbot):
+    rows = [timing("threads", wall_s, repeat) for repeat, wall_s in enumerate((0.5, 0.52, 0.7))]
+    plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
+
+    assert plot._scene.drawing.read(0, 0) == (
+        "threads · median of 3 · 520 ms · 20.0 ms above “one after another”"
+    )
+    assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms · at “one after another”"
+
+
+def test_values_that_are_no_numbers_are_left_out(qtbot):
+    rows = [timing("serial", float("nan")), timing("serial", 0.5), timing("threads", float("inf"))]
+    plot = plotted(qtbot, *WALL, rows=rows, values={})
+
+    assert texts(plot) == ["500 ms"]
+
+
+def test_a_limit_far_beyond_the_bars_does_not_flatten_them(qtbot):
+    plot = plotted(qtbot, *WALL, values={"serial_s": 100.0})
+
+    assert painted(plot).full.x[1] < 2.0

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QFont
+
+from widgets.plots.labels import Anchor, Occupied, Wish, place
+
+BOUNDS = QRectF(10, 20, 400, 200)
+SIZE = QSizeF(60, 16)
+
+
+def wish(*at: tuple[float, float], **more) -> Wish:
+    anchors = [Anchor(QPointF(x, y), 0.0, 0.5) for x, y in at]
+    return Wish(text="x", colour="#000000", font=QFont(), anchors=anchors, **more)
+
+
+def test_a_label_stands_where_it_wishes_if_nothing_is_there():
+    label = place(wish((100, 100), (200, 100)), SIZE, Occupied(BOUNDS))
+
+    assert label.rect == QRectF(100, 92, 60, 16)
+    assert not label.is_over
+
+
+def test_a_taken_place_leads_to_the_next_wish():
+    occupied = Occupied(BOUNDS)
+    occupied.take_points(np.array([120.0]), np.array([100.0]))
+
+    label = place(wish((100, 100), (200, 100)), SIZE, occupied)
+
+    assert label.rect.left() == 200
+
+
+def test_a_line_is_kept_clear_along_all_of_it():
+    occupied = Occupied(BOUNDS)
+    occupied.take_path(np.array([10.0, 410.0]), np.array([100.0, 100.0]))
+
+    label = place(wish((100, 100)), SIZE, occupied)
+
+    assert not label.rect.adjusted(0, 2, 0, -2).intersects(QRectF(10, 99, 400, 2))
+
+
+def test_labels_never_overlap_however_many_want_the_same_place():
+    occupied = Occupied(BOUNDS)
+
+    rects = [label.rect for _ in range(80) if (label := place(wish((200, 100)), SIZE, occupied))]
+
+    assert len(rects) > 6
+    letters = [rect.adjusted(0, 2, 0, -2) for rect in rects]
+    for place_, rect in enumerate(letters):
+        assert BOUNDS.contains(rect)
+        assert not any(rect.intersects(other) for other in letters[:place_])
+
+
+def test_a_label_that_must_stand_covers_marks_and_one_that_need_not_is_left_out():
+    occupied = Occupied(BOUNDS)
+    occupied.take_rect(BOUNDS)
+
+    assert place(wish((200, 100)), SIZE, occupied).is_over
+    assert place(wish((200, 100), must=False), SIZE, occupied) is None
+
+
+def test_a_label_that_stays_in_its_row_gives_way_to_the_right():
+    occupied = Occupied(BOUNDS)
+    occupied.take_rect(QRectF(100, 20, 30, 200))
+
+    label = place(wish((100, 100), stays_in_row=True), SIZE, occupied)
+
+    assert label.rect.center().y() == 100
+    assert label.rect.left() > 130
+
+
+@pytest.mark.parametrize("at", [(-50.0, 100.0), (500.0, 100.0), (100.0, 600.0)])
+def test_a_label_is_never_put_outside(at):
+    label = place(wish(at), SIZE, Occupied(BOUNDS))
+
+    assert label is None or BOUNDS.contains(label.rect)

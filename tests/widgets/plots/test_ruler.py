@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from experiments.views import Ruler
+from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts
+from widgets.plots.drawing import Beside
+
+RULER = Ruler(key="wall", table="timings", label="method", value="wall_s")
+FACTORS = {"serial": 30.0, "threads": 0.001, "processes": 2.0}
+ROWS = [
+    dataclasses.replace(row, wall_s=row.wall_s * FACTORS.get(row.method, 1.0))
+    for row in TABLES["gil-threads"]["timings"]
+]
+
+
+def pins(qtbot, **more):
+    return plotted(qtbot, "gil-threads", RULER, rows=ROWS, values={}, **more)
+
+
+def test_a_pin_stands_at_its_value_on_a_logarithmic_ruler(qtbot):
+    plot = pins(qtbot)
+    area = painted(plot).area
+
+    places = plot._known_tracks()[0].xs
+    blue = plot._look.theme.series_colour(0).lower()
+    picture = plot.grab().toImage()
+    for place in places:
+        assert picture.pixelColor(area.point(place, 0.0).toPoint()).name() == blue
+    assert list(places) == sorted(places)
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_flags_do_not_overlap_and_no_stem_goes_through_one(qtbot, zoom):
+    plot = pins(qtbot, wears=look("light", zoom))
+    labels = painted(plot).labels
+    area = painted(plot).area
+
+    for place, label in enumerate(labels):
+        assert plot.rect().toRectF().contains(label.rect)
+        for other in labels[:place]:
+            assert not label.rect.intersects(other.rect)
+            stem = other.rect.left() - 4  # of the other flag, which stands right of it
+            is_crossed = label.rect.left() < stem < label.rect.right()
+            assert not (is_crossed and other.rect.top() < label.rect.top())
+    assert area.rect.width() > 300
+
+
+def test_pins_of_another_run_hang_below_the_ruler(qtbot):
+    plot = pins(qtbot, size=(850, 600))
+    plot.draw(ROWS, {}, beside=Beside("A", "B", TABLES["gil-threads"]["timings"]))
+
+    zero = painted(plot).area.y_px(0.0)
+    for label in painted(plot).labels:
+        assert (label.rect.bottom() < zero) == label.text.startswith("A ")
+    assert len(texts(plot)) == 12
+
+
+def test_a_reading_says_how_many_times_the_one_before_it_is(qtbot):
+    plot = pins(qtbot)
+
+    said = plot._scene.drawing.read(0, 5)
+    assert said.startswith("in a row · 18.")
+    assert said.endswith("times processes, kept warm")
+
+
+def test_values_that_have_no_place_are_counted(qtbot):
+    rows = [*ROWS, dataclasses.replace(ROWS[0], wall_s=0.0)]
+
+    plot = plotted(qtbot, "gil-threads", RULER, rows=rows, values={})
+
+    assert "One value is left out" in plot.summary()

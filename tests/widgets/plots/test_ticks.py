@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgets.plots.ticks import from_axis, label, labels, ticks, to_axis
+
+KIB, MIB = 2**10, 2**20
+
+
+def test_a_linear_axis_has_steps_of_1_2_or_5():
+    assert ticks(0.0, 2.1, "linear", 5) == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert ticks(0.0, 0.07, "linear", 4) == pytest.approx([0.0, 0.02, 0.04, 0.06])
+
+
+def test_an_axis_of_bytes_has_powers_of_two_at_even_distances():
+    assert ticks(4 * KIB, 256 * MIB, "log2", 5) == [4 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB]
+
+
+def test_an_axis_of_times_has_decades_and_smaller_steps_where_there_is_only_one():
+    assert ticks(0.9e-9, 250e-9, "log10", 8) == pytest.approx([1e-9, 1e-8, 1e-7])
+    assert ticks(1.2e-9, 8e-9, "log10", 8) == pytest.approx([2e-9, 5e-9])
+
+
+def test_ticks_say_real_units():
+    assert label(65536, "bytes") == "64 KiB"
+    assert label(1e-7, "s") == "100 ns"
+    assert label(1.5, "s") == "1.5 s"
+
+
+def test_an_empty_axis_has_no_ticks():
+    assert ticks(1.0, 1.0, "linear", 5) == []
+    assert ticks(0.0, 1.0, "linear", 0) == []
+
+
+@given(
+    st.floats(1e-9, 1e9),
+    st.floats(1.01, 1e6),
+    st.sampled_from(["linear", "log2", "log10"]),
+    st.integers(2, 12),
+)
+def test_ticks_lie_inside_in_order_and_are_not_too_many(low, factor, scale, most):
+    high = low * factor
+
+    found = ticks(low, high, scale, most)
+
+    assert found == sorted(set(found))
+    assert all(low * (1 - 1e-6) <= tick <= high * (1 + 1e-6) for tick in found)
+    assert len(found) <= most + 1
+
+
+@given(st.floats(1e-9, 1e12), st.sampled_from(["linear", "log2", "log10"]))
+def test_a_place_on_the_axis_leads_back_to_its_value(value, scale):
+    assert math.isclose(from_axis(to_axis(value, scale), scale), value, rel_tol=1e-9)
+
+
+def test_ticks_of_one_linear_axis_are_in_one_unit():
+    assert labels([0.0, 0.5, 1.0, 1.5, 2.0], "s", "linear") == [
+        *("0 s", "0.5 s", "1 s", "1.5 s", "2 s"),
+    ]
+    assert labels([1e-7, 1e-6], "s", "log10") == ["100 ns", "1 µs"]
+    assert labels([0.0, 0.25, 0.5], "fraction", "linear") == ["0 %", "25 %", "50 %"]
+
+
+def test_a_part_of_a_logarithmic_axis_has_ticks_too():
+    assert ticks(2.1e-9, 2.9e-9, "log10", 5) == pytest.approx([2.2e-9, 2.4e-9, 2.6e-9, 2.8e-9])
+    assert ticks(40 * KIB, 60 * KIB, "log2", 6) == [
+        40 * KIB,
+        44 * KIB,
+        *(KIB * n for n in (48, 52, 56, 60)),
+    ]
+
+
+def test_a_linear_axis_of_bytes_has_steps_of_powers_of_two():
+    assert ticks(0, 300 * KIB, "linear", 5, "bytes") == [
+        0,
+        64 * KIB,
+        128 * KIB,
+        192 * KIB,
+        256 * KIB,
+    ]

@@ -1,0 +1,340 @@
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
+
+from tests.widgets.runs.samples import WORDS, damaged, run, worn
+from widgets.runs.listed import Result
+from widgets.runs.model import Column
+from widgets.runs.table import RunsTable
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def table(qtbot):
+    table = RunsTable(worn(), WORDS)
+    qtbot.addWidget(table)
+    table.resize(940, 500)
+    with qtbot.waitExposed(table):
+        table.show()
+    table.activateWindow()
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus)
+    return table
+
+
+def keys(table):
+    return [each.key for each in table.runs.shown]
+
+
+def selected(table):
+    return [each.key for each in table.selected()]
+
+
+def centre(table, row, column=Column.RUN):
+    return table.visualRect(table.runs.index(row, column)).center()
+
+
+def click(qtbot, table, row, column=Column.RUN, modifier=Qt.KeyboardModifier.NoModifier):
+    qtbot.mouseClick(table.viewport(), LEFT, modifier, centre(table, row, column))
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def test_the_newest_stands_first_and_what_is_pinned_before_all(table):
+    table.show_runs([run(2), run(5), run(1, is_pinned=True), run(3)])
+
+    assert keys(table) == ["run 1", "run 5", "run 3", "run 2"]
+
+
+def test_a_search_finds_all_of_its_words_wherever_they_are_shown(table):
+    table.show_runs(
+        [
+            run(1, note="Window open"),
+            run(2, machine="Big Machine", tags=("office",)),
+            run(3, settings=("Rounds 7",), ending="Stopped"),
+            damaged(4),
+        ]
+    )
+    for text, found in (
+        ("WINDOW open", ["run 1"]),
+        ("big office", ["run 2"]),
+        ("rounds stopped", ["run 3"]),
+        ("3×", ["run 3"]),
+        ("damaged", ["run 4"]),
+        ("office window", []),
+        ("", ["run 3", "run 2", "run 1", "run 4"]),
+    ):
+        table.search(text)
+        assert keys(table) == found, text
+
+
+def test_tags_that_are_asked_for_must_all_be_there(table):
+    table.show_runs([run(1, tags=("a",)), run(2, tags=("a", "b")), run(3)])
+    table.search("", frozenset({"a"}))
+    assert keys(table) == ["run 2", "run 1"]
+    table.search("", frozenset({"a", "b"}))
+    assert keys(table) == ["run 2"]
+
+
+@pytest.mark.parametrize(
+    ("column", "order"),
+    [
+        (Column.WHEN, ["run 1", "run 2", "run 3"]),
+        (Column.RUN, ["run 3", "run 1", "run 2"]),
+        (Column.RESULT, ["run 2", "run 3", "run 1"]),
+        (Column.SETTINGS, ["run 1", "run 3", "run 2"]),
+        (Column.MACHINE, ["run 2", "run 1", "run 3"]),
+    ],
+)
+def test_a_click_on_a_heading_sorts_by_it_and_a_second_one_the_other_way(
+    qtbot, table, column, order
+):
+    table.show_runs(
+        [
+            run(1, title="b", machine="m", results=(Result("x", "30", 30.0),)),
+            run(2, title="C", machine="A", results=(Result("x", "4", 4.0),), settings=("z",)),
+            run(3, title="A", machine="n", results=(Result("x", "5", 5.0),), settings=("Y",)),
+        ]
+    )
+    header = table.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(column) + 20, header.height() // 2)
+    orders = []
+    for _ in range(2):
+        qtbot.mouseClick(header.viewport(), LEFT, pos=place)
+        orders.append(keys(table))
+
+    assert sorted(orders) == sorted([order, order[::-1]])
+
+
+def test_what_is_pinned_stays_on_top_in_every_order(table):
+    table.show_runs([run(1), run(2, is_pinned=True), run(3)])
+    table.sortByColumn(Column.RUN, Qt.SortOrder.AscendingOrder)
+    assert keys(table) == ["run 2", "run 1", "run 3"]
+    table.sortByColumn(Column.RUN, Qt.SortOrder.DescendingOrder)
+    assert keys(table) == ["run 2", "run 3", "run 1"]
+
+
+def test_every_cell_says_its_words_to_those_who_do_not_see_it(table):
+    results = (Result("speedup", "2×", 2.0), Result("time", "3 s", 3.0))
+    table.show_runs(
+        [run(1, is_pinned=True, results=results, settings=("A 1", "B 2"), ending="Stopped")]
+    )
+    texts = [table.runs.index(0, column).data() for column in Column]
+    assert texts == [
+        "pinned", "when 1 · full", "Question 1 · Stopped", "speedup 2× · time 3 s", "A 1 · B 2",
+        "Test CPU",
+    ]  # fmt: skip
+
+
+def test_a_hint_shows_whatever_people_write_as_they_wrote_it(table):
+    table.show_runs([run(1, title="<b>x</b>", note="two\nlines & more")])
+    hint = table.runs.index(0, Column.RUN).data(Qt.ItemDataRole.ToolTipRole)
+    assert "&lt;b&gt;x&lt;/b&gt;<br>two<br>lines &amp; more" in hint
+    assert "exactly 1" in table.runs.index(0, Column.WHEN).data(Qt.ItemDataRole.ToolTipRole)
+    assert "It found 1." in table.runs.index(0, Column.RESULT).data(Qt.ItemDataRole.ToolTipRole)
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_every_kind_of_run_is_drawn(qtbot, mode, zoom):
+    table = RunsTable(worn(mode, zoom), WORDS)
+    qtbot.addWidget(table)
+    table.resize(940, 700)
+    table.show_runs(
+        [
+            run(1, is_pinned=True, tags=("a" * 90, "b"), settings=("A 1", "B 2")),
+            run(2, ending="Failed", is_troubled=True, note="n", question="q"),
+            run(3, ending="Stopped", title="x" * 300, results=()),
+            damaged(4),
+        ]
+    )
+    picture = table.grab().toImage()
+    blank = RunsTable(worn(mode, zoom), WORDS)
+    qtbot.addWidget(blank)
+    blank.resize(940, 700)
+    assert picture != blank.grab().toImage()
+
+
+def test_columns_that_have_no_room_are_left_out_and_come_back(table):
+    table.show_runs([run(1)])
+
+    def hidden():
+        return [column for column in Column if table.isColumnHidden(column)]
+
+    assert hidden() == []
+    table.resize(700, 500)
+    assert hidden() == [Column.SETTINGS, Column.MACHINE]
+    table.resize(300, 500)
+    assert hidden() == [Column.RESULT, Column.SETTINGS, Column.MACHINE]
+    table.resize(1000, 500)
+    assert hidden() == []
+
+
+def test_larger_text_makes_higher_lines(table):
+    table.show_runs([run(1), run(2)])
+    before = table.rowHeight(0)
+    from widgets import theme
+
+    table._look.wear(theme.load("dark", 1.6))
+    assert table.rowHeight(0) > before * 1.3
+
+
+# --- choosing -----------------------------------------------------------------------------------
+
+
+def test_the_first_run_is_chosen_when_the_list_comes(qtbot, table):
+    with qtbot.waitSignal(table.chosen):
+        table.show_runs([run(1), run(2)])
+    assert selected(table) == ["run 2"]
+
+
+def test_several_are_chosen_by_mouse_and_all_by_keys(qtbot, table):
+    table.show_runs([run(number) for number in range(6)])
+    click(qtbot, table, 1)
+    click(qtbot, table, 3, modifier=SHIFT)
+    assert selected(table) == ["run 4", "run 3", "run 2"]
+    click(qtbot, table, 5, modifier=CTRL)
+    assert selected(table) == ["run 4", "run 3", "run 2", "run 0"]
+    qtbot.keyClick(table, Qt.Key.Key_A, CTRL)
+    assert len(selected(table)) == 6
+
+
+def test_arrows_move_and_shift_with_them_chooses_more(qtbot, table):
+    table.show_runs([run(number) for number in range(6)])
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert selected(table) == ["run 4"]
+    qtbot.keyClick(table, Qt.Key.Key_Down, SHIFT)
+    assert selected(table) == ["run 4", "run 3"]
+
+
+def test_what_is_chosen_and_scrolled_to_outlives_a_refresh(qtbot, table):
+    runs = [run(number) for number in range(200)]
+    table.show_runs(runs)
+    table.select(["run 100", "run 98"])
+    table.verticalScrollBar().setValue(2000)
+    current = table.runs.shown[table.currentIndex().row()].key
+
+    table.show_runs([run(300), *[run(number, note="new") for number in range(200)]])
+
+    assert selected(table) == ["run 100", "run 98"]
+    assert table.runs.shown[table.currentIndex().row()].key == current == "run 100"
+    assert table.verticalScrollBar().value() == 2000
+
+
+def test_what_takes_the_place_of_deleted_runs_is_chosen(table):
+    table.show_runs([run(number) for number in range(5)])
+    table.select(["run 2"])
+    table.show_runs([run(number) for number in (0, 1, 3, 4)])
+    assert selected(table) == ["run 1"]
+    table.show_runs([run(3), run(4)])
+    assert selected(table) == ["run 3"]
+    table.show_runs([])
+    assert selected(table) == []
+
+
+def test_runs_that_were_chosen_stay_so_while_others_are_searched_for(table):
+    table.show_runs([run(number) for number in range(5)])
+    table.select(["run 2", "run 4"])
+    table.search("question 2")
+    assert selected(table) == ["run 2"]
+
+
+# --- keys and mouse -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_opens_the_current_run(qtbot, table, key):
+    table.show_runs([run(1), run(2)])
+    with qtbot.waitSignal(table.opened) as opened:
+        qtbot.keyClick(table, key)
+    assert opened.args == ["run 2"]
+
+
+@pytest.mark.parametrize(
+    ("key", "signal"),
+    [
+        (Qt.Key.Key_F2, "rename_asked"),
+        (Qt.Key.Key_Delete, "delete_asked"),
+        (Qt.Key.Key_P, "pin_asked"),
+    ],
+)
+def test_keys_ask_for_what_they_stand_for(qtbot, table, key, signal):
+    table.show_runs([run(1)])
+    with qtbot.waitSignal(getattr(table, signal)):
+        qtbot.keyClick(table, key)
+
+
+def test_other_letters_do_nothing(qtbot, table):
+    table.show_runs([run(number) for number in range(5)])
+    qtbot.keyClicks(table, "question 1")
+    assert selected(table) == ["run 4"]
+
+
+def test_a_double_click_opens_a_run(qtbot, table):
+    table.show_runs([run(1), run(2)])
+    with qtbot.waitSignal(table.opened) as opened:
+        qtbot.mouseDClick(table.viewport(), LEFT, pos=centre(table, 1))
+    assert opened.args == ["run 1"]
+
+
+def test_a_click_on_the_pin_pins_this_run_alone(qtbot, table):
+    table.show_runs([run(1), run(2)])
+    with qtbot.waitSignal(table.pin_clicked) as pinned:
+        click(qtbot, table, 1, Column.PIN)
+    assert pinned.args == ["run 1"]
+    with qtbot.assertNotEmitted(table.pin_clicked):
+        click(qtbot, table, 1)
+
+
+def test_the_menu_comes_at_the_mouse_and_below_the_current_run_by_keys(qtbot, table):
+    table.show_runs([run(1), run(2)])
+    reason = QContextMenuEvent.Reason
+    for why, place in ((reason.Mouse, centre(table, 1)), (reason.Keyboard, QPoint(0, 0))):
+        with qtbot.waitSignal(table.menu_asked) as asked:
+            at = table.viewport().mapToGlobal(place)
+            heard_by = table.viewport() if why is reason.Mouse else table
+            QApplication.sendEvent(heard_by, QContextMenuEvent(why, place, at))
+        below = table.viewport().mapFromGlobal(asked.args[0])
+        if why is reason.Mouse:
+            assert below == place
+        else:
+            assert table.visualRect(table.runs.index(0, 0)).bottom() <= below.y() + 1
+
+
+def test_tab_leaves_the_table(qtbot, table):
+    table.show_runs([run(1), run(2)])
+    assert not table.tabKeyNavigation()
+
+
+# --- many ---------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_runs_are_shown_searched_and_sorted_in_a_moment(qtbot, table):
+    numbers = list(range(10_000))
+    random.Random(1).shuffle(numbers)
+    runs = [run(number, tags=("a",) if number % 3 else ()) for number in numbers]
+
+    def took_s(work):
+        began_s = time.perf_counter()
+        work()
+        QApplication.processEvents()
+        return time.perf_counter() - began_s
+
+    assert took_s(lambda: table.show_runs(runs)) < 1.0
+    assert took_s(lambda: table.search("question 77")) < 0.3
+    assert len(keys(table)) == sum("77" in str(number) for number in numbers)
+    assert took_s(lambda: table.search("")) < 0.3
+    assert took_s(lambda: table.sortByColumn(3, Qt.SortOrder.AscendingOrder)) < 0.3
+    assert took_s(table.selectAll) < 0.3
+    assert len(table.selected()) == 10_000
+    assert took_s(lambda: table.show_runs(runs)) < 1.5
+    assert took_s(lambda: table.verticalScrollBar().setValue(200_000)) < 0.2

@@ -1,0 +1,112 @@
+"""The small pieces that every place is made of: words, buttons, chips and panels in one style.
+
+Their style stands in the sheet of widgets/theme.py, chosen by the property `role`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.icons import icon
+from widgets.look import Look
+from widgets.theme import STEP
+
+ICON_PX = 16  # of a button with an icon, at zoom 1
+
+
+def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
+    """Return words. Roles: text, soft, small, head, title, number, attention, fault, good."""
+    words = QLabel(text)
+    words.setProperty("role", role)
+    words.setWordWrap(wrap)
+    words.setTextFormat(Qt.TextFormat.PlainText)
+    return words
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Give a widget another role, and the style that goes with it."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def button(
+    text: str, role: str = "plain", *, clicked: Callable[[], object] | None = None
+) -> QPushButton:
+    """Return a button. Roles: plain, main (what one does here), stop, chip, link."""
+    made = QPushButton(text)
+    made.setProperty("role", role)
+    made.setCursor(Qt.CursorShape.PointingHandCursor)
+    made.setAutoDefault(True)  # Enter presses it too
+    if clicked is not None:
+        made.clicked.connect(lambda _checked=False: clicked())
+    return made
+
+
+def chip(text: str, *, checkable: bool = False) -> QPushButton:
+    """Return a small round button, for filters and tabs."""
+    made = button(text, "chip")
+    made.setCheckable(checkable)
+    return made
+
+
+def icon_button(look: Look, name: str, tip: str) -> QPushButton:
+    """Return a button with nothing but an icon; `tip` is its name for those who do not see it."""
+    made = button("", "icon")
+    made.setToolTip(tip)
+    made.setAccessibleName(tip)
+
+    def dress() -> None:
+        side = round(ICON_PX * look.theme.zoom)
+        made.setIconSize(QSize(side, side))
+        made.setIcon(icon(name, look.theme.soft, side))
+
+    dress()
+    look.changed.connect(dress)
+    return made
+
+
+def panel() -> QFrame:
+    """Return a frame with a hairline and round corners."""
+    frame = QFrame()
+    frame.setProperty("role", "panel")
+    return frame
+
+
+def row(*parts: QWidget | QLayout | None, space: int = 2 * STEP) -> QHBoxLayout:
+    """Return parts side by side; None is a stretch between them."""
+    layout = QHBoxLayout()
+    _fill(layout, parts, space)
+    return layout
+
+
+def column(*parts: QWidget | QLayout | None, space: int = 2 * STEP) -> QVBoxLayout:
+    """Return parts one below the other; None is a stretch between them."""
+    layout = QVBoxLayout()
+    _fill(layout, parts, space)
+    return layout
+
+
+def _fill(layout: QBoxLayout, parts: Iterable[QWidget | QLayout | None], space: int) -> None:
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(space)
+    for part in parts:
+        if part is None:
+            layout.addStretch(1)
+        elif isinstance(part, QLayout):
+            layout.addLayout(part)
+        else:
+            layout.addWidget(part)

@@ -1,0 +1,1 @@
+"""The catalogue of experiments: shelves of cards, each a question with a small plot."""

@@ -1,0 +1,172 @@
+"""How does one experiment look in the catalogue? A question, a stamp of its plot, and its state."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton
+
+from experiments.units import show
+from experiments.words import Words
+from widgets.catalogue import sketch
+from widgets.catalogue.offer import WORDS, Offer, State
+from widgets.catalogue.text import draw_lines, line_px
+from widgets.icons import pixmap
+from widgets.look import Look
+from widgets.theme import STEP, Theme
+
+PADDING, CORNER = 4 * STEP, 12
+TITLE_LINES, NOTE_LINES = 2, 2
+STAMP_WIDTH, STAMP_HEIGHT = 118, 54  # pixels at zoom 1
+WALKS = {
+    Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+}  # fmt: skip
+
+
+class Card(QAbstractButton):
+    """A button that shows an offer; `clicked` opens it, `walked` carries an arrow key."""
+
+    walked = Signal(int)
+    reached = Signal()  # the focus has come here
+
+    def __init__(self, offer: Offer, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        look.changed.connect(self.update)
+        self.offer = offer
+        self.show_offer(offer)
+
+    def show_offer(self, offer: Offer) -> None:
+        """Show what is known now."""
+        self.offer = offer
+        self.setText(offer.question)
+        self.setAccessibleName(offer.question)
+        told = {"state": self._state_word(), "time": self._time(), "note": offer.note}
+        is_known = offer.state is not State.UNKNOWN
+        self.setAccessibleDescription(
+            self._words.say("catalogue.described", told) if is_known else offer.note
+        )
+        self.setToolTip(offer.note if offer.state is State.NOT_HERE else "")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the least size; the grid makes it as wide as its column."""
+        theme = self._look.theme
+        height = (
+            2 * PADDING
+            + TITLE_LINES * line_px(_title(theme))
+            + 3 * STEP
+            + round(STAMP_HEIGHT * theme.zoom)
+            + 3 * STEP
+            + NOTE_LINES * line_px(theme.font("note"))
+        )
+        return QSize(round(2 * STAMP_WIDTH * theme.zoom), round(height))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open with Enter too, and walk to other cards with the arrows."""
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            event.ignore()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif event.key() in WALKS:
+            self.walked.emit(event.key())
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell that it has been reached."""
+        super().focusInEvent(event)
+        self.reached.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the whole card."""
+        theme = self._look.theme
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_frame(painter, theme)
+            inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
+            self._paint_head(painter, inner, theme)
+            self._paint_stamp(painter, inner, theme)
+            self._paint_foot(painter, inner, theme)
+
+    def _paint_frame(self, painter: QPainter, theme: Theme) -> None:
+        edge, width = theme.line, 1.0
+        if self.hasFocus():
+            edge, width = theme.accent, 2.0
+        elif self.underMouse():
+            edge = theme.accent
+        inset = width / 2
+        painter.setPen(QPen(QColor(edge), width))
+        painter.setBrush(QColor(theme.accent_wash if self.isDown() else theme.panel))
+        painter.drawRoundedRect(
+            QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), CORNER, CORNER
+        )
+
+    def _paint_head(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+        time, font = self._time(), theme.font("note")
+        painter.setFont(font)
+        painter.setPen(QColor(theme.soft))
+        line = QRectF(inner.left(), inner.top(), inner.width(), line_px(_title(theme)))
+        painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, time)
+        room = _advance(painter, time) + 3 * STEP if time else 0
+        painter.setPen(QColor(theme.ink))
+        draw_lines(
+            painter, inner.adjusted(0, 0, -room, 0), self.offer.question, _title(theme), TITLE_LINES
+        )
+
+    def _paint_stamp(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+        top = inner.top() + TITLE_LINES * line_px(_title(theme)) + 3 * STEP
+        room = QRectF(inner.left(), top, STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom)
+        sketch.paint(painter, room, self.offer.sketch, theme)
+
+    def _paint_foot(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+        word = self._state_word()
+        bold, plain = theme.font("note", weight=QFont.Weight.DemiBold), theme.font("note")
+        line = line_px(plain)
+        painter.setFont(bold)
+        painter.setPen(QColor(_colour(self.offer.state, theme)))
+        foot = QRectF(inner.left(), inner.bottom() - line, inner.width(), line)
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, word)
+        taken = _advance(painter, word)
+        if self.offer.state in (State.PARTIAL, State.FAILED):
+            side = round(line)
+            taken += side + STEP
+            sign = pixmap("attention", theme.attention, side)
+            painter.drawPixmap(round(inner.right() - taken), round(foot.top()), sign)
+        room = inner.adjusted(0, 0, -(taken + 3 * STEP if word else 0), 0)
+        painter.setPen(QColor(theme.soft))
+        room.setTop(inner.bottom() - NOTE_LINES * line)
+        draw_lines(painter, room, self.offer.note, plain, NOTE_LINES, at_bottom=True)
+
+    def _time(self) -> str:
+        seconds = self.offer.seconds
+        return "" if seconds is None else show(max(1, round(seconds)), "s")
+
+    def _state_word(self) -> str:
+        key = WORDS.get(self.offer.state)
+        percent = round(100 * self.offer.fraction)
+        return "" if key is None else self._words.say(key, {"percent": percent})
+
+
+def _title(theme: Theme) -> QFont:
+    return theme.font("head", weight=QFont.Weight.DemiBold)
+
+
+def _colour(state: State, theme: Theme) -> str:
+    match state:
+        case State.MEASURED:
+            return theme.good
+        case State.RUNNING:
+            return theme.accent_word
+        case State.PARTIAL | State.FAILED:
+            return theme.attention
+        case _:
+            return theme.soft
+
+
+def _advance(painter: QPainter, text: str) -> float:
+    return painter.fontMetrics().horizontalAdvance(text)

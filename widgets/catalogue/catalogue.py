@@ -1,0 +1,171 @@
+"""What can be found out here? All experiments on their shelves, and ways to find one of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label
+from widgets.catalogue.card import WALKS
+from widgets.catalogue.filter_bar import FilterBar
+from widgets.catalogue.offer import Offer, State
+from widgets.catalogue.shelf_grid import ShelfGrid
+from widgets.look import Look
+from widgets.theme import STEP
+
+MARGIN, TOP = 8 * STEP, 6 * STEP
+SURPRISE_S = 30.0  # no surprise takes longer
+
+
+class Catalogue(QWidget):
+    """Filters above, shelves below. `opened` carries the id of an experiment."""
+
+    opened = Signal(str)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words = words
+        self._title = label(words.say("catalogue.title"), "title")
+        self._bar = FilterBar(words, look)
+        self._grid = ShelfGrid(words, look)
+        self._bar.changed.connect(self._filter)
+        self._bar.surprised.connect(self._surprise)
+        self._bar.left.connect(self._grid.focus_on)
+        self._grid.opened.connect(self.opened)
+        self._grid.reached.connect(self._show_whole)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(self._grid)
+        self._nothing = self._sentence()
+        self._head = QGridLayout()
+        self._head.setContentsMargins(MARGIN, TOP, MARGIN, 4 * STEP)
+        self._head.setHorizontalSpacing(4 * STEP)
+        self._head.setVerticalSpacing(2 * STEP)
+        self._head.addWidget(self._title, 0, 0)
+        self._head.setColumnStretch(1, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(self._head)
+        layout.addWidget(self._nothing)
+        layout.addWidget(self._scroll, 1)
+        self._find = self._action("search", self._bar.search)
+        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.use_letters(True)
+        self._surprise_action = self._action("surprise", self._surprise)
+        self._show_all = self._action("show_all", self._bar.show_all)
+        self._filter()
+        self._offer_surprise()
+        look.changed.connect(self._fit)
+
+    @property
+    def offers(self) -> Sequence[Offer]:
+        """What is on offer, shown or not."""
+        return self._grid.offers
+
+    def show_offers(self, offers: Sequence[Offer]) -> None:
+        """Show these experiments; may be called whenever something of them changes."""
+        self._bar.offer_parts(list(dict.fromkeys(part for each in offers for part in each.parts)))
+        self._grid.show_offers(offers)
+        self._filter()
+        self._offer_surprise()
+
+    def focus_on(self, experiment_id: str = "") -> None:
+        """Give the focus to the card of an experiment, the first where there is none."""
+        if not self._grid.focus_on(experiment_id):
+            self._bar.search()
+
+    def use_letters(self, used: bool) -> None:
+        """Let a single sign lead to the search, or not."""
+        keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
+        self._find.setShortcuts([QKeySequence(each) for each in keys])
+
+    def own_actions(self) -> Sequence[QAction]:
+        """Return what can be done here."""
+        return (self._find, self._surprise_action, self._show_all)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the arrows lead to the cards from anywhere else."""
+        if event.key() in WALKS and not event.modifiers():
+            self.focus_on()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the width there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure anew when the style sheet has become another."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Let the chips stand beside the title where there is room, below it else."""
+        wide = self._title.sizeHint().width() + self._bar.sizeHint().width() + 2 * MARGIN + 4 * STEP
+        self._head.removeWidget(self._bar)
+        if wide <= self.width():
+            self._head.addWidget(self._bar, 0, 2, Qt.AlignmentFlag.AlignVCenter)
+            self._bar.setMinimumWidth(self._bar.sizeHint().width())
+        else:
+            self._bar.setMinimumWidth(0)
+            self._head.addWidget(self._bar, 1, 0, 1, 3)
+        self._grid.arrange(self.width(), MARGIN)
+
+    def _filter(self) -> None:
+        self._grid.show_only(self._bar.filter)
+        is_empty = bool(self._grid.offers) and not self._grid.shown
+        self._nothing.setVisible(is_empty)
+        self._scroll.setVisible(not is_empty)
+        self._fit()
+
+    def _sentence(self) -> QWidget:
+        shown = QWidget()
+        again = button(self._words.say("catalogue.show_all"), clicked=self._bar.show_all)
+        layout = column(label(self._words.say("catalogue.nothing_such")), again, None)
+        layout.setContentsMargins(MARGIN, 4 * STEP, MARGIN, MARGIN)
+        layout.setSpacing(3 * STEP)
+        layout.setAlignment(again, Qt.AlignmentFlag.AlignLeft)
+        shown.setLayout(layout)
+        return shown
+
+    def _show_whole(self, card: QWidget) -> None:
+        self._scroll.ensureWidgetVisible(card, 0, 12 * STEP)
+
+    def _surprises(self) -> list[str]:
+        return [
+            offer.id
+            for offer in self._grid.offers
+            if offer.state is State.NEW and (offer.seconds or 0.0) <= SURPRISE_S
+        ]
+
+    def _offer_surprise(self) -> None:
+        has_some = bool(self._surprises())
+        is_known = all(offer.state is not State.UNKNOWN for offer in self._grid.offers)
+        is_over = is_known and not has_some
+        key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
+        self._bar.surprise.setEnabled(has_some)
+        self._bar.surprise.setToolTip(self._words.say(key))
+        self._bar.surprise.setAccessibleDescription(self._words.say(key))
+        self._surprise_action.setEnabled(has_some)
+
+    def _surprise(self) -> None:
+        surprises = self._surprises()
+        if surprises:
+            self.opened.emit(random.choice(surprises))
+
+    def _action(self, key: str, act: Callable[[], object]) -> QAction:
+        action = QAction(self._words.say(f"catalogue.{key}"), self)
+        action.triggered.connect(lambda _checked=False: act())
+        self.addAction(action)
+        return action

@@ -1,0 +1,179 @@
+"""What may be left out of the catalogue? Chips that say what they show, a search, a surprise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
+
+from experiments.declare import Part
+from experiments.words import Words
+from widgets.basics import button, chip
+from widgets.catalogue.offer import Filter
+from widgets.flow import FlowLayout
+from widgets.icons import icon
+from widgets.look import Look
+from widgets.theme import STEP
+
+LENGTHS_S = (10.0, 30.0, 120.0)
+SEARCH_WIDTH = 150  # pixels at zoom 1
+
+
+class FilterBar(QWidget):
+    """`changed` comes with every other `filter`, `left` when a key leads on to what was found."""
+
+    changed = Signal()
+    surprised = Signal()
+    left = Signal()
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self.filter = Filter()
+        self._part = MenuChip(words.say("catalogue.any_part"), words.say("catalogue.part_help"))
+        self._length = MenuChip(
+            words.say("catalogue.any_length"), words.say("catalogue.length_help")
+        )
+        self._here = chip(words.say("catalogue.only_here"), checkable=True)
+        self._here.setToolTip(words.say("catalogue.only_here_help"))
+        self._here.toggled.connect(lambda _on: self._read())
+        self._search = Search()
+        self._search.setPlaceholderText(words.say("catalogue.search"))
+        self._search.setAccessibleName(words.say("catalogue.search"))
+        self._search.setToolTip(words.say("catalogue.search_help"))
+        self._search.textChanged.connect(lambda _text: self._read())
+        self._search.left.connect(self.left)
+        self._sign = self._search.addAction(
+            icon("search", look.theme.soft), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self._all = button(words.say("catalogue.show_all"), "chip", clicked=self.show_all)
+        self._all.hide()
+        self.surprise = button(words.say("catalogue.surprise"), "chip-main")
+        self.surprise.clicked.connect(lambda _checked=False: self.surprised.emit())
+        for menu in (self._part, self._length):
+            menu.chosen.connect(self._read)
+        self._length.offer(
+            [(words.say("catalogue.at_most", {"limit_s": limit}), limit) for limit in LENGTHS_S]
+        )
+        self.setLayout(
+            FlowLayout(self._all, self._part, self._length, self._here, self._search, self.surprise)
+        )
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def offer_parts(self, parts: Sequence[Part]) -> None:
+        """Offer these parts of the machine to choose from."""
+        self._part.offer([(self._words.say(f"parts.{part}"), part) for part in parts])
+
+    def show_all(self) -> None:
+        """Leave nothing out."""
+        had_focus = self._all.hasFocus()
+        self._part.choose(None)
+        self._length.choose(None)
+        self._here.setChecked(False)
+        self._search.clear()
+        self._read()
+        if had_focus:  # it goes away
+            self._part.setFocus()
+
+    def search(self) -> None:
+        """Let words be typed."""
+        self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._search.selectAll()
+
+    def _read(self) -> None:
+        wanted = Filter(
+            part=self._part.value,
+            seconds=self._length.value,
+            only_here=self._here.isChecked(),
+            text=self._search.text().strip(),
+        )
+        if wanted != self.filter:
+            self.filter = wanted
+            self._all.setVisible(wanted != Filter())
+            self.changed.emit()
+
+    def _fit(self) -> None:
+        theme = self._look.theme
+        self._search.setFixedSize(round(SEARCH_WIDTH * theme.zoom), self._part.sizeHint().height())
+        self._sign.setIcon(icon("search", theme.soft, round(24 * theme.zoom)))
+
+
+class Search(QLineEdit):
+    """Words to look for; Enter and Down go on to what was found, Esc clears them first."""
+
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "chip-search")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Lead on to the cards."""
+        match event.key():
+            case Qt.Key.Key_Escape if self.text():
+                self.clear()
+            case Qt.Key.Key_Escape | Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Down:
+                self.left.emit()
+            case _:
+                super().keyPressEvent(event)
+
+
+class MenuChip(QPushButton):
+    """A chip that opens a menu and says what is chosen in it; nothing is, at first."""
+
+    chosen = Signal()
+
+    def __init__(self, text: str, tip: str) -> None:
+        super().__init__(text)
+        self._any_text = text
+        self.value: Any = None
+        self.setProperty("role", "chip")
+        self.setCheckable(True)
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(tip)
+        self.setAccessibleDescription(tip)
+        self._menu = QMenu(self)
+        self._menu.setProperty("role", "choices")
+        self._group = QActionGroup(self)
+        self._options: dict[Any, QAction] = {}
+        self.clicked.connect(self._open)
+        self.offer([])
+
+    def offer(self, options: Sequence[tuple[str, Any]]) -> None:
+        """Offer these texts and values, and none of them."""
+        if list(self._options) == [None, *(value for _, value in options)]:
+            return
+        self._menu.clear()
+        self._options = {}
+        for text, value in [(self._any_text, None), *options]:
+            action = self._menu.addAction(text)
+            action.setCheckable(True)
+            self._group.addAction(action)
+            action.triggered.connect(self._chooser(value))
+            self._options[value] = action
+        self.choose(self.value if self.value in self._options else None)
+
+    def choose(self, value: Any) -> None:
+        """Choose one; None for no choice."""
+        self.value = value
+        action = self._options[value]
+        action.setChecked(True)
+        self.setText(action.text())
+        self.setChecked(value is not None)
+
+    def _chooser(self, value: Any) -> Callable[[], None]:
+        def choose() -> None:
+            self.choose(value)
+            self.chosen.emit()
+
+        return choose
+
+    def _open(self) -> None:
+        self.setChecked(self.value is not None)
+        self._menu.popup(self.mapToGlobal(QPoint(0, self.height() + STEP)))
+        self._menu.setActiveAction(self._options[self.value])

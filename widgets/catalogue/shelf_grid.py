@@ -1,0 +1,170 @@
+"""How do the cards stand? Shelf by shelf, in as many columns as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from experiments.declare import Shelf
+from experiments.words import Words
+from widgets.basics import label
+from widgets.catalogue.card import Card
+from widgets.catalogue.offer import Filter, Offer, State
+from widgets.look import Look
+from widgets.theme import STEP
+
+NARROWEST, MOST_COLUMNS = 276, 4  # pixels of a card at zoom 1
+GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
+
+
+class ShelfGrid(QWidget):
+    """All cards. `opened` carries the id of one, `reached` the card that has the focus now."""
+
+    opened = Signal(str)
+    reached = Signal(QWidget)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._cards: dict[str, Card] = {}
+        self._heads: dict[Shelf, tuple[QLabel, QLabel]] = {}
+        self._rows: list[list[Card]] = []
+        self._filter = Filter()
+        self._margin, self._room = 0, 0
+        look.changed.connect(self._arrange)
+
+    @property
+    def offers(self) -> list[Offer]:
+        """What is on offer, shown or not."""
+        return [card.offer for card in self._cards.values()]
+
+    @property
+    def shown(self) -> list[Card]:
+        """The cards that are to be seen, in their order."""
+        return [card for row in self._rows for card in row]
+
+    def show_offers(self, offers: Sequence[Offer]) -> None:
+        """Show these experiments; a card that is there already stays, with its focus."""
+        for gone in self._cards.keys() - {offer.id for offer in offers}:
+            card = self._cards.pop(gone)
+            card.hide()
+            card.deleteLater()
+        self._cards = {offer.id: self._card(offer) for offer in offers}
+        for shelf in dict.fromkeys(offer.shelf for offer in offers):
+            self._head(shelf)
+        self._count()
+        self._arrange()
+        previous: QWidget | None = None
+        for card in self._cards.values():
+            if previous is not None:
+                QWidget.setTabOrder(previous, card)
+            previous = card
+
+    def show_only(self, wanted: Filter) -> None:
+        """Leave out what does not pass."""
+        self._filter = wanted
+        self._arrange()
+
+    def arrange(self, width: int, margin: int) -> None:
+        """Stand within `width`, that far from both of its edges."""
+        self._room, self._margin = max(1, width - 2 * margin), margin
+        self._arrange()
+
+    def focus_on(self, experiment_id: str = "") -> bool:
+        """Give the focus to a card, the first where there is none of that id."""
+        card = self._cards.get(experiment_id)
+        if card is None or card.isHidden():
+            card = next(iter(self.shown), None)
+        if card is None:
+            return False
+        card.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def _card(self, offer: Offer) -> Card:
+        card = self._cards.get(offer.id)
+        if card is not None:
+            if card.offer != offer:
+                card.show_offer(offer)
+            return card
+        card = Card(offer, self._words, self._look)
+        card.setParent(self)
+        card.clicked.connect(lambda _checked=False: self.opened.emit(offer.id))
+        card.walked.connect(lambda key: self._walk(card, key))
+        card.reached.connect(lambda: self.reached.emit(card))
+        return card
+
+    def _head(self, shelf: Shelf) -> tuple[QLabel, QLabel]:
+        if shelf not in self._heads:
+            name, count = label(self._words.say(f"shelves.{shelf}"), "head"), label(role="soft")
+            name.setParent(self)
+            count.setParent(self)
+            self._heads[shelf] = name, count
+        return self._heads[shelf]
+
+    def _count(self) -> None:
+        """Say at each shelf how much of it has been measured, once that is known."""
+        for shelf, (_, count) in self._heads.items():
+            offers = [offer for offer in self.offers if offer.shelf == shelf]
+            measured = sum(1 for offer in offers if offer.is_measured)
+            told = {"measured": measured, "count": len(offers)}
+            is_known = all(offer.state is not State.UNKNOWN for offer in offers)
+            count.setText(self._words.say("catalogue.count", told) if is_known else "")
+
+    def _walk(self, card: Card, key: int) -> None:
+        """Move the focus to the neighbour of a card: to the side, up, down, first or last."""
+        row = next(index for index, cards in enumerate(self._rows) if card in cards)
+        column, shown = self._rows[row].index(card), self.shown
+        place = shown.index(card)
+        match key:
+            case Qt.Key.Key_Left | Qt.Key.Key_Right:
+                place += 1 if key == Qt.Key.Key_Right else -1
+                target = shown[min(max(place, 0), len(shown) - 1)]
+            case Qt.Key.Key_Up | Qt.Key.Key_Down:
+                row += 1 if key == Qt.Key.Key_Down else -1
+                beside = self._rows[min(max(row, 0), len(self._rows) - 1)]
+                target = beside[min(column, len(beside) - 1)]
+            case _:
+                target = shown[0 if key == Qt.Key.Key_Home else -1]
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _arrange(self) -> None:
+        """Put everything in its place; what does not pass is hidden."""
+        zoom = self._look.theme.zoom
+        columns = min(MOST_COLUMNS, max(1, (self._room + GAP) // (round(NARROWEST * zoom) + GAP)))
+        width = (self._room - (columns - 1) * GAP) // columns
+        passing = [card for card in self._cards.values() if self._filter.passes(card.offer)]
+        for card in self._cards.values():
+            card.setVisible(card in passing)
+        for parts in self._heads.values():
+            for part in parts:
+                part.hide()
+        self._rows = []
+        top = 0
+        for shelf, cards in groupby(passing, key=lambda card: card.offer.shelf):
+            top = self._place_head(shelf, top) + BELOW_HEAD
+            standing = list(cards)
+            for start in range(0, len(standing), columns):
+                row = standing[start : start + columns]
+                height = max(card.sizeHint().height() for card in row)
+                for place, card in enumerate(row):
+                    card.setGeometry(self._margin + place * (width + GAP), top, width, height)
+                self._rows.append(row)
+                top += height + GAP
+            top += BELOW_SHELF - GAP
+        self.setFixedHeight(top)
+
+    def _place_head(self, shelf: Shelf, top: int) -> int:
+        """Put the head of a shelf at `top`; return where it ends."""
+        name, count = self._heads[shelf]
+        for part in (name, count):
+            part.show()
+            part.ensurePolished()
+            part.adjustSize()
+        name.move(self._margin, top)
+        right = self._margin + self._room
+        count.move(right - count.width(), top + name.height() - count.height())
+        return top + name.height()

@@ -1,0 +1,175 @@
+"""Do two runs differ? Their values side by side, each with a verdict in a word and a sign.
+
+In a narrow column what a value is called stands above its numbers instead of before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from experiments.words import Words
+from widgets.basics import column, label
+from widgets.look import Look
+from widgets.theme import STEP
+
+NARROW_PX = 520  # at zoom 1
+SIGNS = {"higher": "↑", "lower": "↓", "same": "=", "too_few": "?"}
+HEADINGS = ("A", "B", "B / A")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One value of both runs, in words; `verdict` is a key of `verdicts`, "" for none."""
+
+    label: str
+    a: str
+    b: str
+    ratio: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two runs in words. With a `refusal` there is nothing else to show."""
+
+    a: str = ""  # what the runs are called
+    b: str = ""
+    differing: str = ""  # a sentence on the parameters in which they differ
+    rows: Sequence[ComparedRow] = ()
+    footnotes: Sequence[str] = ()
+    refusal: str = ""
+
+
+class ComparisonTable(QWidget):
+    """Shows one Comparison; as high as it needs to be."""
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look, self._words = look, words
+        self._comparison = Comparison()
+        self._is_narrow: bool | None = None
+        self._body = QWidget()
+        self._layout = column(self._body)
+        self.setLayout(self._layout)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.setAccessibleName(words.say("runs.comparison"))
+        look.changed.connect(self._arrange)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show another comparison."""
+        self._comparison = comparison
+        self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the names above the numbers where there is little room."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if self._is_narrow != (self.width() < NARROW_PX * self._look.theme.zoom):
+            self._fill()
+
+    def _fill(self) -> None:
+        self._is_narrow = self.width() < NARROW_PX * self._look.theme.zoom
+        shown, body = self._comparison, QWidget()
+        parts: list[QWidget] = []
+        if shown.refusal:
+            parts.append(label(shown.refusal, wrap=True))
+        else:
+            parts += [_run(letter, name) for letter, name in (("A", shown.a), ("B", shown.b))]
+            if shown.differing:
+                parts.append(label(shown.differing, wrap=True))
+            if shown.rows:
+                parts.append(self._table(shown.rows))
+            parts += [label(note, "soft", wrap=True) for note in shown.footnotes]
+        body.setLayout(column(*parts, None, space=2 * STEP))
+        self._layout.replaceWidget(self._body, body)
+        self._body.hide()
+        self._body.deleteLater()
+        self._body = body
+        body.show()
+
+    def _table(self, rows: Sequence[ComparedRow]) -> QWidget:
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, STEP, 0, STEP)
+        grid.setHorizontalSpacing(3 * STEP)
+        grid.setVerticalSpacing(STEP)
+        first = 0 if self._is_narrow else 1
+        for place, heading in enumerate(HEADINGS, first):
+            grid.addWidget(_number(heading, "soft"), 0, place)
+            grid.setColumnStretch(place, int(bool(self._is_narrow)))
+        grid.setColumnStretch(first + 3, 1)
+        if not self._is_narrow:
+            grid.setColumnStretch(0, 2)
+        line = 1
+        for each in rows:
+            name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
+            if self._is_narrow:
+                name.setContentsMargins(0, STEP, 0, 0)
+                grid.addWidget(name, line, 0, 1, 4)
+                line += 1
+            else:
+                grid.addWidget(name, line, 0)
+            for place, number in enumerate((each.a, each.b, each.ratio), first):
+                grid.addWidget(_number(number, "number"), line, place)
+            grid.addWidget(self._verdict(each), line, first + 3)
+            line += 1
+        return table
+
+    def _verdict(self, compared: ComparedRow) -> QLabel:
+        if not compared.verdict:
+            return label()
+        differs = compared.verdict in ("higher", "lower")
+        word = self._words.say(f"verdicts.{compared.verdict}")
+        shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")
+        shown.setAccessibleName(f"{compared.label}: {word}")
+        return shown
+
+
+def _run(letter: str, name: str) -> QWidget:
+    shown = QWidget()
+    grid = QGridLayout(shown)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(2 * STEP)
+    grid.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
+    grid.addWidget(label(name, wrap=True), 0, 1)
+    grid.setColumnStretch(1, 1)
+    return shown
+
+
+def _number(text: str, role: str) -> QLabel:
+    shown = label(text, role)
+    shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return shown
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    table = ComparisonTable(look, words)
+    table.show_comparison(
+        Comparison(
+            a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
+            b="9e01b7d4 · 12 March · AMD EPYC 7B13",
+            differing="The runs differ in Largest array (128 MiB and 256 MiB); the numbers are "
+            "shown side by side without a verdict.",
+            rows=(
+                ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
+                ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
+                ComparedRow("reads under way at once", "9.81", "4.02", "0.410×", "lower"),
+                ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
+            ),
+            footnotes=(words.say("terminal.same_means"), words.say("terminal.too_few_means")),
+        )
+    )
+    return table
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample, size=(345, 420))

@@ -1,0 +1,120 @@
+"""What is a button that does what an action does? It has its words, its hint, and its state."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
+
+HINT_OPACITY = 0.7  # on coloured buttons it stays whole, or it could not be read
+
+
+class ActionButton(QPushButton):
+    """A button for an action; `hint` stands paler behind its words, the key if there is none.
+
+    It is seen only while the action is visible, and can be pressed only while it is enabled.
+    """
+
+    def __init__(self, action: QAction, role: str = "plain", *, hint: str | None = None) -> None:
+        super().__init__()
+        self._action, self._hint = action, hint
+        self.setProperty("role", role)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        self.clicked.connect(lambda _checked=False: action.trigger())
+        action.changed.connect(self._follow)
+        self._follow()
+
+    @property
+    def hint(self) -> str:
+        """What stands behind the words."""
+        if self._hint is not None:
+            return self._hint
+        return self._action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+    def set_hint(self, hint: str) -> None:
+        """Say something else behind the words."""
+        if hint != self._hint:
+            self._hint = hint
+            self._follow()
+
+    def _follow(self) -> None:
+        self.setText(self._action.text())
+        self.setEnabled(self._action.isEnabled())
+        _show_if(self, self._action.isVisible())
+        self.setAccessibleName(f"{self._action.text()} {self.hint}".strip())
+        self.setToolTip(self._action.toolTip() if self._action.toolTip() != self.text() else "")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Leave room for the hint."""
+        size = super().sizeHint()
+        if self.hint:
+            hint = self.fontMetrics().horizontalAdvance(self.hint)
+            size.setWidth(size.width() + self._gap() + hint)
+        return size
+
+    def minimumSizeHint(self) -> QSize:
+        """Never cut the words."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the frame of the style, and words and hint in it."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""
+        with QPainter(self) as painter:
+            control = QStyle.ControlElement.CE_PushButton
+            self.style().drawControl(control, option, painter, self)
+            self._draw_words(painter)
+
+    def _gap(self) -> int:
+        """Return the space between the words and the hint."""
+        return self.fontMetrics().averageCharWidth()
+
+    def _draw_words(self, painter: QPainter) -> None:
+        metrics = self.fontMetrics()
+        words, hint = metrics.horizontalAdvance(self.text()), metrics.horizontalAdvance(self.hint)
+        room = self.rect()
+        gap = self._gap() if self.hint else 0
+        left = (room.width() - words - gap - hint) // 2
+        painter.setPen(self.palette().buttonText().color())
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(room.adjusted(left, 0, 0, 0), middle, self.text())
+        if self.hint:
+            font = painter.font()
+            font.setWeight(font.Weight.Normal)
+            painter.setFont(font)
+            painter.setOpacity(HINT_OPACITY if self.property("role") == "plain" else 1.0)
+            painter.drawText(room.adjusted(left + words + gap, 0, 0, 0), middle, self.hint)
+
+
+class ActionChip(QPushButton):
+    """A small round button for an action, checked while the action is."""
+
+    def __init__(self, action: QAction) -> None:
+        super().__init__()
+        self._action = action
+        self.setProperty("role", "chip")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        self.setCheckable(action.isCheckable())
+        self.clicked.connect(lambda _checked=False: action.trigger())
+        action.changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.setText(self._action.text())
+        self.setChecked(self._action.isChecked())
+        self.setEnabled(self._action.isEnabled())
+        _show_if(self, self._action.isVisible())
+        self.setToolTip(self._action.toolTip())
+
+
+def _show_if(button: QPushButton, wanted: bool) -> None:
+    """Hide a button or show it; one that has no place yet would come as a window of its own."""
+    if not wanted:
+        button.hide()
+    elif button.parentWidget() is not None:
+        button.show()

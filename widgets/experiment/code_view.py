@@ -1,0 +1,91 @@
+"""Which code ran? The files of an experiment, to be read, copied and saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, chip, column, row
+from widgets.experiment.python_colours import PythonColours
+from widgets.flow import FlowLayout
+from widgets.look import Look
+from widgets.theme import STEP
+
+
+class CodeView(QWidget):
+    """One file at a time. `save_wanted` carries its name and its text."""
+
+    save_wanted = Signal(str, str)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._files: Sequence[tuple[str, str]] = ()
+        self._place = 0
+        self._chips = QButtonGroup(self)
+        self._chooser = FlowLayout()
+        self._text = QPlainTextEdit()
+        self._text.setReadOnly(True)
+        self._text.setProperty("role", "code")
+        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._text.setTabChangesFocus(True)
+        self._text.setAccessibleName(words.say("page.code"))
+        self._colours = PythonColours(self._text.document(), look)
+        copy = button(words.say("page.copy"), clicked=self.copy)
+        save = button(words.say("page.save_code"), clicked=self._save)
+        top = row(copy, save)
+        head = row(self._chooser, top, space=4 * STEP)
+        head.setStretch(0, 1)
+        self.setLayout(column(head, self._text, space=3 * STEP))
+        look.changed.connect(self._dress)
+        self._dress()
+
+    def show_sources(self, files: Sequence[tuple[str, str]]) -> None:
+        """Show the first of these files, (name, text), and offer the others."""
+        self._files = files
+        for old in self._chips.buttons():
+            self._chips.removeButton(old)
+            self._chooser.removeWidget(old)
+            old.deleteLater()
+        for place, (name, _) in enumerate(files):
+            made = chip(name, checkable=True)
+            made.clicked.connect(lambda _checked=False, place=place: self._show(place))
+            self._chips.addButton(made, place)
+            self._chooser.addWidget(made)
+        self._show(0)
+
+    def copy(self) -> None:
+        """Copy the whole file."""
+        QGuiApplication.clipboard().setText(self._text.toPlainText())
+
+    def _show(self, place: int) -> None:
+        self._place = place
+        text = self._files[place][1] if self._files else ""
+        self._colours.read(text)
+        self._text.setPlainText(text)
+        if self._files:
+            self._chips.button(place).setChecked(True)
+
+    def _save(self) -> None:
+        if self._files:
+            self.save_wanted.emit(*self._files[self._place])
+
+    def _dress(self) -> None:
+        self._text.setFont(self._look.theme.font("note", mono=True))
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    from widgets.preview import preview
+
+    def _sample(look: Look, words: Words) -> QWidget:
+        made = CodeView(words, look)
+        made.show_sources([(Path(__file__).name, Path(__file__).read_text(encoding="utf-8"))] * 2)
+        return made
+
+    preview(_sample)

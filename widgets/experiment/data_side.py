@@ -1,0 +1,43 @@
+"""What exactly was measured, and under which conditions? Every row, then the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from experiments.declare import Experiment
+from experiments.words import Words
+from widgets.basics import column, label
+from widgets.experiment.facts import FactsList
+from widgets.look import Look
+from widgets.plots.data_table import DataTable
+from widgets.theme import STEP
+
+
+class DataSide(QWidget):
+    """The tables of one run, with what can be done with them."""
+
+    csv_wanted = Signal(str)  # the name of a table
+
+    def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
+        super().__init__()
+        self._table = DataTable(experiment, words, look)
+        self._table.csv_wanted.connect(self.csv_wanted)
+        self._facts = FactsList()
+        self._facts_title = label(words.say("page.conditions"), "panel-title")
+        self.setLayout(column(self._table, self._facts_title, self._facts, space=3 * STEP))
+
+    def show_run(
+        self, tables: Mapping[str, Sequence[Any]], facts: Sequence[tuple[str, str]]
+    ) -> None:
+        """Show the rows of a run, and the facts of its environment."""
+        self._table.show_tables(tables)
+        self._facts.show_facts(facts)
+        self._facts_title.setVisible(bool(facts))
+
+    def refresh(self) -> None:
+        """Show the rows that have come since."""
+        self._table.refresh()

@@ -1,0 +1,40 @@
+"""Which experiment is this, and which side of it is seen? The question, and the chips beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label, row
+from widgets.experiment.action_button import ActionChip
+from widgets.theme import STEP
+
+
+class Header(QWidget):
+    """The way back, the shelf, the question as title; `sides` and `extras` are chips."""
+
+    back = Signal()
+
+    def __init__(self, words: Words, sides: Sequence[QAction], extras: Sequence[QAction]) -> None:
+        super().__init__()
+        self._back = button(words.say("catalogue.title"), "crumb", clicked=self.back.emit)
+        self._shelf = label("", "soft")
+        self._title = label("", "title", wrap=True)
+        self._chips = {action: ActionChip(action) for action in (*sides, *extras)}
+        top = row(row(self._back, self._shelf, space=STEP), None, *self._chips.values())
+        self.setLayout(column(top, self._title, space=STEP))
+
+    def show_experiment(self, question: str, shelf: str) -> None:
+        """Name the experiment."""
+        self._title.setText(question)
+        self._shelf.setText(f"·  {shelf}" if shelf else "")
+        self.setAccessibleName(question)
+
+    def below(self, action: QAction) -> QPoint:
+        """Return the place on the screen where the menu of a chip opens."""
+        made = self._chips[action]
+        return made.mapToGlobal(QPoint(0, made.height() + STEP))

@@ -1,0 +1,70 @@
+"""Which side of an experiment is seen? Its plots, its code or its data, in one panel."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+
+from experiments.words import Words
+from widgets.basics import column, label
+from widgets.experiment.code_view import CodeView
+from widgets.experiment.views_panel import ViewsPanel
+from widgets.look import Look
+from widgets.theme import STEP
+
+
+class MainPanel(QFrame):
+    """Shows one of its sides; `data` is given to it when it is first wanted."""
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self.setProperty("role", "panel")
+        self.views = ViewsPanel(words, look)
+        self.code = CodeView(words, look)
+        self._topic, self._hint = label("", "head", wrap=True), label("", "soft", wrap=True)
+        for each in (self._topic, self._hint):
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty = QWidget()
+        inside = column(None, self._topic, self._hint, None)
+        inside.setContentsMargins(6 * STEP, 0, 6 * STEP, 0)
+        self._empty.setLayout(inside)
+        self._data: QWidget | None = None
+        self._data_side: QWidget | None = None
+        self._code_side = _with_margin(self.code)
+        self._stack = QStackedWidget()
+        for side in (self._empty, self.views, self._code_side):
+            self._stack.addWidget(side)
+        self.setLayout(column(self._stack))
+
+    def show_empty(self, topic: str, hint: str) -> None:
+        """Say what this is about, and why there is nothing to see."""
+        self._topic.setText(topic)
+        self._hint.setText(hint)
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_views(self) -> None:
+        """Show the plots."""
+        self._stack.setCurrentWidget(self.views)
+
+    def show_code(self) -> None:
+        """Show the code."""
+        self._stack.setCurrentWidget(self._code_side)
+
+    def show_data(self, data: QWidget) -> None:
+        """Show this widget as the data."""
+        if data is not self._data:
+            if self._data_side is not None:
+                self._stack.removeWidget(self._data_side)
+                self._data_side.deleteLater()
+            self._data, self._data_side = data, _with_margin(data)
+            self._stack.addWidget(self._data_side)
+        if self._data_side is not None:
+            self._stack.setCurrentWidget(self._data_side)
+
+
+def _with_margin(content: QWidget) -> QWidget:
+    made = QWidget()
+    layout = column(content)
+    layout.setContentsMargins(4 * STEP, 4 * STEP, 4 * STEP, 4 * STEP)
+    made.setLayout(layout)
+    return made

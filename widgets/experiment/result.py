@@ -1,0 +1,86 @@
+"""What came out of a run? Its values in a column, then what they cannot tell, then the notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from widgets.basics import label, row
+from widgets.theme import STEP
+
+
+class ResultBlock(QWidget):
+    """Values as (what it is called, the number with its unit); remarks and notes as sentences."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4 * STEP)
+        self._shown: tuple[object, ...] = ()
+
+    def show_result(
+        self,
+        values: Sequence[tuple[str, str]] = (),
+        remarks: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        *,
+        lead: str = "",
+    ) -> None:
+        """Show another result; nothing of the one before stays. `lead` is a sentence above it."""
+        wanted = (lead, tuple(values), tuple(remarks), tuple(notes))
+        if wanted == self._shown:
+            return
+        self._shown = wanted
+        while (item := self._column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        if lead:
+            self._column.addWidget(label(lead, wrap=True))
+        if values:
+            self._column.addWidget(_table(values))
+        for sentences in (remarks, notes):
+            if sentences:
+                self._column.addWidget(_list(sentences))
+        self.setVisible(any(wanted))
+
+
+def _table(values: Sequence[tuple[str, str]]) -> QWidget:
+    made = QWidget()
+    grid = QGridLayout(made)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(3 * STEP)
+    grid.setVerticalSpacing(STEP + 2)
+    grid.setColumnStretch(0, 1)
+    for place, (name, number) in enumerate(values):
+        words, figure = label(name, "value", wrap=True), label(number, "number")
+        words.setBuddy(figure)
+        figure.setAccessibleName(f"{name}: {number}")
+        figure.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignTop)
+        right = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+        grid.addWidget(figure, place, 1, right)
+    return made
+
+
+def _list(sentences: Sequence[str]) -> QWidget:
+    """Return sentences, each hanging behind a dot."""
+    made = QWidget()
+    lines = QVBoxLayout(made)
+    lines.setContentsMargins(0, 0, 0, 0)
+    lines.setSpacing(STEP + 2)
+    for sentence in sentences:
+        words = label(sentence, "soft", wrap=True)
+        line = row(_dot(), words)
+        line.setStretch(1, 1)
+        lines.addLayout(line)
+    return made
+
+
+def _dot() -> QLabel:
+    dot = label("·", "soft")
+    dot.setAlignment(Qt.AlignmentFlag.AlignTop)
+    return dot

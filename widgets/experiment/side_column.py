@@ -1,0 +1,137 @@
+"""What stands beside the plots? What is going on, what can be done, then the result or settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
+
+from experiments.words import Words
+from widgets.basics import chip, column, row
+from widgets.comparison_table import Comparison, ComparisonTable
+from widgets.experiment.result import ResultBlock
+from widgets.experiment.state import StateBlock
+from widgets.flow import FlowLayout
+from widgets.look import Look
+from widgets.theme import STEP
+from widgets.trouble import TroubleBox
+
+WIDTH_PX = 345  # at zoom 1
+WIDEST_SHARE = 0.38  # of the page, where text is large
+LEAST_TAB_PX = 180
+
+
+class Tab(IntEnum):
+    """What the lower part shows."""
+
+    RESULT = 0
+    SETTINGS = 1
+    COMPARISON = 2
+
+
+class SideColumn(QScrollArea):
+    """The tab below the head scrolls by itself; where even the head has no room, all of it does."""
+
+    def __init__(self, words: Words, look: Look, buttons: Sequence[QWidget]) -> None:
+        super().__init__()
+        self._look = look
+        self.state = StateBlock(words)
+        self.trouble = TroubleBox(words, look)
+        self.result = ResultBlock()
+        self._comparison = ComparisonTable(look, words)
+        self._form = QWidget()
+        self._offered: list[Tab] | None = None
+        self._stack = _Tabs()
+        for content in (_scrolling(self.result), self._form, _scrolling(self._comparison)):
+            self._stack.addWidget(content)
+        self._tabs = QButtonGroup(self)
+        for tab, key in (
+            (Tab.RESULT, "page.result"),
+            (Tab.SETTINGS, "page.settings"),
+            (Tab.COMPARISON, "page.comparison"),
+        ):
+            made = chip(words.say(key), checkable=True)
+            made.clicked.connect(lambda _checked=False, tab=tab: self.choose(tab))
+            self._tabs.addButton(made, tab)
+        tabs = row(*self._tabs.buttons(), None)
+        head = column(self.state, FlowLayout(*buttons), self.trouble, space=3 * STEP)
+        whole = column(head, tabs, self._stack, space=4 * STEP)
+        whole.setStretch(2, 1)
+        inner = QWidget()
+        inner.setLayout(whole)
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.offer(())
+        look.changed.connect(self._follow)
+
+    @property
+    def tab(self) -> Tab:
+        """What is shown below."""
+        return Tab(self._stack.currentIndex())
+
+    def offer(self, tabs: Sequence[Tab]) -> None:
+        """Let one choose between these, from the first on; what was offered before stays chosen."""
+        if list(tabs) == self._offered:
+            return
+        self._offered = list(tabs)
+        for tab in Tab:
+            self._tabs.button(tab).setVisible(tab in tabs and len(tabs) > 1)
+        self._stack.setVisible(bool(tabs))
+        if tabs:
+            self.choose(tabs[0])
+
+    def choose(self, tab: Tab) -> None:
+        """Show one below."""
+        self._tabs.button(tab).setChecked(True)
+        self._stack.setCurrentIndex(tab)
+
+    def set_form(self, form: QWidget) -> None:
+        """Show another form as the settings."""
+        shown = self._stack.currentIndex()
+        self._stack.removeWidget(self._form)
+        self._form.deleteLater()
+        self._form = form
+        self._stack.insertWidget(Tab.SETTINGS, form)
+        self._stack.setCurrentIndex(shown)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show how two runs compare."""
+        self._comparison.show_comparison(comparison)
+
+    def fit(self, page_px: int) -> None:
+        """Take the width that belongs to the zoom, but not too much of the page."""
+        wanted = round(WIDTH_PX * self._look.theme.zoom)
+        self.setFixedWidth(min(wanted, round(page_px * WIDEST_SHARE)))
+
+    def _follow(self) -> None:
+        parent = self.parentWidget()
+        if parent is not None:
+            self.fit(parent.width())
+
+
+class _Tabs(QStackedWidget):
+    """Takes what is left, and asks for little."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), LEAST_TAB_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, LEAST_TAB_PX)
+
+
+def _scrolling(content: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    inner = QWidget()
+    inside = column(content, None)
+    inside.setContentsMargins(0, 0, 3 * STEP, 0)  # the scroll bar stands beside, not above
+    inner.setLayout(inside)
+    area.setWidget(inner)
+    return area

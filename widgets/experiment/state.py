@@ -1,0 +1,57 @@
+"""What is going on with this experiment? One block that is never silent: head, bar, sentence."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from experiments.words import Words
+from widgets.basics import column, label, row, set_role
+from widgets.theme import STEP
+
+FINE = 1000  # steps of the bar
+
+
+class StateBlock(QWidget):
+    """Shows one state at a time; what does not belong to it is not seen."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._title, self._aside = label("", "head"), label("", "soft")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(words.say("page.progress"))
+        self._sentence = label("", "head", wrap=True)
+        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._detail = label("", "soft", wrap=True)
+        head = row(self._title, None, self._aside)
+        self.setLayout(column(head, self._bar, self._sentence, self._detail, space=2 * STEP))
+        self.show_state()
+
+    def show_state(
+        self,
+        title: str = "",
+        aside: str = "",
+        *,
+        sentence: str = "",
+        detail: str = "",
+        fraction: float | None = None,
+        busy: bool = False,
+    ) -> None:
+        """Say what is going on; the bar is seen with a `fraction`, or moves by itself if `busy`."""
+        for words, text in (
+            (self._title, title),
+            (self._aside, aside),
+            (self._sentence, sentence),
+            (self._detail, detail),
+        ):
+            words.setText(text)
+            words.setVisible(bool(text))
+        # A title that stands above a sentence is less than the sentence.
+        set_role(self._title, "soft" if sentence else "head")
+        self._bar.setVisible(busy or fraction is not None)
+        self._bar.setRange(0, 0 if busy else FINE)
+        if fraction is not None:
+            self._bar.setValue(round(fraction * FINE))
+        self.setAccessibleName(title or sentence)
+        self.setAccessibleDescription(" ".join(text for text in (aside, detail) if text))

@@ -1,0 +1,143 @@
+"""How does a run look? Its headline view large, the confirming one below, then any further.
+
+One plot is drawn at a time and only where its table has grown: all at once would hold up the
+window. The plots are loaded when an experiment is first shown, because that takes a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from experiments.declare import Experiment
+from experiments.engine.messages import Frame
+from experiments.words import Words
+from widgets.basics import label
+from widgets.look import Look
+from widgets.theme import STEP
+
+if TYPE_CHECKING:
+    from widgets.plots.drawing import Beside
+    from widgets.plots.plot import Plot
+
+HEADLINE_PX, OTHER_PX = 250, 190  # least heights at zoom 1
+STRETCH = (3, 2)
+
+Tables = Mapping[str, Sequence[Any]]
+
+
+class ViewsPanel(QScrollArea):
+    """Every view of one experiment."""
+
+    table_wanted = Signal()
+    save_wanted = Signal(object, str)  # Plot, suffix
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._experiment: Experiment[Any] | None = None
+        self.plots: list[Plot] = []
+        self._titles: list[QLabel] = []
+        self._drawn: list[object] = []  # what each plot was drawn from
+        self._turn = 0
+        self._generation = 0
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        look.changed.connect(self._fit)
+
+    def show_experiment(self, experiment: Experiment[Any]) -> None:
+        """Make the plots of an experiment; nothing is drawn yet."""
+        if experiment is self._experiment:
+            return
+        from widgets.plots.plot import Plot
+
+        self._experiment = experiment
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        layout.setSpacing(STEP)
+        self.plots, self._titles, self._drawn = [], [], []
+        for place, view in enumerate(experiment.views):
+            title = label(self._title(place), "panel-title")
+            plot = Plot(experiment, view, self._words, self._look)
+            plot.table_wanted.connect(self.table_wanted)
+            plot.save_wanted.connect(lambda suffix, plot=plot: self.save_wanted.emit(plot, suffix))
+            if place:
+                layout.addSpacing(2 * STEP)
+            layout.addWidget(title)
+            layout.addWidget(plot, STRETCH[min(place, 1)])
+            self.plots.append(plot)
+            self._titles.append(title)
+            self._drawn.append(None)
+        self.setWidget(content)  # deletes what was there before
+        self._fit()
+
+    def forget(self) -> None:
+        """Draw every plot anew at the next turns: another run is shown."""
+        self._generation += 1
+
+    def draw_next(
+        self,
+        tables: Tables,
+        frames: Mapping[str, Frame],
+        counts: Mapping[str, int],
+        values: Mapping[str, float],
+        beside: tuple[str, str, Tables] | None = None,
+    ) -> bool:
+        """Draw the next plot that is not up to date; return whether there was one.
+
+        `counts` grows with each row or frame of a table, `values` places the limit lines, and
+        `beside` is what both runs are called, and the tables of the other one.
+        """
+        views = self._experiment.views if self._experiment is not None else ()
+        for turn in range(len(views)):
+            place = (self._turn + turn) % len(views)
+            view = views[place]
+            found = {limit.value: values.get(limit.value) for limit in view.limits}
+            wanted = (self._generation, counts.get(view.table, 0), found)
+            if wanted != self._drawn[place]:
+                self._drawn[place] = wanted
+                self._turn = place + 1
+                if view.table in frames:
+                    self.plots[place].draw_frame(frames[view.table])
+                else:
+                    self.plots[place].draw(
+                        tables[view.table], values, beside=_other(beside, view.table)
+                    )
+                return True
+        return False
+
+    def mark(self, band: str, caption: str) -> None:
+        """Say above every plot where it comes from, and in pictures of it what it shows."""
+        for plot in self.plots:
+            plot.set_band(band)
+            plot.set_caption(caption)
+
+    def plot_in_focus(self) -> Plot | None:
+        """Return the plot that the keyboard is in, else the headline."""
+        focused = next((plot for plot in self.plots if plot.hasFocus()), None)
+        return focused or (self.plots[0] if self.plots else None)
+
+    def _title(self, place: int) -> str:
+        assert self._experiment is not None
+        key = self._experiment.views[place].key
+        view = self._words.say(f"{self._experiment.id}.views.{key}")
+        return view if place != 1 else self._words.say("page.confirming", {"view": view})
+
+    def _fit(self) -> None:
+        for place, plot in enumerate(self.plots):
+            least = OTHER_PX if place else HEADLINE_PX
+            plot.setMinimumHeight(round(least * (0.5 + self._look.theme.zoom / 2)))
+
+
+def _other(beside: tuple[str, str, Tables] | None, table: str) -> Beside | None:
+    if beside is None:
+        return None
+    from widgets.plots.drawing import Beside
+
+    a, b, tables = beside
+    return Beside(a, b, tables[table])

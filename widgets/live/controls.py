@@ -1,0 +1,146 @@
+"""What can be done with what is seen live? The title, and the chips beside it.
+
+Where they do not fit beside the title they stand below it, in as many lines as they need.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
+
+from experiments.words import Words
+from widgets.basics import chip, label
+from widgets.flow import FlowLayout
+from widgets.theme import STEP
+
+RATES_HZ = (2.0, 5.0, 10.0, 20.0)
+
+
+class Controls(QWidget):
+    """Says what is wanted; whether it happens is told back by the `show_` methods."""
+
+    freeze_wanted = Signal(bool)
+    mark_wanted = Signal()
+    save_wanted = Signal()
+    load_wanted = Signal(int)  # hardware threads to keep busy, 0 to end the load
+    rate_wanted = Signal(float)
+    explanation_wanted = Signal()
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self._load: tuple[int, bool] | None = None  # what was shown of it
+        self._title = label(words.say("live.title"), "title")
+        self.freeze = chip(words.say("live.freeze"), checkable=True)
+        self.mark = chip(words.say("live.mark"))
+        self.save = chip(words.say("live.save"))
+        self.load = chip("", checkable=True)
+        self.rate = chip("")
+        self.explain = chip(words.say("live.explain"))
+        self.freeze.toggled.connect(self.freeze_wanted)
+        self.mark.clicked.connect(lambda: self.mark_wanted.emit())
+        self.save.clicked.connect(lambda: self.save_wanted.emit())
+        self.explain.clicked.connect(lambda: self.explanation_wanted.emit())
+        self.rates, self.loads = QMenu(self), QMenu(self)
+        self._fill_rates()
+        self.rate.clicked.connect(lambda: _pop_up(self.rates, self.rate))
+        self.load.clicked.connect(self._use_load)
+        self._chips = QWidget()
+        buttons = (self.rate, self.freeze, self.mark, self.save, self.load, self.explain)
+        self._chips.setLayout(FlowLayout(*buttons))
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self._chips.setSizePolicy(policy)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(3 * STEP)
+        self._layout.addWidget(self._title)
+        self._layout.addStretch(1)
+        self._layout.addWidget(self._chips)
+        self._align()
+        for before, after in pairwise(buttons):
+            QWidget.setTabOrder(before, after)
+        self.show_rate(RATES_HZ[0], quiet=False)
+        self.show_load(0)
+        self.allow(False)
+
+    def allow(self, allowed: bool) -> None:
+        """Let what needs samples be done, or not yet."""
+        for button in (self.freeze, self.mark, self.save):
+            button.setEnabled(allowed)
+
+    def show_rate(self, hz: float, *, quiet: bool) -> None:
+        """Say at which rate samples come; `quiet` while a run lets nobody choose."""
+        self.rate.setText(self._words.say("live.rate_chip", {"rate_hz": hz}))
+        key = "live.rate_while_running" if quiet else "live.rate_tip"
+        self.rate.setToolTip(self._words.say(key))
+        self.rate.setEnabled(not quiet)
+        for action in self.rates.actions():
+            action.setChecked(action.data() == hz)
+
+    def show_load(self, count: int, *, quiet: bool = False) -> None:
+        """Say how many hardware threads our own load keeps busy; `quiet`: none may be started."""
+        if self._load == (count, quiet):
+            return
+        self._load = count, quiet
+        self.load.setChecked(count > 0)
+        self.load.setText(self._words.say("live.end_load" if count else "live.start_load"))
+        self.load.setEnabled(not quiet)
+
+    def offer_loads(self, threads: int) -> None:
+        """Let one hardware thread be kept busy, or all of them."""
+        self.loads.clear()
+        texts = {1: self._words.say("live.load_one")}
+        if threads > 1:
+            texts[threads] = self._words.say("live.load_all", {"count": threads})
+        for count, text in texts.items():
+            action = self.loads.addAction(text)
+            action.triggered.connect(lambda _=False, n=count: self.load_wanted.emit(n))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the chips beside the title, or below it."""
+        super().resizeEvent(event)
+        self._turn()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which every chip has a line of its own."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def _turn(self) -> None:
+        both = self._title.sizeHint().width() + self._chips.sizeHint().width()
+        fits = both + 6 * STEP <= self.width()
+        direction = QBoxLayout.Direction
+        wanted = direction.LeftToRight if fits else direction.TopToBottom
+        if self._layout.direction() is not wanted:
+            self._layout.setDirection(wanted)
+            self._align()
+
+    def _align(self) -> None:
+        """Centre the chips beside the title; below it they take the whole width."""
+        is_beside = self._layout.direction() is QBoxLayout.Direction.LeftToRight
+        centre, fill = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag(0)
+        self._layout.setAlignment(self._chips, centre if is_beside else fill)
+
+    def _fill_rates(self) -> None:
+        group = QActionGroup(self.rates)
+        for hz in RATES_HZ:
+            action = QAction(self._words.say("live.rate", {"rate_hz": hz}), self.rates)
+            action.setCheckable(True)
+            action.setData(hz)
+            action.triggered.connect(lambda _=False, hz=hz: self.rate_wanted.emit(hz))
+            group.addAction(action)
+        self.rates.addActions(group.actions())
+
+    def _use_load(self, wanted: bool) -> None:
+        if wanted:
+            self.load.setChecked(False)  # until it runs
+            _pop_up(self.loads, self.load)
+        else:
+            self.load_wanted.emit(0)
+
+
+def _pop_up(menu: QMenu, anchor: QPushButton) -> None:
+    menu.popup(anchor.mapToGlobal(QPoint(0, anchor.height() + STEP)))

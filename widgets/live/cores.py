@@ -1,0 +1,61 @@
+"""The body of the tile of the cores: how busy all of them are, and below it each thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from experiments.words import Words
+from widgets.live.core_strip import CoreStrip
+from widgets.live.history import History
+from widgets.live.sparkline import Sparkline
+from widgets.look import Look
+from widgets.theme import STEP
+
+LINE_HEIGHT = 12 * STEP  # at least, at zoom 1; the heat strip gets what it needs of the rest
+
+
+class CoresBody(QWidget):
+    """A sparkline above a heat strip, on one axis of time."""
+
+    pointed = Signal(object, object)  # seconds before the newest sample, place of the thread
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look = look
+        self.line = Sparkline(look, lambda moment: moment.busy_fraction)
+        self.strip = CoreStrip(look, words)
+        for view in (self.line, self.strip):
+            view.setParent(self)
+            view.pointed.connect(self.pointed)
+        self.strip.moved.connect(self._place)
+
+    def draw(self, history: History) -> None:
+        """Show this history."""
+        self.line.draw(history)
+        self.strip.draw(history)
+
+    def point_at(self, ago_s: float | None, words: str = "", row_words: str = "") -> None:
+        """Show the reading cursor, with the words of one thread if there are some."""
+        self.line.point_at(ago_s, "" if row_words else words)
+        self.strip.point_at(ago_s, row_words)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least at which line and threads are seen."""
+        least = self.strip.minimumSizeHint()
+        return QSize(least.width(), least.height() + 2 * STEP + self._line_height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Part the room between the two."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _line_height(self) -> int:
+        return round(LINE_HEIGHT * self._look.theme.zoom)
+
+    def _place(self) -> None:
+        strip = self.strip.height_within(self.height() - self._line_height() - 2 * STEP)
+        self.strip.setGeometry(0, self.height() - strip, self.width(), strip)
+        left = self.strip.left
+        self.line.setGeometry(left, 0, self.width() - left, self.height() - strip - 2 * STEP)

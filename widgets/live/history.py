@@ -1,0 +1,162 @@
+"""What did the machine do in the last 60 seconds? Samples by time, and the gaps between them.
+
+A share of a sample speaks of the time since the one before it. Where nobody looked for longer than
+`GAP_S` (a watch that was paused, a machine that slept) there is a gap, which is drawn as such.
+"""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SPAN_S = 60.0
+GAP_S = 1.5  # three samples at the slowest rate of Live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One sample. Its shares are drawn from `since_s` to `at_s`; after a gap these are equal.
+
+    What is not known is None, and never 0.
+    """
+
+    at_s: float
+    since_s: float
+    after_gap: bool
+    threads: Mapping[int, float | None]  # the busy share of each hardware thread
+    busy_fraction: float | None
+    stolen_fraction: float | None
+    lowest_hz: float | None
+    highest_hz: float | None
+    memory: Mapping[str, int | None]
+
+    @property
+    def memory_fraction(self) -> float | None:
+        """The share of the memory that could not be given to another program."""
+        return _share(self.memory, "used_bytes", "total_bytes")
+
+    @property
+    def swap_fraction(self) -> float | None:
+        """The share of the swap space that is in use."""
+        return _share(self.memory, "swap_used_bytes", "swap_total_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment that somebody wants to find again."""
+
+    number: int
+    at_s: float
+
+
+def asleep_s() -> float:
+    """Return how long the machine has slept since its start, as far as the system tells."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)  # Linux: the monotonic clock stands still in sleep
+    return 0.0 if boot is None else time.clock_gettime(boot) - time.monotonic()
+
+
+class History:
+    """The samples of the last minute. Time counts on when a watch ends and another begins."""
+
+    def __init__(
+        self,
+        clock_s: Callable[[], float] = time.monotonic,
+        asleep_s: Callable[[], float] = asleep_s,
+    ) -> None:
+        self.moments: collections.deque[Moment] = collections.deque()
+        self.marks: list[Mark] = []
+        self._clock_s, self._asleep_s = clock_s, asleep_s
+        self._came_s = self._slept_s = self._t_s = 0.0
+        self._shift_s = 0.0  # from the time of the watch to that of this history
+        self._marked = 0
+
+    @property
+    def now_s(self) -> float:
+        """The time of the newest sample."""
+        return self.moments[-1].at_s if self.moments else 0.0
+
+    def add(
+        self, t_s: float, threads: Sequence[Mapping[str, Any]], memory: Mapping[str, Any]
+    ) -> Moment:
+        """Keep a sample as it came over the wire; forget what is older than `SPAN_S`."""
+        at_s = self._place_in_time(t_s)
+        before = self.moments[-1] if self.moments else None
+        after_gap = before is None or at_s - before.at_s > GAP_S
+        clocks = _known(threads, "hz")
+        moment = Moment(
+            at_s=at_s,
+            since_s=at_s if before is None or after_gap else before.at_s,
+            after_gap=after_gap,
+            threads={thread["id"]: thread.get("busy") for thread in threads},
+            busy_fraction=_mean(_known(threads, "busy")),
+            stolen_fraction=_mean(_known(threads, "steal_fraction")),
+            lowest_hz=min(clocks, default=None),
+            highest_hz=max(clocks, default=None),
+            memory=memory,
+        )
+        self.moments.append(moment)
+        # One sample beyond the edge is kept: the line to the next begins there.
+        while len(self.moments) > 2 and self.moments[1].at_s < at_s - SPAN_S:
+            self.moments.popleft()
+        self.marks = [mark for mark in self.marks if mark.at_s >= at_s - SPAN_S]
+        return moment
+
+    def mark(self, at_s: float) -> Mark:
+        """Mark a time."""
+        self._marked += 1
+        mark = Mark(self._marked, at_s)
+        self.marks.append(mark)
+        return mark
+
+    def since(self, at_s: float) -> Sequence[Moment]:
+        """Return the samples that came after `at_s`, the oldest first."""
+        new = []
+        for moment in reversed(self.moments):
+            if moment.at_s <= at_s:
+                break
+            new.append(moment)
+        return new[::-1]
+
+    def at(self, ago_s: float) -> Moment | None:
+        """Return the sample that speaks of the time `ago_s` before the newest; None in a gap."""
+        at_s = self.now_s - ago_s
+        place = bisect.bisect_left(self.moments, at_s, key=lambda moment: moment.at_s)
+        if place == len(self.moments):
+            return None
+        moment = self.moments[place]
+        return moment if moment.since_s <= at_s else None
+
+    def freeze(self) -> History:
+        """Return the history as it is now, which samples to come do not change."""
+        frozen = History(self._clock_s, self._asleep_s)
+        frozen.moments = self.moments.copy()
+        frozen.marks = self.marks.copy()
+        return frozen
+
+    def _place_in_time(self, t_s: float) -> float:
+        came_s, slept_s = self._clock_s(), self._asleep_s()
+        if self.moments:
+            if t_s <= self._t_s:  # another watch, which counts from its own beginning
+                passed_s = max(came_s - self._came_s, 0.0) + GAP_S
+                self._shift_s = self.now_s + passed_s - t_s
+            if (asleep_s := slept_s - self._slept_s) > GAP_S:
+                self._shift_s += asleep_s
+        self._came_s, self._slept_s, self._t_s = came_s, slept_s, t_s
+        return t_s + self._shift_s
+
+
+def _known(threads: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    return [value for thread in threads if (value := thread.get(name)) is not None]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _share(memory: Mapping[str, int | None], part: str, whole: str) -> float | None:
+    of, total = memory.get(part), memory.get(whole)
+    return of / total if of is not None and total else None

@@ -1,0 +1,151 @@
+"""What do all pictures of the last minute have in common? Time to the left, a cursor, marks.
+
+Nothing is painted but what Qt asks for: a view that is not visible takes samples and does nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from widgets.live.history import SPAN_S, History, Moment
+from widgets.live.ribbon import Ribbon
+from widgets.look import Look
+from widgets.theme import STEP
+
+
+class MinuteView(QWidget):
+    """Base of the heat strip and of the sparkline. `pointed` says where the mouse is."""
+
+    numbers_marks = True  # False where another view above it does
+
+    pointed = Signal(object, object)  # seconds before the newest sample, row; None when it left
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.look = look
+        self._history = History()
+        self._ribbon: Ribbon | None = None
+        self._drawn_s = -math.inf
+        self._cursor_s: float | None = None
+        self._words = ""
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        look.changed.connect(self.start_anew)
+
+    def draw(self, history: History) -> None:
+        """Show this history; what is new in it is painted when Qt asks for it."""
+        self._history = history
+        self.update()
+
+    def point_at(self, ago_s: float | None, words: str = "") -> None:
+        """Show the reading cursor with words beside it, or take it away."""
+        if (ago_s, words) != (self._cursor_s, self._words):
+            self._cursor_s, self._words = ago_s, words
+            self.update()
+
+    def start_anew(self) -> None:
+        """Paint everything again: the size, the colours or the meaning has changed."""
+        self._ribbon = None
+        self.update()
+
+    def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
+        """Paint samples that are new."""
+        raise NotImplementedError
+
+    def row_at(self, y: float) -> int | None:
+        """Return the row at a height; None where there are no rows."""
+        del y
+        return None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Bring the ribbon up to now, and show it."""
+        del event
+        ribbon = self._caught_up()
+        with QPainter(self) as painter:
+            ribbon.show(painter, self.rect().topLeft())
+            if self._history.marks:
+                self._paint_marks(painter)
+            if self._cursor_s is not None:
+                self._paint_cursor(painter, self._cursor_s)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Paint everything again at the new size."""
+        super().resizeEvent(event)
+        self._ribbon = None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Say what is pointed at."""
+        share = 1 - event.position().x() / max(self.width(), 1)
+        ago_s = min(max(share, 0.0), 1.0) * SPAN_S
+        self.pointed.emit(ago_s, self.row_at(event.position().y()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Say that nothing is pointed at any more."""
+        super().leaveEvent(event)
+        self.pointed.emit(None, None)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least that can be read."""
+        return QSize(24 * STEP, 8 * STEP)
+
+    def _caught_up(self) -> Ribbon:
+        theme, ratio, history = self.look.theme, self.devicePixelRatioF(), self._history
+        ribbon = self._ribbon
+        if ribbon is None or ribbon.ratio != ratio or history.now_s < self._drawn_s:
+            colours = (theme.panel, theme.line)
+            edge_s = history.now_s - SPAN_S
+            ribbon = self._ribbon = Ribbon(self.size(), ratio, colours, end_s=edge_s)
+            self._drawn_s = -math.inf
+            self.begin()
+        if new := history.since(self._drawn_s):
+            self.add(ribbon, new)
+            self._drawn_s = history.now_s
+        return ribbon
+
+    def begin(self) -> None:
+        """Forget what was painted before; a new ribbon begins."""
+
+    def _x(self, ago_s: float) -> float:
+        return self.width() * (1 - ago_s / SPAN_S)
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        theme = self.look.theme
+        painter.setFont(theme.font("small"))
+        metrics = painter.fontMetrics()
+        for mark in self._history.marks:
+            x = math.floor(self._x(self._history.now_s - mark.at_s)) - 0.5
+            painter.setPen(QPen(QColor(theme.ink), 1, Qt.PenStyle.DotLine))
+            painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
+            if not self.numbers_marks:
+                continue
+            text = str(mark.number)
+            flag = QRectF(x, 0, metrics.horizontalAdvance(text) + STEP, metrics.height())
+            if flag.right() > self.width():
+                flag.moveRight(x)
+            painter.fillRect(flag, QColor(theme.ink))
+            painter.setPen(QColor(theme.panel))
+            painter.drawText(flag, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_cursor(self, painter: QPainter, ago_s: float) -> None:
+        theme = self.look.theme
+        x = min(math.floor(self._x(ago_s)), self.width() - 1) + 0.5
+        painter.setPen(QPen(QColor(theme.accent_word), 1))
+        painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
+        if not self._words:
+            return
+        painter.setFont(theme.font("small"))
+        metrics = painter.fontMetrics()
+        box = QRectF(0, 0, metrics.horizontalAdvance(self._words) + 2 * STEP, metrics.height() + 4)
+        box.moveTopLeft(QPointF(x + STEP, 2))
+        if box.right() > self.width():
+            box.moveRight(max(x - STEP, box.width()))
+        painter.setBrush(QColor(theme.panel))
+        painter.setPen(QPen(QColor(theme.line), 1))
+        painter.drawRect(box)
+        painter.setPen(QColor(theme.ink))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._words)

@@ -1,0 +1,86 @@
+"""How does a picture of the last minute move on without being drawn anew?
+
+It is a ring: each sample paints only the few columns of pixels that are new, over the oldest, and
+showing it is to copy its two halves. Columns are counted on for ever: column `c` lies at `c` modulo
+the width.
+"""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter
+
+from widgets.live.history import SPAN_S
+
+PATTERN = 8  # pixels, of Qt's hatch
+
+
+class Ribbon:
+    """A minute wide. `end` is the column after the newest that is painted."""
+
+    def __init__(
+        self, size: QSize, ratio: float, unknown: tuple[str, str], *, end_s: float
+    ) -> None:
+        """Make one for `size`, at `ratio` device pixels a pixel; nothing is known up to `end_s`.
+
+        `unknown` are the colours, behind and before, of the hatch where nothing is known.
+        """
+        width, height = (max(1, round(side * ratio)) for side in (size.width(), size.height()))
+        self.image = QImage(width, height, QImage.Format.Format_RGB32)
+        self.ratio = ratio
+        self.end = math.floor(self.column(end_s))
+        self._behind = QColor(unknown[0])
+        self._hatch = QBrush(QColor(unknown[1]), Qt.BrushStyle.BDiagPattern)
+        with QPainter(self.image) as painter:
+            for piece, first in self.pieces(self.end - self.width, self.end):
+                self.hatch(painter, piece, first)
+
+    @property
+    def width(self) -> int:
+        """The columns of a minute."""
+        return self.image.width()
+
+    def column(self, at_s: float) -> float:
+        """Return the column of a time, with its fraction."""
+        return at_s * self.width / SPAN_S
+
+    def skip_to(self, at_s: float) -> None:
+        """Leave everything up to a time unknown."""
+        column = math.floor(self.column(at_s))
+        with QPainter(self.image) as painter:
+            for piece, first in self.pieces(self.end, column):
+                self.hatch(painter, piece, first)
+        self.end = max(self.end, column)
+
+    def pieces(self, start: int, end: int) -> list[tuple[QRect, int]]:
+        """Return where the columns from `start` to before `end` lie: one piece, mostly, or two.
+
+        With each comes the column that lies at 0 in its turn of the ring.
+        """
+        pieces = []
+        start = max(start, end - self.width)
+        while start < end:
+            place = start % self.width
+            count = min(end - start, self.width - place)
+            pieces.append((QRect(place, 0, count, self.image.height()), start - place))
+            start += count
+        return pieces
+
+    def hatch(self, painter: QPainter, piece: QRect, first: int) -> None:
+        """Paint a piece as unknown; the hatch goes on over the ends of the ring."""
+        painter.fillRect(piece, self._behind)
+        painter.setBrushOrigin(-first % PATTERN, 0)
+        painter.fillRect(piece, self._hatch)
+
+    def show(self, painter: QPainter, corner: QPoint) -> None:
+        """Paint the minute, the newest column at the right."""
+        x = corner.x() * 1.0
+        for piece, _ in self.pieces(self.end, self.end + self.width):
+            painter.save()
+            painter.translate(x, corner.y())
+            painter.scale(1 / self.ratio, 1 / self.ratio)
+            painter.drawImage(QPoint(0, 0), self.image, piece)
+            painter.restore()
+            x += piece.width() / self.ratio

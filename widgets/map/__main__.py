@@ -1,0 +1,39 @@
+"""How does the page of the map look alone? `python -m widgets.map`, of this machine."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from experiments.declare import Part
+from experiments.words import Words
+from machine.inspect import inspect
+from widgets.look import Look
+from widgets.map.boxes import EarnedValue, Invitation
+from widgets.map.page import MapPage
+from widgets.preview import preview
+
+
+def sample(look: Look, words: Words) -> QWidget:
+    """Return the page with invented numbers."""
+    page = MapPage(words, look)
+    machine = inspect()
+    page.show_machine(machine)
+    numbers = {Part.L1: "1.41 ns", Part.L3: "11.2 ns", Part.CORES: "0.98×"}
+    values = {
+        part: [EarnedValue(label=part, text=text, when="just now", experiment="cache-ladder")]
+        for part, text in numbers.items()
+    }
+    question = words.say("cache-ladder.question")
+    invitations = {
+        part: [Invitation(experiment="cache-ladder", question=question)]
+        for part in (Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY)
+    }
+    page.show_values(values, invitations, count=3, possible=5)
+    page.start.offer("cache-ladder", question, 12.0)
+    busy = {thread.id: thread.id / 10 for thread in machine.cpu.threads_list}
+    page.show_load(busy)
+    return page
+
+
+if __name__ == "__main__":
+    preview(sample, size=(1360, 830))

@@ -1,0 +1,160 @@
+"""What is on the map? Boxes inside boxes and the links between them, in units of the map.
+
+One unit is one pixel while the map is shown at its own size. Nothing here knows Qt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import NamedTuple, Protocol
+
+from experiments.declare import Part
+
+
+class Kind(StrEnum):
+    """What a box stands for."""
+
+    PACKAGE = "package"
+    DIE = "die"
+    CORE_KIND = "core_kind"  # the performance or the efficiency cores of a package
+    CORE = "core"
+    THREAD = "thread"
+    CACHE = "cache"
+    OFF = "off"  # threads that are switched off, and of which no core is known
+    MEMORY = "memory"
+    NODE = "node"
+    MODULE = "module"
+    GPU = "gpu"
+    LINK = "link"
+    NVLINK = "nvlink"
+    DISK = "disk"
+    NETWORK = "network"
+    UNREAD = "unread"  # a kind of part that is not there, or that nobody looked for
+    FOLD = "fold"  # more of the same, shown on demand
+
+
+# What bears the number of its part.
+BEARING = frozenset(
+    {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
+)
+
+
+class Rect(NamedTuple):
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The x of the right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The y of the lower edge."""
+        return self.y + self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The point in the middle."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def holds(self, x: float, y: float) -> bool:
+        """Does the point lie inside?"""
+        return self.x <= x < self.right and self.y <= y < self.bottom
+
+    def inset(self, by: float) -> Rect:
+        """Return the rectangle without a border of this width."""
+        return Rect(self.x + by, self.y + by, self.width - 2 * by, self.height - 2 * by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One box. `members` are places in the machine's list of such parts; `threads` their ids.
+
+    `titles` say the same, the longest first: the first that fits is shown. `bears_value` marks what
+    shows the number of its part, `asks` what shows a question mark where there is none.
+    """
+
+    id: str
+    kind: Kind
+    rect: Rect
+    parent: str | None = None
+    part: Part | None = None
+    titles: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    threads: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()
+    path: str = ""  # of what is missing, where the box stands for that
+    is_dashed: bool = False
+    bears_value: bool = False
+    asks: bool = False
+    needs_look: bool = False  # it does less than it could
+    cells: int = 0  # small tiles of one colour, such as the multiprocessors of a GPU
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """A line between boxes, through these points; `box` is its label."""
+
+    points: tuple[tuple[float, float], ...]
+    thickness: float
+    box: str
+    needs_look: bool = False  # it is narrower than the card could be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The whole map; parents stand before what is in them, in the order of reading."""
+
+    boxes: tuple[Box, ...]
+    wires: tuple[Wire, ...]
+    width: float
+    height: float
+    is_roomy: bool = False  # nothing had to be made smaller or folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarnedValue:
+    """A number that was measured on this machine, in words."""
+
+    label: str
+    text: str  # "1.41 ns"
+    when: str  # "3 minutes ago"
+    experiment: str
+    is_quick: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """An experiment about a part, and its question; `fills` is its number on the map."""
+
+    experiment: str
+    question: str
+    fills: bool = True
+
+
+class Letters(Enum):
+    """How texts on the map are written."""
+
+    TITLE = "title"
+    DETAIL = "detail"
+    NUMBER = "number"  # of a thread, in its tile
+    VALUE = "value"
+
+
+class Measure(Protocol):
+    """How large are texts?"""
+
+    def width(self, text: str, letters: Letters) -> float:
+        """Return the width of one line of text."""
+
+    def line(self, letters: Letters) -> float:
+        """Return the height of one line."""
+
+    def elided(self, text: str, letters: Letters, width: float) -> str:
+        """Return the text, cut to `width` with an ellipsis; "" where not even that fits."""

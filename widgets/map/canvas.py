@@ -1,0 +1,234 @@
+"""How is a map shown in a widget? As a picture, zoomed by the wheel and panned by dragging.
+
+The picture is kept, and only what has changed is painted into it: a new load of a few threads
+costs a few tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
+
+from widgets.look import Look
+from widgets.map.boxes import Box, Kind, Layout
+from widgets.map.dresses import State
+from widgets.map.lettering import FontMeasure
+from widgets.map.painting import Painting, paint_skeleton
+from widgets.map.view import MARGIN, View
+
+ZOOM_STEP = 1.25
+NEAR = 8.0  # what a click may miss a question mark by
+AROUND = 2  # pixels beside a box that belong to it
+FEW_TILES = 32  # more of them are shown anew together with what is between them
+EMPTY = Layout(boxes=(), wires=(), width=0, height=0)
+
+
+class Canvas(QWidget):
+    """Shows a layout. What a map means stands in `make_layout` and `use_at`."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._state = State()
+        self._view = View()
+        self._measure = FontMeasure(look.theme)
+        self._layout = EMPTY
+        self._painting = Painting(EMPTY, look.theme, self._measure, self._state)
+        self._picture = QPixmap()
+        self._stale: list[QRect] | None = None  # what of it is to be painted anew; None for all
+        self._pressed: QPoint | None = None
+        self._pan_from: QPointF | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        look.changed.connect(self._dress)
+
+    def make_layout(self, width: float, height: float) -> Layout:
+        """Return the map for a room of this size."""
+        raise NotImplementedError
+
+    def use_at(self, box: Box, point: QPointF) -> None:
+        """Do what a click on a box does."""
+        raise NotImplementedError
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """All boxes that are there now, parents first."""
+        return self._layout.boxes
+
+    def rect_of(self, box: Box) -> QRect:
+        """Return where a box is in this widget."""
+        return self._view.to_screen(box.rect)
+
+    def box_at(self, point: QPointF) -> Box | None:
+        """Return the innermost box at a point of this widget."""
+        x, y = self._view.point(point)
+        return next((box for box in reversed(self._layout.boxes) if box.rect.holds(x, y)), None)
+
+    def box(self, name: str | None) -> Box | None:
+        """Return the box of this id, None where it is not shown."""
+        return next((box for box in self._layout.boxes if box.id == name), None)
+
+    def invites_at(self, box: Box, point: QPointF) -> bool:
+        """Is there a question mark of this box at a point?"""
+        x, y = self._view.point(point)
+        return any(
+            text.role == "invitation" and text.rect.inset(-NEAR).holds(x, y)
+            for text in self._painting.texts(box)
+        )
+
+    def lay_out(self) -> None:
+        """Lay out anew: for another machine, size or theme."""
+        width, height = self.width() - 2 * MARGIN, self.height() - 2 * MARGIN
+        self._layout = self.make_layout(width, height) if min(width, height) > 0 else EMPTY
+        self._painting = Painting(self._layout, self._look.theme, self._measure, self._state)
+        size = self._layout.width, self._layout.height
+        self._view.show(size, (self.width(), self.height()))
+        self.repaint_all()
+
+    def zoom(self, factor: float, at: QPointF) -> None:
+        """Zoom so that what is at a point stays there."""
+        self._view.zoom(factor, at)
+        self.repaint_all()
+
+    def fit(self) -> None:
+        """Show all of it again."""
+        self._view.fit()
+        self.repaint_all()
+
+    def repaint_all(self) -> None:
+        """Paint everything anew."""
+        self._stale = None
+        self.update()
+
+    def repaint_box(self, box: Box | None) -> None:
+        """Paint one box anew, and its line if it has one."""
+        if box is None:
+            return
+        if any(wire.box == box.id for wire in self._layout.wires):
+            self.repaint_all()
+            return
+        rect = self.rect_of(box).adjusted(-AROUND, -AROUND, AROUND, AROUND)
+        if self._stale is not None:
+            self._stale.append(rect)
+        self.update(rect)
+
+    def repaint_tiles(self, tiles: Sequence[Box]) -> None:
+        """Paint hardware threads anew, which costs little."""
+        if self._stale is None or not tiles:  # all of it is about to be painted anyway
+            return
+        with QPainter(self._picture) as painter:
+            painter.setTransform(self._view.transform)
+            self._painting.paint_tiles(painter, tiles, self._view.scale)
+        rects = [self.rect_of(box) for box in tiles]
+        if len(rects) <= FEW_TILES:
+            for rect in rects:
+                self.update(rect)
+        else:
+            whole = rects[0]
+            for rect in rects:
+                whole |= rect
+            self.update(whole)
+
+    def _dress(self) -> None:
+        self._measure = FontMeasure(self._look.theme)
+        self.lay_out()
+
+    def _hover(self, box: Box | None, point: QPointF) -> None:
+        before = self._state.hovered
+        if (None if box is None else box.id) != before:
+            self._state.hovered = None if box is None else box.id
+            self.repaint_box(self.box(before))
+            self.repaint_box(box)
+        can_click = box is not None and (box.kind is Kind.FOLD or self.invites_at(box, point))
+        shape = Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor
+        self.setCursor(shape)
+
+    # --- Qt ------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Return a size at which most machines can be read."""
+        return QSize(900, 560)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize(240, 160)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show the picture; where there is no machine yet, where its parts will stand."""
+        if self._layout is EMPTY:
+            with QPainter(self) as painter:
+                paint_skeleton(painter, self._look.theme, self.width(), self.height())
+            return
+        self._refresh()
+        with QPainter(self) as painter:
+            painter.setClipRegion(event.region())
+            painter.drawPixmap(0, 0, self._picture)
+
+    def _refresh(self) -> None:
+        """Bring the picture to what it should show."""
+        ratio = self.devicePixelRatioF()
+        if self._picture.size() != self.size() * ratio:
+            self._picture = QPixmap(self.size() * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._stale = None
+        rects = [self.rect()] if self._stale is None else self._stale
+        self._stale = []
+        for rect in rects:
+            with QPainter(self._picture) as painter:
+                painter.setClipRect(rect)
+                painter.fillRect(rect, QColor(self._look.theme.ground))
+                painter.setTransform(self._view.transform)
+                self._painting.paint(painter, self._view.to_map(rect), self._view.scale)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out for the new size."""
+        super().resizeEvent(event)
+        self.lay_out()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the mouse."""
+        self.zoom(ZOOM_STEP ** (event.angleDelta().y() / 120), event.position())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a click, or a drag."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed, self._pan_from = event.position().toPoint(), None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Pan while the button is down, highlight otherwise."""
+        here = event.position()
+        if self._pressed is None:
+            self._hover(self.box_at(here), here)
+            return
+        moved = here.toPoint() - self._pressed
+        if self._pan_from is None and moved.manhattanLength() > QApplication.startDragDistance():
+            self._pan_from = self._view.offset
+        if self._pan_from is not None:
+            self._view.pan(self._pan_from + QPointF(moved))
+            self.repaint_all()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Use what was clicked."""
+        was_click = self._pressed is not None and self._pan_from is None
+        self._pressed = self._pan_from = None
+        box = self.box_at(event.position())
+        if was_click and box is not None:
+            self.use_at(box, event.position())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Highlight nothing."""
+        super().leaveEvent(event)
+        self._hover(None, QPointF())

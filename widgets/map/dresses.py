@@ -1,0 +1,120 @@
+"""In which colours is a box painted? Made once for each theme, so that painting only looks up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QColor, QPen
+
+from experiments.declare import Part
+from widgets.map.boxes import Box, EarnedValue, Kind
+from widgets.map.lettering import Text
+from widgets.theme import Theme, load_colour, mixed
+
+LOAD_STEPS = 16
+NONE = Qt.BrushStyle.NoBrush
+
+
+@dataclass(slots=True)
+class State:
+    """What is shown on the map besides its structure."""
+
+    values: Mapping[Part, Sequence[EarnedValue]] = field(default_factory=dict)
+    asked: frozenset[Part] = frozenset()  # parts that have an experiment
+    busy: dict[int, int | None] = field(default_factory=dict)  # thread to step of load
+    unusable: frozenset[int] = frozenset()
+    chosen: str | None = None
+    hovered: str | None = None
+    has_focus: bool = False
+    shows_values: bool = True
+    shows_load: bool = True
+
+
+def load_step(busy: float | None) -> int | None:
+    """Return a load as one of few steps, so that small changes cost nothing."""
+    return None if busy is None else round(min(1.0, max(0.0, busy)) * LOAD_STEPS)
+
+
+class Dress(NamedTuple):
+    """How a box is filled and framed, and the colour of its text if that depends on it."""
+
+    fill: QBrush
+    pen: QPen
+    ink: QColor | None = None
+
+
+class Dresses:
+    """All colours of the map in one theme."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        line, soft = self.colour("line"), self.colour("soft")
+        self._line = QPen(line, 1)
+        self._dashes = QPen(mixed(line, soft, 0.5), 1, Qt.PenStyle.DashLine)
+        self._hover, self._nothing = QPen(soft, 1), QPen(Qt.PenStyle.NoPen)
+        self._grounds = [QBrush(self.colour("panel")), QBrush(self.colour("ground"))]
+        loads = [load_colour(theme, step / LOAD_STEPS) for step in range(LOAD_STEPS + 1)]
+        self._loads = [Dress(QBrush(c), self._nothing, self._on(c)) for c in loads]
+        self._off = Dress(QBrush(NONE), self._dashes, soft)
+        self._unusable = QBrush(line, Qt.BrushStyle.BDiagPattern)
+
+    def colour(self, name: str) -> QColor:
+        """Return a colour of the theme."""
+        return QColor(getattr(self._theme, name))
+
+    def ground(self, depth: int) -> QBrush:
+        """Return the fill of a frame inside `depth` others: they take turns."""
+        return self._grounds[depth % 2]
+
+    def dress(self, box: Box, state: State, depth: int) -> Dress:
+        """Return how a box is painted now."""
+        if box.kind is Kind.THREAD:
+            plain = self.tile(box, state, depth)
+        elif box.kind is Kind.LINK or is_row(box):
+            plain = Dress(QBrush(NONE), self._nothing)
+        elif box.is_dashed:
+            plain = Dress(QBrush(NONE), self._dashes)
+        else:
+            plain = Dress(self.ground(depth), self._line)
+        if box.id == state.chosen:
+            pen = QPen(self.colour("accent"), 2 if state.has_focus else 1.5)
+            if box.kind in (Kind.THREAD, Kind.LINK):  # what is below stays in sight
+                return plain._replace(pen=pen)
+            return Dress(QBrush(self.colour("accent_wash")), pen, plain.ink)
+        if box.id == state.hovered:
+            return plain._replace(pen=self._hover)
+        return plain
+
+    def tile(self, box: Box, state: State, depth: int) -> Dress:
+        """Return how a hardware thread is painted: in a colour only where its load is known."""
+        step = state.busy.get(box.threads[0]) if state.shows_load else None
+        if step is not None:
+            return self._loads[step]
+        if box.is_dashed:
+            return self._off
+        is_usable = box.threads[0] not in state.unusable
+        fill = self.ground(depth + 1) if is_usable else self._unusable
+        others_known = state.shows_load and bool(state.busy)
+        return Dress(fill, self._dashes if others_known else self._line, self._off.ink)
+
+    def ink(self, text: Text, box: Box) -> QColor:
+        """Return the colour of a text."""
+        if text.role in ("invitation", "value"):
+            return self.colour("accent_word")
+        if text.role == "attention":
+            return self.colour("attention")
+        is_plain = text.role == "title" and not box.is_dashed
+        return self.colour("ink" if is_plain else "soft")
+
+    def _on(self, colour: QColor) -> QColor:
+        """Return the colour of the theme that can best be read on another."""
+        choices = (self.colour("ink"), self.colour("ground"), self.colour("on_accent"))
+        return max(choices, key=lambda choice: abs(choice.lightnessF() - colour.lightnessF()))
+
+
+def is_row(box: Box) -> bool:
+    """Is it a cache that stands beside the threads of its core, without a frame?"""
+    return box.kind is Kind.CACHE and (box.parent or "").startswith("core:")

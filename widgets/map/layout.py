@@ -1,0 +1,195 @@
+"""Where does every part of a machine stand on the map? At most as large as the room it has.
+
+The parts are laid out in the first style in which all of it fits: large with caches beside the
+cores, then ever smaller, then folded. What still does not fit makes the map larger than the room.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from experiments.words import Words
+from machine.model import Machine, caches_of, usable_threads
+from widgets.map.boxes import BEARING, Box, Kind, Layout, Letters, Measure, Rect
+from widgets.map.devices import Devices
+from widgets.map.labels import Labels
+from widgets.map.memory import MemoryArea
+from widgets.map.processor import Processor
+from widgets.map.styles import Style, styles
+from widgets.map.tree import packages, switched_off
+from widgets.map.wires import Wiring
+from widgets.theme import STEP
+
+GAP = 3 * STEP  # between the areas
+CURVE = 12 * STEP  # in which a link finds its height
+BESIDE_FROM = 40.0  # lines of text that the map must be wide for devices beside the processor
+DEVICES_SHARE, DEVICES_LEAST, DEVICES_MOST = 0.3, 15.0, 28.0  # of the width; in lines of text
+HOST_SHARE = 0.7  # of the height, where the devices stand below
+SCALES = (1.25, 1.1, 1.0, 0.85, 0.7)
+LEAST_LINE = 11.0  # pixels from line to line of the smallest text
+MANY = 8  # from here on, one of the boxes alike asks for its number, not all
+
+
+def lay_out(
+    machine: Machine,
+    words: Words,
+    measure: Measure,
+    width: float,
+    height: float,
+    unfolded: frozenset[str] = frozenset(),
+) -> Layout:
+    """Return the map of a machine for a room of this size; what is `unfolded` is shown whole."""
+    return Plan(machine, words, measure, unfolded).lay_out(width, height)
+
+
+def lay_out_comfortably(
+    machine: Machine,
+    words: Words,
+    measure: Measure,
+    width: float,
+    height: float,
+    unfolded: frozenset[str] = frozenset(),
+) -> Layout:
+    """Return a map for a room of this size that is shown larger or smaller, if that is better.
+
+    A small machine is drawn larger; where not even a folded one fits, all is drawn smaller, as far
+    as it can be read.
+    """
+    plan = Plan(machine, words, measure, unfolded)
+    found = plan.lay_out(width, height)
+    larger = [scale for scale in SCALES if scale > 1] if found.is_roomy else []
+    smaller = [s for s in SCALES if s < 1 and s * measure.line(Letters.DETAIL) >= LEAST_LINE]
+    for scale in larger:
+        layout = plan.lay_out(width / scale, height / scale)
+        if layout.is_roomy and layout.height <= height / scale:
+            return layout
+    for scale in smaller:
+        if found.height > height / scale:
+            found = plan.lay_out(width / scale, height / scale)
+    return found
+
+
+class Plan:
+    """What does not depend on the size of the room."""
+
+    def __init__(
+        self, machine: Machine, words: Words, measure: Measure, unfolded: frozenset[str]
+    ) -> None:
+        self._machine, self._measure, self._unfolded = machine, measure, unfolded
+        self._labels = Labels(words, machine)
+        self._nodes = packages(machine)
+        self._wiring = Wiring(self._labels, measure)
+        self._devices = Devices(self._labels, measure, unfolded)
+        self._bar = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP
+
+    def lay_out(self, width: float, height: float) -> Layout:
+        """Return the map for a room of this size."""
+        line = self._measure.line(Letters.TITLE)
+        label_width = self._wiring.label_width
+        gap = label_width + CURVE if label_width else GAP
+        is_beside = width >= BESIDE_FROM * line
+        if is_beside:
+            column = DEVICES_SHARE * width
+            column = min(max(column, DEVICES_LEAST * line), DEVICES_MOST * line)
+            left = width - column - gap
+            host, is_roomy = self._host(left, height)
+            hanging = self._devices.place(left + gap, 0, column, height)
+        else:
+            host, is_roomy = self._host(width, height * HOST_SHARE)
+            indent = gap if label_width else 0
+            top = _bottom(host) + GAP
+            room = max(height - top, height * (1 - HOST_SHARE))
+            hanging = self._devices.place(indent, top, width - indent, room)
+        processor = [box for box in host if box.kind is not Kind.MEMORY]
+        area = _bounds(processor if is_beside else host)
+        names, wires = self._wiring.connect(processor, hanging, area, is_beside=is_beside)
+        boxes = _bearing(self._machine, [*host, *names, *hanging])
+        return Layout(
+            boxes=tuple(boxes),
+            wires=tuple(wires),
+            width=max(width, *(box.rect.right for box in boxes)),
+            height=_bottom(boxes),
+            is_roomy=is_roomy,
+        )
+
+    def _host(self, width: float, height: float) -> tuple[list[Box], bool]:
+        """Return processor and memory, and whether they are as large as can be."""
+        memory, off = MemoryArea(self._labels, self._measure), switched_off(self._machine)
+        left = height - GAP - memory.height(width) - (self._bar + GAP if off else 0)
+        boxes, is_roomy = self._processor(width, left)
+        if off:
+            boxes.append(
+                Box(
+                    id="off",
+                    kind=Kind.OFF,
+                    rect=Rect(0, _bottom(boxes) + GAP, width, self._bar),
+                    titles=self._labels.off(off),
+                    threads=tuple(thread.id for thread in off),
+                    is_dashed=True,
+                )
+            )
+        return [*boxes, *memory.place(0, _bottom(boxes) + GAP, width)], is_roomy
+
+    def _processor(self, width: float, height: float) -> tuple[list[Box], bool]:
+        if not self._nodes:
+            return [self._unknown_processor(width)], True
+        choices = styles(self._nodes)
+        best = math.inf, choices[-1], False
+        # Links begin at each package: one package below the other where that fits.
+        turns = (True, False) if self._machine.gpus else (False,)
+        for style, one_column in ((style, turn) for style in choices for turn in turns):
+            folded = self._in_style(style, frozenset())
+            needed = folded.height(width, one_column=one_column)
+            best = min(best, (needed, style, one_column), key=lambda choice: choice[0])
+            if needed <= height:
+                break
+        _, style, one_column = best
+        chosen = self._in_style(style, self._unfolded)
+        while math.isinf(chosen.height(width, one_column=one_column)):
+            width *= 1.25  # wider than the room
+        return chosen.place(width, one_column=one_column), style is choices[0]
+
+    def _in_style(self, style: Style, unfolded: frozenset[str]) -> Processor:
+        return Processor(self._nodes, style, self._labels, self._measure, unfolded)
+
+    def _unknown_processor(self, width: float) -> Box:
+        titles, lines = self._labels.unknown_processor()
+        high = self._bar + len(lines) * self._measure.line(Letters.DETAIL) + 2 * STEP
+        rect = Rect(0, 0, width, math.ceil(high))
+        return Box(id="processor", kind=Kind.PACKAGE, rect=rect, titles=titles, lines=lines)
+
+
+def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
+    """Let those boxes bear a number that it is true of; where there are many, let one ask for it.
+
+    What belongs to a core is measured on the last usable thread, and shown where it is alike.
+    """
+    usable = usable_threads(machine)
+    near = caches_of(machine, usable[-1].id) if usable else []
+    measured = {cache.level: cache.size_bytes for cache in near}
+    count = Counter(box.part for box in boxes if box.kind in BEARING)
+    asked = set()
+    found = []
+    for box in boxes:
+        bears = box.kind in BEARING
+        if box.kind is Kind.CACHE and measured:
+            caches = [machine.cpu.caches[place] for place in box.members]
+            bears = any(measured.get(c.level, c.size_bytes) == c.size_bytes for c in caches)
+        asks = bears and (count[box.part] <= MANY or box.part not in asked)
+        asked |= {box.part} if asks else set()
+        found.append(replace(box, bears_value=True, asks=asks) if bears else box)
+    return found
+
+
+def _bottom(boxes: Sequence[Box]) -> float:
+    return max((box.rect.bottom for box in boxes), default=0.0)
+
+
+def _bounds(boxes: Sequence[Box]) -> Rect:
+    x = min(box.rect.x for box in boxes)
+    y = min(box.rect.y for box in boxes)
+    right = max(box.rect.right for box in boxes)
+    return Rect(x, y, right - x, _bottom(boxes) - y)

@@ -1,0 +1,219 @@
+"""How does one look at a machine? A map of boxes to click and to walk through with the arrow keys.
+
+It takes the machine, the numbers measured on it and its load, and knows no engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent
+from PySide6.QtWidgets import QToolTip
+
+from experiments.declare import Part
+from experiments.words import Words
+from machine.model import Machine
+from widgets.look import Look
+from widgets.map.about import About
+from widgets.map.boxes import Box, EarnedValue, Invitation, Kind, Layout
+from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
+from widgets.map.dresses import load_step
+from widgets.map.layout import lay_out_comfortably
+from widgets.map.walking import Step, next_box, next_stop
+
+ARROWS = {
+    Qt.Key.Key_Left: Step.LEFT,
+    Qt.Key.Key_Right: Step.RIGHT,
+    Qt.Key.Key_Up: Step.UP,
+    Qt.Key.Key_Down: Step.DOWN,
+}
+USING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+
+
+class MachineMap(Canvas):
+    """The map. `part_chosen` carries a Box, `experiment_wanted` the id of an experiment."""
+
+    part_chosen = Signal(object)
+    experiment_wanted = Signal(str)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__(look)
+        self._words = words
+        self._machine: Machine | None = None
+        self._about: About | None = None
+        self._invitations: Mapping[Part, Sequence[Invitation]] = {}
+        self._unfolded: frozenset[str] = frozenset()
+        self._tiles: dict[int, Box] = {}
+        self.setAccessibleName(words.say("map.name"))
+        self.setAccessibleDescription(words.say("map.keys"))
+
+    # --- what is shown -------------------------------------------------------------------------
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Show a machine; None while it is being read."""
+        self._machine = machine
+        self._about = None if machine is None else About(machine, self._words)
+        self._state.unusable = frozenset(
+            thread.id
+            for thread in (machine.cpu.threads_list if machine else ())
+            if thread.online and thread.usable is False
+        )
+        self._unfolded, self._state.chosen, self._view.is_zoomed = frozenset(), None, False
+        self.lay_out()
+
+    def show_values(
+        self,
+        values: Mapping[Part, Sequence[EarnedValue]],
+        invitations: Mapping[Part, Sequence[Invitation]],
+    ) -> None:
+        """Show what was measured; a part without a number invites to its first experiment."""
+        self._state.values, self._invitations = values, invitations
+        self._state.asked = frozenset(
+            part for part, some in invitations.items() if any(one.fills for one in some)
+        )
+        self._painting.forget_texts()
+        self.repaint_all()
+
+    def show_load(self, busy: Mapping[int, float | None]) -> None:
+        """Colour the threads by their load; only those that changed visibly are painted anew."""
+        before = self._state.busy
+        now = {thread: load_step(load) for thread, load in busy.items()}
+        self._state.busy = now
+        if bool(before) != bool(now):  # what is not known looks different from now on
+            self.repaint_all()
+        elif self._state.shows_load:
+            self.repaint_tiles(
+                [box for id_, box in self._tiles.items() if before.get(id_) != now.get(id_)]
+            )
+
+    def set_layers(self, *, measured: bool, live: bool) -> None:
+        """Show or hide the numbers, and the load."""
+        self._state.shows_values, self._state.shows_load = measured, live
+        self._painting.forget_texts()
+        self.repaint_all()
+
+    # --- choosing ------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Box | None:
+        """The box that is chosen."""
+        return self.box(self._state.chosen)
+
+    def choose(self, box: Box | None) -> None:
+        """Choose a box, and bring it into sight."""
+        before = self.chosen
+        self._state.chosen = None if box is None else box.id
+        self.repaint_box(before)
+        self.repaint_box(box)
+        self.setAccessibleName(self._spoken(box))
+        if box is not None:
+            if self._view.bring_into_sight(box.rect):
+                self.repaint_all()
+            self.part_chosen.emit(box)
+
+    def choose_part(self, part: Part) -> None:
+        """Choose the first box of a kind of part."""
+        box = next((box for box in self.boxes if box.part is part), None)
+        if box is not None:
+            self.choose(box)
+
+    def make_layout(self, width: float, height: float) -> Layout:
+        """Return the map of the machine."""
+        if self._machine is None:
+            return EMPTY
+        return lay_out_comfortably(
+            self._machine, self._words, self._measure, width, height, self._unfolded
+        )
+
+    def lay_out(self) -> None:
+        """Lay out anew, and know where the threads are."""
+        super().lay_out()
+        self._tiles = {box.threads[0]: box for box in self.boxes if box.kind is Kind.THREAD}
+
+    def use_at(self, box: Box, point: QPointF) -> None:
+        """Do what a click does."""
+        self._use(box, is_asked=self.invites_at(box, point))
+
+    def _use(self, box: Box, *, is_asked: bool) -> None:
+        """Unfold, go to the experiment that is asked for, or choose."""
+        if box.kind is Kind.FOLD:
+            self._unfolded ^= {box.id}
+            self.lay_out()
+            self.choose(self.box(box.id))
+        elif is_asked and box.part is not None:
+            first = next(one for one in self._invitations[box.part] if one.fills)
+            self.experiment_wanted.emit(first.experiment)
+        else:
+            self.choose(box)
+
+    def _spoken(self, box: Box | None) -> str:
+        """Return what is chosen for those who do not see it."""
+        say = self._words.say
+        if box is None or self._about is None:
+            return say("map.name")
+        known = self._painting.numbers(box)
+        part = self._about.name(box)
+        if known:
+            numbers = ", ".join(f"{value.label} {value.text}" for value in known)
+            return say("map.part_measured", {"part": part, "numbers": numbers})
+        is_asked = box.part in self._state.asked and box.bears_value
+        return say("map.part_unmeasured", {"part": part}) if is_asked else part
+
+    # --- Qt ------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk with the arrows, use with Enter, zoom with + - 0."""
+        key, chosen = Qt.Key(event.key()), self.chosen
+        middle = QRectF(self.rect()).center()
+        if key in ARROWS and event.modifiers() in PLAIN:
+            first = next(iter(self.boxes), None)
+            there = next_box(self.boxes, chosen, ARROWS[key]) if chosen else first
+            if there is not None:
+                self.choose(there)
+        elif key in USING and chosen:
+            texts = self._painting.texts(chosen)
+            self._use(chosen, is_asked=any(text.role == "invitation" for text in texts))
+        elif event.text() == "+":
+            self.zoom(ZOOM_STEP, middle)
+        elif event.text() == "-":
+            self.zoom(1 / ZOOM_STEP, middle)
+        elif event.text() == "0":
+            self.fit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab walk over the larger boxes before it leaves."""
+        there = next_stop(self.boxes, self.chosen, forward=forward)
+        if self.hasFocus() and there is not None:
+            self.choose(there)
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keys will act."""
+        super().focusInEvent(event)
+        self._state.has_focus = True
+        forward = event.reason() == Qt.FocusReason.TabFocusReason
+        if forward or event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self.choose(next_stop(self.boxes, None, forward=forward))
+        self.repaint_box(self.chosen)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show that the keys act elsewhere."""
+        super().focusOutEvent(event)
+        self._state.has_focus = False
+        self.repaint_box(self.chosen)
+
+    def event(self, event: QEvent) -> bool:
+        """Say in a tip what the mouse is over, also where its text had no room."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
+            box = self.box_at(QPointF(event.pos()))
+            if box is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), self._about.name(box), self)
+            return True
+        return super().event(event)

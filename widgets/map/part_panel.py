@@ -1,0 +1,206 @@
+"""What is the part that was chosen on the map? Sentences, numbers, experiments, facts.
+
+Every fact says where it was read; what is not known says why, and how to get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from experiments.declare import Part
+from experiments.words import Words
+from machine.model import Machine
+from widgets.basics import column, label, row
+from widgets.look import Look
+from widgets.map.about import About, Fact
+from widgets.map.boxes import Box, EarnedValue, Invitation
+from widgets.theme import STEP
+
+BREAK = "\u200b"  # a line may end here: after the slashes of a path
+
+
+class PartPanel(QFrame):
+    """The panel; with nothing chosen it tells of the whole machine."""
+
+    experiment_wanted = Signal(str)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self.setProperty("role", "panel")
+        self._words, self._look = words, look
+        self._machine: Machine | None = None
+        self._box: Box | None = None
+        self._values: Mapping[Part, Sequence[EarnedValue]] = {}
+        self._invitations: Mapping[Part, Sequence[Invitation]] = {}
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2, 2, 2, 2)
+        layout.addWidget(self._scroll)
+        self._show()
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Tell of another machine, and of nothing in it yet."""
+        self._machine, self._box = machine, None
+        self._show()
+
+    def show_values(
+        self,
+        values: Mapping[Part, Sequence[EarnedValue]],
+        invitations: Mapping[Part, Sequence[Invitation]],
+    ) -> None:
+        """Take the numbers that are known now, and the experiments there are."""
+        self._values, self._invitations = values, invitations
+        self._show()
+
+    def show_box(self, box: Box | None) -> None:
+        """Tell of this box."""
+        if box != self._box:
+            self._box = box
+            self._show()
+
+    def _show(self) -> None:
+        content = QWidget()
+        parts: list[QWidget] = []
+        if self._machine is None:
+            parts.append(label(self._words.say("map.reading"), "soft", wrap=True))
+        else:
+            parts += self._told(About(self._machine, self._words))
+        layout = column(*parts, None, space=STEP)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        content.setLayout(layout)
+        self._scroll.setWidget(content)  # what was there before is deleted
+
+    def _told(self, about: About) -> list[QWidget]:
+        say, box = self._words.say, self._box
+        title = say("map.this_machine") if box is None else about.title(box)
+        text = say("map.about_machine") if box is None else about.sentences(box)
+        self.setAccessibleName(say("map.panel_of", {"part": title}))
+        parts: list[QWidget] = [label(title[:1].upper() + title[1:], "head", wrap=True)]
+        parts.append(label(text, "note", wrap=True))
+        parts += self._numbers(about, box)
+        parts += self._experiments(box)
+        facts = about.of_machine() if box is None else about.facts(box)
+        if facts:
+            parts.append(self._heading("map.facts"))
+            parts += self._facts(facts)
+        return parts
+
+    def _heading(self, key: str) -> QWidget:
+        heading = label(self._words.say(key), "strong")
+        heading.setContentsMargins(0, 2 * STEP, 0, 0)
+        return heading
+
+    def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
+        known = self._values.get(box.part, ()) if box and box.part and box.bears_value else ()
+        if not known or box is None:
+            return []
+        parts = [self._heading("map.measured")]
+        for value in known:
+            key = "map.quickly_measured" if value.is_quick else "map.measured_when"
+            told = self._words.say(key, {"label": value.label, "when": value.when})
+            parts.append(_pair(value.text, told))
+        if (alike := about.count_alike(box)) > 1:
+            parts.append(label(self._words.say("map.one_of", {"count": alike}), "small", wrap=True))
+        return parts
+
+    def _experiments(self, box: Box | None) -> list[QWidget]:
+        some = self._invitations.get(box.part, ()) if box and box.part else ()
+        if not some:
+            return []
+        parts = [self._heading("map.experiments")]
+        for invitation in some:
+            link = WrappedLink(invitation.question)
+            wanted = invitation.experiment
+            link.clicked.connect(lambda _=False, id_=wanted: self.experiment_wanted.emit(id_))
+            parts.append(link)
+        return parts
+
+    def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:
+        """Return the facts; those of one source, or of one reason, share it."""
+        say = self._words.say
+        below = [
+            [fact.source]
+            if fact.value
+            else [fact.why, say("map.how", {"how": fact.how}) if fact.how else ""]
+            for fact in facts
+        ]
+        parts = []
+        for place, fact in enumerate(facts):
+            is_last = place + 1 == len(facts) or below[place] != below[place + 1]
+            told = [text for text in below[place] if text] if is_last else []
+            value = say("map.not_known") if fact.value is None else fact.value
+            parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
+        return parts
+
+
+class WrappedLink(QPushButton):
+    """A link whose text goes on in the next line where it is too long."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._text = text
+        self.setProperty("role", "flush-link")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the text anew."""
+        super().resizeEvent(event)
+        metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
+        lines: list[str] = []
+        for word in self._text.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and metrics.horizontalAdvance(longer) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        text = "\n".join(lines).replace("&", "&&")
+        if text != self.text():
+            self.setText(text)
+
+
+def _pair(value: str, text: str) -> QWidget:
+    shown = label(value, "strong")
+    shown.setMinimumWidth(shown.sizeHint().width())
+    return _held(row(shown, _filling(label(text, "soft", wrap=True))))
+
+
+def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
+    """Return a name, its value at the right, and small text below."""
+    told = label(value, "note" if is_known else "soft", wrap=True)
+    told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    head = row(label(name, "soft"), _filling(told))
+    lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
+    whole = column(head, *lines, space=0)
+    whole.setContentsMargins(0, 0, 0, STEP if lines else 0)
+    return _held(whole)
+
+
+def _filling(widget: QWidget) -> QWidget:
+    policy = widget.sizePolicy()
+    policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+    widget.setSizePolicy(policy)
+    return widget
+
+
+def _held(layout: QLayout) -> QWidget:
+    widget = QWidget()
+    widget.setLayout(layout)
+    return widget

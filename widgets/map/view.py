@@ -1,0 +1,95 @@
+"""Which part of the map is seen, and how large? Zoomed at the mouse, panned, or fitted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QTransform
+
+from widgets.map.boxes import Rect
+
+MARGIN = 2.0  # for the ring around what is chosen
+LARGEST, SMALLEST = 6.0, 0.25
+LEAST_FIT = 0.7  # smaller, and nobody could read it: then one has to pan
+
+
+class View:
+    """The way from units of the map to pixels of its widget."""
+
+    def __init__(self) -> None:
+        self.scale, self.is_zoomed = 1.0, False
+        self._offset = QPointF(MARGIN, MARGIN)
+        self._map, self._room = (0.0, 0.0), (0.0, 0.0)
+
+    def show(self, map_size: tuple[float, float], room: tuple[float, float]) -> None:
+        """Take the sizes of map and widget; fit the one to the other unless zoomed."""
+        self._map, self._room = map_size, room
+        if self.is_zoomed:
+            self._keep_in_sight()
+        else:
+            self.fit()
+
+    def fit(self) -> None:
+        """Show the whole map, as far as it can be read then."""
+        self.is_zoomed = False
+        self._offset = QPointF(MARGIN, MARGIN)
+        if self._map[0] > 0 and self._map[1] > 0:
+            across, down = (
+                (room - 2 * MARGIN) / size for room, size in zip(self._room, self._map, strict=True)
+            )
+            self.scale = max(LEAST_FIT, min(across, down))
+
+    def zoom(self, factor: float, at: QPointF) -> None:
+        """Zoom so that what is at this pixel stays there."""
+        scale = min(LARGEST, max(SMALLEST, self.scale * factor))
+        self._offset = at - (at - self._offset) * (scale / self.scale)
+        self.scale, self.is_zoomed = scale, True
+        self._keep_in_sight()
+
+    def pan(self, offset: QPointF) -> None:
+        """Put the corner of the map to this pixel, or as near as it may go."""
+        self._offset, self.is_zoomed = offset, True
+        self._keep_in_sight()
+
+    def bring_into_sight(self, rect: Rect) -> bool:
+        """Pan as little as shows a rectangle; return whether that was needed."""
+        shown, room = QRectF(self.to_screen(rect)), QRectF(0, 0, *self._room)
+        dx = max(0.0, -shown.left()) or min(0.0, room.right() - shown.right())
+        dy = max(0.0, -shown.top()) or min(0.0, room.bottom() - shown.bottom())
+        needed = bool(
+            (dx and shown.width() <= room.width()) or (dy and shown.height() <= room.height())
+        )
+        if needed:
+            self.pan(self._offset + QPointF(dx, dy))
+        return needed
+
+    @property
+    def offset(self) -> QPointF:
+        """The pixel of the map's upper left corner."""
+        return QPointF(self._offset)
+
+    @property
+    def transform(self) -> QTransform:
+        """The same for a painter."""
+        return QTransform(self.scale, 0, 0, self.scale, self._offset.x(), self._offset.y())
+
+    def to_screen(self, rect: Rect) -> QRect:
+        """Return the pixels that a rectangle of the map touches."""
+        return self.transform.mapRect(QRectF(*rect)).toAlignedRect()
+
+    def to_map(self, rect: QRect) -> Rect:
+        """Return the part of the map below these pixels."""
+        x, y = self.point(QPointF(rect.topLeft()))
+        return Rect(x, y, rect.width() / self.scale, rect.height() / self.scale)
+
+    def point(self, pixel: QPointF) -> tuple[float, float]:
+        """Return the place on the map below a pixel."""
+        at = (pixel - self._offset) / self.scale
+        return at.x(), at.y()
+
+    def _keep_in_sight(self) -> None:
+        """Let the map go no further out of sight than it is larger than the widget."""
+        places = []
+        for at, size, room in zip(self._offset.toTuple(), self._map, self._room, strict=True):
+            least = min(MARGIN, room - MARGIN - size * self.scale)
+            places.append(min(max(at, least), MARGIN))
+        self._offset = QPointF(*places)

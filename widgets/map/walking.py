@@ -1,0 +1,85 @@
+"""Which box comes next with the arrow keys, and which with Tab?
+
+Right, left and down go to the nearest neighbour in the same frame, then to those of the frame
+around; down goes into a frame first, up leaves it at its top. So every box can be reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from widgets.map.boxes import Box, Kind, Rect
+
+ALMOST = 0.5  # neighbours may touch
+ASKEW = 2.0  # how much worse a step aside is than a step ahead
+
+
+class Step(Enum):
+    """An arrow key."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    UP = "up"
+    DOWN = "down"
+
+
+def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
+    """Return where an arrow key leads; None where it leads nowhere."""
+    if step is Step.DOWN:
+        inside = next((box for box in boxes if box.parent == here.id), None)
+        if inside is not None:
+            return inside
+    by_id = {box.id: box for box in boxes}
+    at: Box | None = here
+    while at is not None:
+        near = _neighbour(boxes, at, step)
+        if near is not None:
+            return near
+        at = by_id.get(at.parent or "")
+        if step is Step.UP:
+            return at
+    return None
+
+
+def is_stop(box: Box) -> bool:
+    """Does Tab stop here? Not at what is inside cores, nor at cores: there may be hundreds."""
+    return box.kind not in (Kind.CORE, Kind.THREAD) and not (box.parent or "").startswith("core:")
+
+
+def next_stop(boxes: Sequence[Box], here: Box | None, *, forward: bool) -> Box | None:
+    """Return where Tab leads; None where it leaves the map."""
+    order = boxes if forward else tuple(reversed(boxes))
+    if here is not None:
+        place = next(n for n, box in enumerate(order) if box.id == here.id)
+        order = order[place + 1 :]
+    return next((box for box in order if is_stop(box)), None)
+
+
+def _neighbour(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
+    found: tuple[float, Box] | None = None
+    for box in boxes:
+        if box.parent == here.parent and box.id != here.id:
+            far = _distance(here.rect, box.rect, step)
+            if far is not None and (found is None or far < found[0]):
+                found = far, box
+    return None if found is None else found[1]
+
+
+def _distance(here: Rect, there: Rect, step: Step) -> float | None:
+    """Return how far `there` is in a direction, the smaller the better; None if it is not there."""
+    ahead = {
+        Step.LEFT: here.x - there.right,
+        Step.RIGHT: there.x - here.right,
+        Step.UP: here.y - there.bottom,
+        Step.DOWN: there.y - here.bottom,
+    }[step]
+    if ahead < -ALMOST:
+        return None
+    if step in (Step.LEFT, Step.RIGHT):
+        aside = max(0.0, here.y - there.bottom, there.y - here.bottom)
+        apart = abs(here.y - there.y)
+    else:
+        aside = max(0.0, here.x - there.right, there.x - here.right)
+        apart = abs(here.x - there.x)
+    return ahead + ASKEW * aside + apart / 100

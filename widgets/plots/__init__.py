@@ -1,0 +1,1 @@
+"""How does any view of an experiment look? One renderer for all of them, live and replayed."""

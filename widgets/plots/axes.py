@@ -1,0 +1,248 @@
+"""What stands around the marks: ticks in real units, names, titles, and the room they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from widgets.plots.drawing import Area, AxisPlan, Name, Plan, Range, Span
+from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.ticks import from_axis, labels, ticks, to_axis
+from widgets.theme import STEP, Theme
+
+TICK_PX, TICK_ROW_PX = 92, 44  # from one tick to the next, at least
+NAMES_FRACTION = 0.36  # of the width, at most, for names at the left
+NAME_LINES = 2
+GAP_PX = 1.5 * STEP  # from the area to the words below it
+LEAST_PX = 40.0  # an area is never smaller, however little room there is
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The area of the marks, what is in sight unzoomed, and the strip for words above it."""
+
+    area: Area
+    full: Span
+    strip: QRectF
+
+
+def lay_out(
+    plan: Plan,
+    span: Callable[[QSizeF, Theme], Span],
+    sight: Callable[[Span], Span],
+    bounds: QRectF,
+    theme: Theme,
+    strip_px: float,
+) -> Layout:
+    """Return where everything goes; `sight` is what is shown of the full span."""
+    line = QFontMetricsF(theme.font("note")).height()
+    top = bounds.top() + strip_px
+    height = max(bounds.bottom() - _below_px(plan.x, line) - top, LEAST_PX)
+    height = min(height, _most_px(plan.y, theme))
+    width = bounds.width() * 0.8
+    left = right = 0.0
+    full = seen = Span((0.0, 1.0), (0.0, 1.0))
+    for _ in range(2):  # the ticks depend on the room, and the room on the ticks
+        full = span(QSizeF(width, height), theme)
+        seen = sight(full)
+        left = _left_px(plan.y, seen.y, bounds.width(), height, theme)
+        right = max(_right_px(plan.x, seen.x, width, theme), plan.right_px * theme.zoom)
+        width = max(bounds.width() - left - right, LEAST_PX)
+    width = min(width, _most_px(plan.x, theme))
+    rect = QRectF(bounds.left() + left, top, width, height)
+    if plan.is_square:
+        rect = _square(rect, seen)
+    area = Area(rect, seen, is_downward=plan.y.names is not None)
+    strip = QRectF(bounds.left(), bounds.top(), bounds.width(), strip_px)
+    return Layout(area, full, strip)
+
+
+def paint_grid(sheet: Sheet, plan: Plan) -> None:
+    """Draw the hairlines of both axes."""
+    area, painter = sheet.area, sheet.painter
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
+    painter.setPen(QPen(QColor(sheet.theme.line), 1.0))
+    if plan.x.has_grid:
+        for place, _ in _ticks(plan.x, area.sight.x, _most_across(area.rect.width(), sheet.theme)):
+            px = round(area.x_px(place)) + 0.5
+            painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
+    if plan.y.has_grid:
+        for place, _ in _ticks(plan.y, area.sight.y, _most_down(area.rect.height(), sheet.theme)):
+            px = round(area.y_px(place)) + 0.5
+            painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
+    painter.restore()
+
+
+def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
+    """Write ticks, names and the title of the x axis."""
+    area, theme = sheet.area, sheet.theme
+    line = QFontMetricsF(theme.font("note")).height()
+    top = area.rect.bottom() + GAP_PX
+    if plan.x.is_shown and plan.x.names is not None:
+        _names_below(sheet, plan.x.names, plan.x.places, top)
+        top += 2 * line
+    elif plan.x.is_shown:
+        most = _most_across(area.rect.width(), theme)
+        for place, text in _ticks(plan.x, area.sight.x, most):
+            width = text_size(text, theme.font("note")).width()
+            left = area.x_px(place) - width / 2
+            left = min(max(left, bounds.left()), bounds.right() - width)
+            sheet.write(text, theme.font("note"), theme.soft, QRectF(left, top, width, line), 0.5)
+        top += line
+    if plan.x.is_shown and plan.x.title:
+        rect = QRectF(area.rect.left(), top + STEP / 2, area.rect.width(), line)
+        sheet.write(plan.x.title, theme.font("note"), theme.soft, rect, 0.5)
+    if plan.y.is_shown and plan.y.names is not None:
+        _names_left(sheet, plan.y.names, plan.y.places, bounds)
+    elif plan.y.is_shown:
+        for place, text in _ticks(plan.y, area.sight.y, _most_down(area.rect.height(), theme)):
+            middle = area.y_px(place)
+            left = bounds.left()
+            rect = QRectF(left, middle - line / 2, area.rect.left() - 2 * STEP - left, line)
+            sheet.write(text, theme.font("note"), theme.soft, rect, 1.0)
+
+
+def shortened(text: str, font: QFont, width: float) -> str:
+    """Return a text that fits, with an ellipsis where something was cut off."""
+    return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
+
+
+def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> list[str]:
+    """Return a text on so many lines that it fits, the last one shortened if need be."""
+    metrics = QFontMetricsF(font)
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and (metrics.horizontalAdvance(longer) <= width or len(lines) == most):
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return [shortened(line, font, width) for line in lines]
+
+
+@lru_cache(maxsize=64)  # asked for several times in each picture, and mostly as in the one before
+def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
+    low, high = (from_axis(place, plan.scale) for place in sight)
+    values = ticks(low, high, plan.scale, most, plan.unit)
+    said = labels(values, plan.unit, plan.scale)
+    return [(to_axis(value, plan.scale), text) for value, text in zip(values, said, strict=True)]
+
+
+def _most_across(width: float, theme: Theme) -> int:
+    return max(2, int(width / (TICK_PX * theme.zoom)))
+
+
+def _most_down(height: float, theme: Theme) -> int:
+    return max(2, int(height / (TICK_ROW_PX * theme.zoom)))
+
+
+def _below_px(plan: AxisPlan, line: float) -> float:
+    if not plan.is_shown:
+        return 0.0
+    names = line if plan.names is not None else 0.0
+    return GAP_PX + line + names + (line + STEP / 2 if plan.title else 0.0)
+
+
+def _most_px(plan: AxisPlan, theme: Theme) -> float:
+    if plan.names is None:
+        return float("inf")
+    rows = plan.places[-1] + 1.0 if plan.places else len(plan.names)
+    return max(rows * plan.row_px * theme.zoom, LEAST_PX)
+
+
+def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: Theme) -> float:
+    if not plan.is_shown:
+        return 0.0
+    if plan.names is not None:
+        has_room = height / max(len(plan.names), 1) >= _two_lines(theme)
+        note, small = (QFontMetricsF(theme.font(size)) for size in ("note", "small"))
+        texts = [
+            max(note.horizontalAdvance(name.text), small.horizontalAdvance(name.detail)) + STEP
+            for name in (_as_shown(name, has_room=has_room) for name in plan.names)
+        ]
+        return min(max(texts, default=0.0), NAMES_FRACTION * width) + 3 * STEP
+    found = [text for _, text in _ticks(plan, sight, _most_down(height, theme))]
+    widest = max((text_size(text, theme.font("note")).width() for text in found), default=0.0)
+    return -(-widest // (2 * STEP)) * 2 * STEP + 2 * STEP  # in steps, or live plots would tremble
+
+
+def _right_px(plan: AxisPlan, sight: Range, width: float, theme: Theme) -> float:
+    if plan.names is not None or not plan.is_shown:
+        return float(STEP)
+    found = _ticks(plan, sight, _most_across(width, theme))
+    if not found:
+        return 3.0 * STEP
+    place, text = found[-1]
+    beyond = text_size(text, theme.font("note")).width() / 2
+    beyond -= (sight[1] - place) / (sight[1] - sight[0]) * width
+    return max(-(-beyond // STEP) * STEP, 3.0 * STEP)
+
+
+def _square(rect: QRectF, sight: Span) -> QRectF:
+    """Return the largest rectangle in the middle whose steps are as long as they are high."""
+    columns, rows = sight.x[1] - sight.x[0], sight.y[1] - sight.y[0]
+    step = min(rect.width() / columns, rect.height() / rows)
+    size = QSizeF(columns * step, rows * step)
+    left = rect.left() + (rect.width() - size.width()) / 2
+    return QRectF(QPointF(left, rect.top()), size)
+
+
+def _two_lines(theme: Theme) -> float:
+    return sum(QFontMetricsF(theme.font(size)).height() for size in ("note", "small"))
+
+
+def _as_shown(name: Name, *, has_room: bool) -> Name:
+    """Return a name, on one line where there is no room for its detail below it."""
+    return name if has_room or not name.detail else Name(f"{name.text}, {name.detail}")
+
+
+def _names_left(
+    sheet: Sheet, names: Sequence[Name], places: Sequence[float], bounds: QRectF
+) -> None:
+    area, theme = sheet.area, sheet.theme
+    font, small = theme.font("note"), theme.font("small")
+    line, small_line = QFontMetricsF(font).height(), QFontMetricsF(small).height()
+    room = area.rect.height() / (area.sight.y[1] - area.sight.y[0])  # for each name
+    width = area.rect.left() - 3 * STEP - bounds.left()
+    every = max(1, -(-int(line) // max(int(room), 1)))
+    has_room = room * every >= _two_lines(theme)
+    for place, whole in enumerate(names):
+        middle = area.y_px(places[place] if places else float(place))
+        if place % every or not area.rect.top() <= middle <= area.rect.bottom():
+            continue
+        name = _as_shown(whole, has_room=has_room)
+        texts = wrapped(name.text, font, width, NAME_LINES if room >= 2 * line else 1)
+        height = len(texts) * line
+        has_detail = bool(name.detail) and height + small_line <= room * every
+        top = middle - (height + (small_line if has_detail else 0.0)) / 2
+        for text in texts:
+            rect = QRectF(bounds.left(), top, width + STEP, line)
+            sheet.write(text, font, theme.ink, rect, 1.0)
+            top += line
+        if has_detail:
+            rect = QRectF(bounds.left(), top, width + STEP, small_line)
+            sheet.write(shortened(name.detail, small, width), small, theme.soft, rect, 1.0)
+
+
+def _names_below(sheet: Sheet, names: Sequence[Name], places: Sequence[float], top: float) -> None:
+    area, theme = sheet.area, sheet.theme
+    font, small = theme.font("note"), theme.font("small")
+    line, small_line = QFontMetricsF(font).height(), QFontMetricsF(small).height()
+    room = area.rect.width() / (area.sight.x[1] - area.sight.x[0])
+    widest = max((text_size(name.text, font).width() for name in names), default=1.0)
+    every = max(1, -(-int(min(widest, 3 * line)) // max(int(room), 1)))
+    for place, name in enumerate(names):
+        middle = area.x_px(places[place] if places else float(place))
+        if place % every or not area.rect.left() <= middle <= area.rect.right():
+            continue
+        width = room * every - STEP
+        rect = QRectF(middle - width / 2, top, width, line)
+        sheet.write(shortened(name.text, font, width), font, theme.ink, rect, 0.5)
+        if name.detail:
+            rect = QRectF(middle - width / 2, top + line, width, small_line)
+            sheet.write(shortened(name.detail, small, width), small, theme.soft, rect, 0.5)

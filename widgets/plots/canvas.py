@@ -1,0 +1,154 @@
+"""How is a scene shown in a widget? Painted once, kept as a picture until something changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from widgets.basics import chip
+from widgets.look import Look
+from widgets.plots import export
+from widgets.plots.scene import Painted, Scene
+from widgets.theme import STEP
+
+PADDING_PX = 2.0 * STEP
+KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+class Canvas(QWidget):
+    """A scene on the screen, in pictures and in files."""
+
+    def __init__(self, scene: Scene, look: Look) -> None:
+        super().__init__()
+        self._scene, self._look = scene, look
+        self._picture: QPixmap | None = None
+        self._painted: Painted | None = None
+        self._has_ring = False
+        self._all = chip(scene.terms.say("plot.show_all"))
+        self._all.setParent(self)
+        self._all.setVisible(False)
+        self._all.clicked.connect(self.show_all)
+        self.setAccessibleName(scene.terms.title())
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(240, 120)
+        look.changed.connect(self._refresh)
+
+    def set_caption(self, text: str) -> None:
+        """Set what stands above the plot in pictures of it; the first line is its head."""
+        self._scene.caption = text
+
+    def set_band(self, text: str) -> None:
+        """Set what stands above the plot here and in every picture of it, such as RECORDED."""
+        self._scene.band = text
+        self._refresh()
+
+    def summary(self) -> str:
+        """Return what the plot shows, for those who do not see it."""
+        return self._scene.summary()
+
+    def show_all(self) -> None:
+        """Undo every zoom."""
+        self._scene.show_all()
+        self._refresh()
+
+    def picture(self, *, scale: float = 2.0) -> QImage:
+        """Return what is shown, with the caption, `scale` pixels for each here."""
+        return export.picture(self._scene, self.size(), self._look.theme, scale)
+
+    def svg(self) -> bytes:
+        """Return what is shown, with the caption, as an SVG file."""
+        return export.svg(self._scene, self.size(), self._look.theme)
+
+    def save(self, path: Path) -> None:
+        """Write a picture, by its suffix .png or .svg. Raises OSError, or ValueError for others."""
+        export.save(self._scene, self.size(), self._look.theme, path, 2.0)
+
+    def copy_picture(self) -> None:
+        """Put a picture on the clipboard."""
+        QGuiApplication.clipboard().setImage(self.picture())
+
+    def copy_svg(self) -> None:
+        """Put an SVG file on the clipboard."""
+        QGuiApplication.clipboard().setMimeData(export.as_mime(self.svg()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint what is shown, and over it what comes and goes."""
+        painted = self._up_to_date()
+        with QPainter(self) as painter:
+            if self._picture is not None:
+                painter.drawPixmap(0, 0, self._picture)
+            painted.sheet.painter = painter
+            self.paint_over(painted)
+            if self._has_ring:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(QPen(QColor(self._look.theme.accent), 2.0))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6.0, 6.0)
+
+    def paint_over(self, painted: Painted) -> None:
+        """Paint what does not belong to the scene."""
+
+    def _up_to_date(self) -> Painted:
+        """Return what has been painted, after painting it if something has changed."""
+        if self._picture is None or self._painted is None:
+            scale = self.devicePixelRatioF()
+            self._picture = QPixmap(self.size() * scale)
+            self._picture.setDevicePixelRatio(scale)
+            self._picture.fill(QColor(self._look.theme.panel))
+            bounds = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX, -PADDING_PX, -PADDING_PX)
+            with QPainter(self._picture) as painter:
+                self._painted = self._scene.paint(painter, bounds, self._look.theme, scale=scale)
+        return self._painted
+
+    def _refresh(self) -> None:
+        self._picture = None
+        is_zoomed = self._scene.is_zoomed
+        if is_zoomed != self._all.isVisibleTo(self):
+            if not is_zoomed and self._all.hasFocus():
+                self.setFocus()
+            self._all.setVisible(is_zoomed)
+        if is_zoomed:
+            self._place_chip()
+        self.update()
+
+    def _place_chip(self) -> None:
+        """Put the chip beside the title of the x axis; without a title into the upper corner."""
+        size = self._all.sizeHint()
+        has_title = bool(self._scene.drawing.plan().x.title)
+        top = self.height() - size.height() - 2 if has_title else round(PADDING_PX)
+        self._all.resize(size)
+        self._all.move(self.width() - size.width() - 2, top)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show a ring to those who came by keyboard."""
+        self._has_ring = event.reason() in KEYBOARD
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        self._has_ring = False
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay everything out anew."""
+        self._refresh()
+
+    def sizeHint(self) -> QSize:
+        """Return a size at which most plots look well."""
+        return QSize(720, 360)

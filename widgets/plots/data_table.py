@@ -1,0 +1,205 @@
+"""Which numbers were measured? Every row of every table, to be read, sorted and copied.
+
+This is also the plots' twin for those who do not see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTableView, QWidget
+
+from experiments.declare import Experiment
+from experiments.tables import to_tabs
+from experiments.words import Words
+from widgets.basics import button, chip, column, label, row
+from widgets.flow import FlowLayout
+from widgets.look import Look
+from widgets.plots.rows_model import RowsModel
+from widgets.theme import STEP
+
+AIR_PX, ARROW_PX = 6 * STEP, 4 * STEP  # between the columns; the least leaves room for an arrow
+MOST_KEPT = 1000  # rows that stay chosen when new ones are sorted in between them
+
+
+class DataTable(QWidget):
+    """The tables of one run, one at a time."""
+
+    csv_wanted = Signal(str)  # the table that is shown
+
+    def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
+        super().__init__()
+        self._experiment, self._words, self._look = experiment, words, look
+        self._tables: Mapping[str, Sequence[Any]] = {}
+        self._table = ""
+        self.model = RowsModel(experiment, words, look)
+        self.model.setParent(self)
+        self.view = QTableView()
+        self._prepare_view()
+        self._chips = QWidget()
+        self._chips_layout = FlowLayout(space=STEP)
+        self._chips.setLayout(self._chips_layout)
+        self._group = QButtonGroup(self)
+        self._count = label("", "soft")
+        save = button(
+            words.say("data.save_csv"), "link", clicked=lambda: self.csv_wanted.emit(self._table)
+        )
+        self.setLayout(column(self._chips, row(self._count, None, save), self.view))
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def show_tables(self, tables: Mapping[str, Sequence[Any]]) -> None:
+        """Show the tables of a run; of the same run with more rows, as `refresh` does."""
+        names = [name for name in self._experiment.tables if name in tables]
+        if names != list(self._tables):
+            self._make_chips(names)
+        self._tables = {name: tables[name] for name in names}
+        if not names:
+            self._table = ""
+            return
+        self._show(self._table if self._table in names else names[0])
+
+    def refresh(self) -> None:
+        """Show the rows that have come since; meant for twice a second, no more."""
+        had_rows = self.model.rowCount() > 0
+        if self.model.is_sorted and self._chosen_rows() > MOST_KEPT:
+            self.view.clearSelection()  # to move so many would take Qt seconds
+        self.model.refresh()
+        if not had_rows and self.model.rowCount():
+            self._fit_columns()
+        self._say_count()
+
+    def copy(self) -> None:
+        """Put what is chosen on the clipboard, with all digits and tabs between the cells."""
+        parts = self.view.selectionModel().selection().toList()
+        columns = sorted({at for part in parts for at in range(part.left(), part.right() + 1)})
+        rows = sorted({at for part in parts for at in range(part.top(), part.bottom() + 1)})
+        if not rows:
+            return
+        chosen = {
+            (line, at)
+            for part in (parts if len(parts) > 1 else ())
+            for line in range(part.top(), part.bottom() + 1)
+            for at in range(part.left(), part.right() + 1)
+        }
+        value = self.model.value
+        lines: list[list[object]] = [
+            [value(line, at) if not chosen or (line, at) in chosen else None for at in columns]
+            for line in rows
+        ]
+        if len(rows) > 1 or len(columns) > 1:
+            lines.insert(0, [self.model.columns[at] for at in columns])
+        QGuiApplication.clipboard().setText(to_tabs(lines).removesuffix("\r\n"))
+
+    def _chosen_rows(self) -> int:
+        return sum(part.height() for part in self.view.selectionModel().selection().toList())
+
+    def _prepare_view(self) -> None:
+        view = self.view
+        view.setModel(self.model)
+        view.setProperty("role", "data")
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setShowGrid(False)
+        view.setWordWrap(False)
+        view.setTabKeyNavigation(False)  # Tab leads on to the next control
+        view.setCornerButtonEnabled(False)
+        view.verticalHeader().hide()
+        head = view.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setSortIndicatorClearable(True)
+        head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        head.setResizeContentsPrecision(200)  # rows that are measured
+        view.setSortingEnabled(True)
+        for key, keys, do in (
+            ("data.copy", QKeySequence.StandardKey.Copy, self.copy),
+            ("data.select_all", QKeySequence.StandardKey.SelectAll, view.selectAll),
+        ):
+            action = QAction(self._words.say(key), view)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(lambda _checked=False, do=do: do())
+            view.addAction(action)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def _make_chips(self, names: Sequence[str]) -> None:
+        for old in self._group.buttons():
+            self._group.removeButton(old)
+            self._chips_layout.removeWidget(old)
+            old.deleteLater()
+        for name in names:
+            made = chip(self._title(name), checkable=True)
+            made.setAutoExclusive(True)
+            made.clicked.connect(partial(self._show, name))
+            made.setProperty("table", name)
+            self._group.addButton(made)
+            self._chips_layout.addWidget(made)
+        self._chips.setVisible(len(names) > 1)
+
+    def _title(self, table: str) -> str:
+        """Return what a table is called: as the first view that shows it."""
+        key = next((view.key for view in self._experiment.views if view.table == table), None)
+        return self._words.say(f"{self._experiment.id}.views.{key}") if key else table
+
+    def _show(self, table: str, _checked: bool = False) -> None:
+        for each in self._group.buttons():
+            each.setChecked(each.property("table") == table)
+        rows = self._tables[table]
+        if table == self._table and self.model.shows(rows):
+            self.refresh()
+            return
+        self._table = table
+        self.view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.model.show_rows(rows, self._experiment.tables[table])
+        self.view.setAccessibleName(self._title(table))
+        self.view.scrollToTop()
+        self._fit_columns()
+        self._say_count()
+
+    def _say_count(self) -> None:
+        count = self.model.rowCount()
+        key = {0: "data.no_rows", 1: "data.one_row"}.get(count, "data.rows")
+        text = self._words.say(key, {"rows": count})
+        if text != self._count.text():
+            self._count.setText(text)
+            self.view.setAccessibleDescription(text)
+
+    def _fit(self) -> None:
+        self.view.verticalHeader().setDefaultSectionSize(self._look.theme.px("text") + 3 * STEP)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Give every column what it needs, and air as far as there is room."""
+        view, count = self.view, self.model.columnCount()
+        if not count:
+            return
+        view.resizeColumnsToContents()
+        room = view.viewport().width() - sum(view.columnWidth(at) for at in range(count))
+        air = min(max(room // count, ARROW_PX), AIR_PX)
+        for at in range(count):
+            view.setColumnWidth(at, view.columnWidth(at) + air)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the columns more or less air."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    from experiments.python_at_work.gil_threads import EXPERIMENT
+    from widgets.plots.samples import gil_tables
+
+    table = DataTable(EXPERIMENT, words, look)
+    table.show_tables(gil_tables())
+    return table
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample)

@@ -1,0 +1,145 @@
+"""Where do the named limits stand? Dashed lines; the words of vertical ones in a strip on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QPen
+
+from experiments.units import show
+from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
+from widgets.plots.drawing import Area
+from widgets.plots.labels import LINE, Anchor, Label
+from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import has_place, to_axis
+from widgets.theme import STEP, Theme
+
+DASHES = (4.0, 4.0)
+MOST_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LimitLine:
+    """A limit whose value is known: its name, its value, both as its label, and its place."""
+
+    name: str
+    value: str
+    text: str
+    place: float
+    is_vertical: bool
+
+
+def known(terms: Terms, values: Mapping[str, float]) -> list[LimitLine]:
+    """Return the limits that the finding has values for, in order of their places."""
+    view = terms.view
+    found = []
+    for limit in view.limits:
+        value = values.get(limit.value)
+        scale = _scale(terms, limit)
+        if value is None or not has_place(value, scale):
+            continue
+        name = terms.limit(limit)
+        shown = show(value, terms.unit(_column(terms, limit)))
+        text = f"{name} · {shown}" if isinstance(view, Lines) else name
+        is_vertical = limit.axis == "x" or isinstance(view, Ruler)
+        found.append(LimitLine(name, shown, text, to_axis(value, scale), is_vertical))
+    return sorted(found, key=lambda line: line.place)
+
+
+def strip_labels(
+    lines: Sequence[LimitLine], area: Area, strip: QRectF, theme: Theme, title_px: float
+) -> list[Label]:
+    """Return the words of vertical limits, side by side; in rows from below where they collide."""
+    font = theme.font("note")
+    height = QFontMetricsF(font).height()
+    vertical = [line for line in lines if line.is_vertical and _is_seen(line, area)]
+    stems = [QRectF(area.x_px(line.place) - 1.0, strip.top(), 2.0, 1e4) for line in vertical]
+    taken = [QRectF(strip.left(), strip.top() - 1e4, title_px, 1e4 + height)]
+    found: list[Label] = []
+    for line, own in zip(vertical, stems, strict=True):
+        size = text_size(line.text, font)
+        px = area.x_px(line.place)
+        best: tuple[int, QRectF] | None = None
+        for row in range(MOST_ROWS):
+            for left in (px + STEP, px - STEP - size.width()):
+                rect = QRectF(QPointF(left, strip.top() + row * height), size)
+                if rect.left() < strip.left() or rect.right() > strip.right():
+                    continue
+                if any(rect.intersects(other) for other in taken):
+                    continue
+                crossed = sum(rect.intersects(stem) for stem in stems if stem is not own)
+                if best is None or crossed < best[0]:
+                    best = (crossed, rect)
+        if best is not None:
+            found.append(Label(line.text, theme.soft, font, best[1]))
+            taken.append(best[1])
+    return found
+
+
+def strip_rows(labels: Sequence[Label], strip: QRectF, theme: Theme) -> int:
+    """Return how many rows the words of vertical limits take."""
+    height = QFontMetricsF(theme.font("note")).height()
+    bottom = max((label.rect.bottom() for label in labels), default=strip.top() + height)
+    return round((bottom - strip.top()) / height)
+
+
+def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> None:
+    """Draw the lines, with the words of the vertical ones; the others wish for a place."""
+    area, theme, painter = sheet.area, sheet.theme, sheet.painter
+    pen = QPen(QColor(theme.soft), 1.0)
+    pen.setDashPattern(list(DASHES))
+    painter.save()
+    painter.setPen(pen)
+    top = min((label.rect.top() for label in labels), default=area.rect.top())
+    for line in lines:
+        if not _is_seen(line, area):
+            continue
+        if line.is_vertical:
+            px = round(area.x_px(line.place)) + 0.5
+            painter.drawLine(QPointF(px, top), QPointF(px, area.rect.bottom()))
+            sheet.occupied.take_rect(QRectF(px - 1, area.rect.top(), 2, area.rect.height()), LINE)
+        else:
+            px = round(area.y_px(line.place)) + 0.5
+            painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
+            sheet.occupied.take_rect(QRectF(area.rect.left(), px - 1, area.rect.width(), 2), LINE)
+            sheet.wish(line.text, _beside(area, px), theme.soft, font=theme.font("note"))
+    painter.restore()
+    for label in labels:
+        sheet.write(label.text, label.font, label.colour, label.rect, 0.5)
+        sheet.labels.append(label)
+
+
+def _beside(area: Area, px: float) -> list[Anchor]:
+    """Return places above and below a horizontal line: at its ends, then along it."""
+    places = [(0.0, 0.0), (1.0, 1.0), (0.25, 0.0), (0.5, 0.5), (0.75, 1.0)]
+    return [
+        Anchor(QPointF(area.rect.left() + share * area.rect.width(), px), left, above)
+        for above in (1.15, -0.1)
+        for share, left in places
+    ]
+
+
+def _is_seen(line: LimitLine, area: Area) -> bool:
+    low, high = area.sight.x if line.is_vertical else area.sight.y
+    return low <= line.place <= high
+
+
+def _column(terms: Terms, limit: Limit) -> str:
+    match terms.view:
+        case Lines() as view:
+            return view.x.column if limit.axis == "x" else view.y.column
+        case Timeline() as view:
+            return view.end
+        case Bars() | Ruler() | Heatmap() as view:
+            return view.value
+        case _:
+            return ""
+
+
+def _scale(terms: Terms, limit: Limit) -> Scale:
+    if isinstance(terms.view, Lines):
+        return (terms.view.x if limit.axis == "x" else terms.view.y).scale
+    return "log10" if isinstance(terms.view, Ruler) else "linear"

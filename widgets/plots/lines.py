@@ -1,0 +1,244 @@
+"""How does something change along an axis? A line through the statistic, every repeat a dot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QSizeF
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from experiments import marks
+from experiments.views import Axis, Lines
+from widgets.plots.drawing import AxisPlan, Beside, Plan, Range, Span, Track
+from widgets.plots.labels import Anchor
+from widgets.plots.ranges import around
+from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import from_axis, has_place, to_axis
+from widgets.theme import STEP, Theme
+
+FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
+FAR = 3.0  # a limit so many times farther than the data is not shown on a linear axis
+LABELS_AT = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the points in sight
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One series in places on the axes: the line, the dots, and how many repeats each point has."""
+
+    label: str
+    colour: int
+    is_second: bool
+    xs: np.ndarray
+    ys: np.ndarray
+    dot_xs: np.ndarray
+    dot_ys: np.ndarray
+
+
+class LinesDrawing:
+    """Lines with their labels at them; those of another run are dashed."""
+
+    def __init__(self, view: Lines, terms: Terms) -> None:
+        self._view, self._terms = view, terms
+        self._lines: tuple[_Line, ...] = ()
+        self._values: Mapping[str, float] = {}
+        self._left_out = 0  # repeats that have no place on a logarithmic axis
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Group the rows to series."""
+        self._values, self._left_out = values, 0
+        ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
+        colours = self._terms.colours(line.series for line in [*ours, *theirs])
+        run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
+        self._lines = tuple(
+            self._line(line, colours[line.series], run, is_second)
+            for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
+            for line in found
+        )
+
+    def plan(self) -> Plan:
+        """Return two axes with units, hairlines at the values."""
+        return Plan(x=self._axis(self._view.x), y=self._axis(self._view.y, has_grid=True))
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return round values around all dots, with some room above for labels."""
+        xs = [line.dot_xs for line in self._lines if len(line.dot_xs)]
+        if not xs:
+            return Span((0.0, 1.0), (0.0, 1.0))
+        ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
+        x_low, x_high = self._with_limits(_extent(xs), "x", self._view.x)
+        y_low, y_high = self._with_limits(_extent(ys), "y", self._view.y)
+        line = QFontMetricsF(theme.font("note")).height()
+        room = (y_high - y_low) * min(1.5 * line / size.height(), 0.3)
+        return Span(
+            around(x_low, x_high, self._view.x.scale),
+            around(y_low, y_high + room, self._view.y.scale),
+        )
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw dots, lines and labels."""
+        theme = sheet.theme
+        sheet.lines(
+            [
+                Curve(
+                    xs=line.xs,
+                    ys=line.ys,
+                    colour=theme.series_colour(line.colour),
+                    is_dashed=line.is_second,
+                )
+                for line in self._lines
+            ]
+        )
+        crowd = sum(len(line.dot_xs) for line in self._lines)
+        for line in self._lines:
+            if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line says it all
+                colour = theme.series_colour(line.colour)
+                sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd)
+        font = theme.font("note", weight=QFont.Weight.DemiBold)
+        for line in self._lines:
+            anchors = _anchors(sheet, line, LABELS_AT if len(self._lines) <= FEW else (1.0, 0.0))
+            if line.label and anchors:
+                word = theme.series_colour(line.colour, word=True)
+                must = len(self._lines) <= FEW
+                sheet.wish(line.label, anchors, word, font=font, must=must)
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the points of each line."""
+        return [
+            Track(line.label, line.colour, line.xs, line.ys, is_aligned=False)
+            for line in self._lines
+        ]
+
+    def read(self, track: int, point: int) -> str:
+        """Return series, x, y, and the distance of each to its nearest limit."""
+        line, view, terms = self._lines[track], self._view, self._terms
+        x = from_axis(float(line.xs[point]), view.x.scale)
+        y = from_axis(float(line.ys[point]), view.y.scale)
+        return terms.joined(
+            line.label,
+            terms.show(x, view.x.column),
+            terms.show(y, view.y.column),
+            terms.to_nearest_limit(y, view.y.column, view.y.scale, "y", self._values),
+            terms.to_nearest_limit(x, view.x.column, view.x.scale, "x", self._values),
+        )
+
+    def summary(self) -> str:
+        """Return for each line where it begins and ends, and its least and its most."""
+        said = [self._told(line) for line in self._lines if len(line.xs)]
+        said.append(self._terms.left_out(self._left_out))
+        return " ".join(part for part in said if part)
+
+    def _told(self, line: _Line) -> str:
+        terms, x, y = self._terms, self._view.x, self._view.y
+
+        def told(axis: Axis, place: float) -> str:
+            return terms.show(from_axis(float(place), axis.scale), axis.column)
+
+        values = {
+            "name": line.label or terms.column(y.column),
+            "first_x": told(x, line.xs[0]),
+            "first_y": told(y, line.ys[0]),
+        }
+        if len(line.xs) == 1:
+            return terms.say("plot.point", values)
+        values |= {
+            "last_x": told(x, line.xs[-1]),
+            "last_y": told(y, line.ys[-1]),
+            "least": told(y, line.ys.min()),
+            "most": told(y, line.ys.max()),
+        }
+        return terms.say("plot.line", values)
+
+    def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
+        x, y = self._view.x, self._view.y
+        placed = [
+            row
+            for row in rows
+            if has_place(getattr(row, x.column), x.scale)
+            and has_place(getattr(row, y.column), y.scale)
+        ]
+        self._left_out += len(rows) - len(placed)
+        return marks.lines(self._view, placed)
+
+    def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
+        x, y = self._view.x, self._view.y
+        name = self._terms.choice(line.series) if line.series else ""
+        points, dots = np.array(line.points, dtype=float), np.array(line.dots, dtype=float)
+        return _Line(
+            self._terms.of_run(run, name),
+            colour,
+            is_second,
+            _places(points[:, 0], x),
+            _places(points[:, 1], y),
+            _places(dots[:, 0], x),
+            _places(dots[:, 1], y),
+        )
+
+    def _axis(self, axis: Axis, *, has_grid: bool = False) -> AxisPlan:
+        return AxisPlan(
+            unit=self._terms.unit(axis.column),
+            scale=axis.scale,
+            title=self._terms.column(axis.column),
+            has_grid=has_grid,
+        )
+
+    def _with_limits(self, extent: Range, axis: str, of: Axis) -> Range:
+        """Return a range that also holds the limits, but not those that are far away."""
+        low, high = extent
+        for limit in self._view.limits:
+            value = self._values.get(limit.value)
+            if limit.axis != axis or value is None or not has_place(value, of.scale):
+                continue
+            place = to_axis(value, of.scale)
+            if of.scale != "linear" or abs(place) <= FAR * max(abs(low), abs(high)):
+                low, high = min(low, place), max(high, place)
+        return low, high
+
+
+def _places(values: np.ndarray, axis: Axis) -> np.ndarray:
+    if axis.scale == "linear":
+        return values
+    return np.asarray(np.log2(values) if axis.scale == "log2" else np.log10(values))
+
+
+def _extent(parts: Sequence[np.ndarray]) -> Range:
+    return min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
+
+
+def _anchors(sheet: Sheet, line: _Line, shares: Sequence[float]) -> list[Anchor]:
+    """Return places right above and right below a line, from its end in sight to its beginning."""
+    low, high = sheet.area.sight.x
+    seen = np.flatnonzero((line.xs >= low) & (line.xs <= high))
+    away = 1.0 + 1.5 * STEP * sheet.theme.zoom / QFontMetricsF(sheet.theme.font("note")).height()
+    anchors = []
+    for share in shares if len(seen) else ():
+        at = int(seen[round(share * (len(seen) - 1))])
+        point = sheet.area.point(float(line.xs[at]), float(line.ys[at]))
+        anchors += [
+            Anchor(QPointF(point), left, above)
+            for above in (away, 1.0 - away)
+            for left in (share, 0.5)
+        ]
+    return anchors
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    plot = Plot(EXPERIMENT, EXPERIMENT.views[1], words, look)
+    plot.draw(samples.ladder_steps(), samples.LADDER_VALUES)
+    return plot
+
+
+if __name__ == "__main__":
+    from PySide6.QtWidgets import QWidget
+
+    from experiments.memory.cache_ladder import EXPERIMENT
+    from experiments.words import Words
+    from widgets.look import Look
+    from widgets.plots import samples
+    from widgets.plots.plot import Plot
+    from widgets.preview import preview
+
+    preview(_sample, size=(850, 400))

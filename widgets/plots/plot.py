@@ -1,0 +1,256 @@
+"""How is a view looked at? The widget of every plot: drawn live, read, zoomed, copied and saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QMenu
+
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.views import View
+from experiments.words import Words
+from widgets.look import Look
+from widgets.plots import navigation, reading
+from widgets.plots.canvas import Canvas
+from widgets.plots.drawing import Beside, Track
+from widgets.plots.reading import Cursor
+from widgets.plots.scene import Painted, Scene
+
+ZOOM_STEP = 1.4  # of a key, and of a notch of the wheel
+NOTCH = 120.0
+DESCRIBE_MS = 400  # a live plot is described anew so often at the most
+
+
+class Plot(Canvas):
+    """One view of an experiment. `draw` may be called as often as there are new rows."""
+
+    reading_changed = Signal(str)  # what the reading cursor says; "" when it goes away
+    table_wanted = Signal()
+    save_wanted = Signal(str)  # ".png" or ".svg": whoever embeds the plot asks for the place
+
+    def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
+        super().__init__(Scene(experiment, view, words), look)
+        self._tracks: Sequence[Track] | None = None
+        self._cursor: Cursor | None = None
+        self._reading, self._is_hovered = "", False
+        self._pressed: QPointF | None = None
+        self._is_dragged = False
+        self._menu: QMenu | None = None
+        self._describing = QTimer(self, singleShot=True, interval=DESCRIBE_MS)
+        self._describing.timeout.connect(self._describe)
+        self.setMouseTracking(True)
+        self._describe()
+
+    def draw(
+        self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
+    ) -> None:
+        """Show all rows of the view's table; `values` of the finding place the limit lines.
+
+        Fewer rows than before, or other ones, are another run, which is shown from its start.
+        """
+        if self._scene.take(rows, values, beside):
+            self._cursor = None
+        self._tracks = None
+        self._refresh()
+        if self._cursor is not None or self._reading:
+            self._read(reading.kept(self._cursor, self._known_tracks()))
+        if not self._describing.isActive():
+            self._describing.start()
+
+    def draw_frame(self, frame: wire.Frame) -> None:
+        """Show a picture, where the view is one of pictures."""
+        self._scene.take_frame(frame)
+        self._tracks = None
+        self._refresh()
+
+    def zoom_in(self) -> None:
+        """Show less of the x axis, around the cursor or the middle."""
+        self._zoom(1 / ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """Show more of the x axis."""
+        self._zoom(ZOOM_STEP)
+
+    def menu(self) -> QMenu:
+        """Return all that can be done with a plot."""
+        if self._menu is not None:
+            return self._menu
+        menu = self._menu = QMenu(self)
+        entries: tuple[tuple[str, Callable[[], object]] | None, ...] = (
+            ("plot.copy_picture", self.copy_picture),
+            ("plot.copy_svg", self.copy_svg),
+            ("plot.save_png", lambda: self.save_wanted.emit(".png")),
+            ("plot.save_svg", lambda: self.save_wanted.emit(".svg")),
+            None,
+            ("plot.show_table", self.table_wanted.emit),
+            None,
+            ("plot.zoom_in", self.zoom_in),
+            ("plot.zoom_out", self.zoom_out),
+            ("plot.show_all", self.show_all),
+        )
+        for entry in entries:
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._scene.terms.say(entry[0])).triggered.connect(entry[1])
+        return menu
+
+    # --- the reading cursor -----------------------------------------------------------------------
+
+    def paint_over(self, painted: Painted) -> None:
+        """Paint the cursor and what it reads."""
+        tracks = self._known_tracks() if self._cursor else ()
+        if self._cursor and reading.kept(self._cursor, tracks):
+            track = tracks[self._cursor.track]
+            reading.paint(painted.sheet, track, self._cursor.point, self._reading)
+
+    def _describe(self) -> None:
+        self.setAccessibleDescription(self._reading or self.summary())
+
+    def _known_tracks(self) -> Sequence[Track]:
+        if self._tracks is None:
+            self._tracks = self._scene.drawing.tracks()
+        return self._tracks
+
+    def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
+        """Move the cursor, or take it away, and say what it reads."""
+        text = self._scene.drawing.read(cursor.track, cursor.point) if cursor else ""
+        has_moved = cursor != self._cursor
+        self._cursor = cursor
+        if has_moved or text != self._reading:
+            self.update()
+        if text != self._reading:
+            self._reading = text
+            self._describe()
+            self.reading_changed.emit(text)
+        if aloud and text:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _step(self, *, along: int = 0, across: int = 0) -> None:
+        tracks = self._known_tracks()
+        cursor = reading.stepped(self._cursor, tracks, along=along, across=across)
+        self._is_hovered = False
+        if cursor is not None:
+            track = tracks[cursor.track]
+            place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
+            if navigation.bring_into_sight(self._scene, *place):
+                self._refresh()
+        self._read(cursor, aloud=True)
+
+    def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
+        painted = self._up_to_date()
+        if painted.is_empty:
+            return
+        if at is None:
+            at = painted.area.rect.center()
+            if self._cursor is not None:
+                track = self._known_tracks()[self._cursor.track]
+                at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
+        navigation.zoom(self._scene, painted, factor, at, is_upright=is_upright)
+        self._refresh()
+
+    # --- keys and mouse ---------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Obey the keys of a plot; all others go on to whoever holds it."""
+        act = self._of_key(event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
+        if act is None:
+            event.ignore()
+        else:
+            act()
+
+    def _of_key(self, key: int, held: Qt.KeyboardModifier) -> Callable[[], object] | None:
+        none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+        keys = Qt.Key
+        if held == Qt.KeyboardModifier.ControlModifier:
+            return self.table_wanted.emit if key == keys.Key_D else None
+        if held == shift and key == keys.Key_F10:
+            return self._show_menu
+        if held not in (none, shift):
+            return None
+        acts: dict[int, Callable[[], object]] = {
+            keys.Key_Left: lambda: self._step(along=-1),
+            keys.Key_Right: lambda: self._step(along=1),
+            keys.Key_Up: lambda: self._step(across=-1),
+            keys.Key_Down: lambda: self._step(across=1),
+            keys.Key_Home: lambda: self._step(along=-(10**9)),
+            keys.Key_End: lambda: self._step(along=10**9),
+            keys.Key_Plus: self.zoom_in,
+            keys.Key_Equal: self.zoom_in,  # where + needs Shift
+            keys.Key_Minus: self.zoom_out,
+            keys.Key_0: self.show_all,
+            keys.Key_Menu: self._show_menu,
+        }
+        if self._cursor is not None:
+            acts[keys.Key_Escape] = lambda: self._read(None)
+        return acts.get(key)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the mouse; with Shift along the y axis."""
+        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift turns it on some systems
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
+            event.ignore()
+            return
+        if turned < 0 and not self._scene.is_zoomed:  # all is in sight: the page may scroll
+            event.ignore()
+            return
+        is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self._zoom(ZOOM_STEP ** (-turned / NOTCH), event.position(), is_upright=is_upright)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to drag."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Read the nearest point, or drag what is in sight."""
+        at = event.position()
+        if self._pressed is None:
+            painted = self._up_to_date()
+            found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
+            if not painted.is_empty and (found is not None or self._is_hovered):
+                self._is_hovered = True
+                self._read(found)
+            return
+        moved = at - self._pressed
+        if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
+            self._is_dragged = True
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            navigation.pan(self._scene, self._up_to_date(), moved)
+            self._pressed = at
+            self._refresh()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End dragging."""
+        self._pressed, self._is_dragged = None, False
+        self.unsetCursor()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show all."""
+        self.show_all()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show what can be done."""
+        self._show_menu(event.globalPos())
+
+    def _show_menu(self, at: QPoint | None = None) -> None:
+        menu = self.menu()
+        if not menu.isVisible():  # the key comes twice, also as an event of its own
+            menu.popup(at or self.mapToGlobal(self.rect().center()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the cursor away if the mouse brought it."""
+        if self._is_hovered:
+            self._is_hovered = False
+            self._read(None)

@@ -1,0 +1,78 @@
+"""How far do the axes reach? In steps of round values, so that a live plot does not jump."""
+
+from __future__ import annotations
+
+import math
+
+from experiments.views import Scale
+from widgets.plots.drawing import Range, Span
+
+ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+FROM_ZERO = 0.4  # a linear axis begins at 0 where the least value is below this share of the most
+FARTHEST_OUT = 4.0  # times all there is
+DUST = 1e-9  # what computing leaves of a difference that is none
+TINY = 1e-300  # what is smaller has no logarithm that helps
+CLOSEST_IN = 1e-3  # of all there is
+
+
+def reach(most: float) -> float:
+    """Return the round value that an axis from 0 ends at, so that `most` is on it."""
+    if most <= 0.0:
+        return 1.0
+    return _round(most, ROUND)
+
+
+def around(low: float, high: float, scale: Scale) -> Range:
+    """Return the range from one round place to another that holds two places of an axis."""
+    if scale == "linear" and (0.0 <= low < FROM_ZERO * high or low == high > 0.0):
+        return 0.0, reach(high)
+    if scale == "log10":
+        step = math.log10(2.0)
+        found = _decade(low, (1, 2, 5), up=False), _decade(high, (2, 5, 10), up=True)
+    else:
+        step = 1.0 if scale == "log2" else _round((high - low or abs(high) or 1.0) / 8.0, (1, 2, 5))
+        found = math.floor(low / step + DUST) * step, math.ceil(high / step - DUST) * step
+    if found[1] - found[0] > DUST * step:
+        return found
+    return found[0] - step, found[1] + step
+
+
+def united(one: Span, other: Span) -> Span:
+    """Return the span that holds both."""
+    return Span(
+        (min(one.x[0], other.x[0]), max(one.x[1], other.x[1])),
+        (min(one.y[0], other.y[0]), max(one.y[1], other.y[1])),
+    )
+
+
+def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:
+    """Return a range that is `factor` as long, with the place `at` staying where it is."""
+    length, all_of_it = sight[1] - sight[0], whole[1] - whole[0]
+    longest, shortest = FARTHEST_OUT * all_of_it, CLOSEST_IN * all_of_it
+    new = min(max(length * factor, shortest), longest)
+    low = at - (at - sight[0]) * new / length
+    return kept_near((low, low + new), whole)
+
+
+def kept_near(sight: Range, whole: Range) -> Range:
+    """Return a range moved so that its middle is on the data, or the data are all in it."""
+    middle = (sight[0] + sight[1]) / 2
+    shift = min(max(middle, whole[0]), whole[1]) - middle
+    return sight[0] + shift, sight[1] + shift
+
+
+def _round(least: float, factors: tuple[float, ...]) -> float:
+    """Return the next of these factors of a power of ten."""
+    least = max(least, TINY)
+    power = 10.0 ** math.floor(math.log10(least))
+    found = (factor * power for factor in factors if factor * power >= least * (1 - DUST))
+    return next(found, 10 * power)
+
+
+def _decade(place: float, factors: tuple[float, ...], *, up: bool) -> float:
+    """Return the place of the next round value above or below."""
+    decade = math.floor(place + (-DUST if up else DUST))
+    places = [decade + math.log10(factor) for factor in factors]
+    if up:
+        return next((found for found in places if found >= place - DUST), decade + 1.0)
+    return max((found for found in places if found <= place + DUST), default=float(decade))

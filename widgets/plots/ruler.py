@@ -1,0 +1,240 @@
+"""How far apart are things of different size? Pins on a logarithmic ruler, each with its flag."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QColor, QFont, QPainter, QPen
+
+from experiments import marks
+from experiments.views import Ruler
+from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Span, Track
+from widgets.plots.labels import Label
+from widgets.plots.ranges import around
+from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import from_axis, has_place
+from widgets.theme import STEP, Theme
+
+HEAD_PX = 4.0
+FLAG_ROW = 2.0  # from one flag to the next, in heights of the text
+LIFT_PX = 14.0  # from the ruler to the lowest flag
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    mark: marks.Bar
+    name: str
+    run: str
+    flag: str  # what stands beside it
+    place: float
+    repeats: np.ndarray
+    is_second: bool
+    colour: int
+
+
+class RulerDrawing:
+    """Pins above the ruler; those of another run hang below it."""
+
+    def __init__(self, view: Ruler, terms: Terms) -> None:
+        self._view, self._terms = view, terms
+        self._pins: tuple[_Pin, ...] = ()
+        self._values: Mapping[str, float] = {}
+        self._has_second = False
+        self._left_out = 0
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Put a pin for each label."""
+        self._values, self._left_out, self._has_second = values, 0, beside is not None
+        ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
+        run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
+        self._pins = tuple(
+            _Pin(
+                pin,
+                self._terms.choice(pin.label),
+                run,
+                self._terms.joined(
+                    self._terms.of_run(run, self._terms.choice(pin.label)),
+                    self._terms.show(pin.value, self._view.value),
+                ),
+                math.log10(pin.value),
+                np.log10(np.array(pin.repeats, dtype=float)),
+                is_second,
+                int(is_second),
+            )
+            for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
+            for pin in found
+        )
+
+    def plan(self) -> Plan:
+        """Return the ruler below; nothing stands at the left."""
+        value = self._view.value
+        return Plan(
+            x=AxisPlan(
+                unit=self._terms.unit(value), scale="log10", title=self._terms.column(value)
+            ),
+            y=AxisPlan(is_shown=False, can_zoom=False),
+        )
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return whole decades around the pins."""
+        y = (-1.0, 1.0) if self._has_second else (-0.12, 1.0)
+        if not self._pins:
+            return Span((0.0, 1.0), y)
+        places = np.concatenate([pin.repeats for pin in self._pins])
+        low, high = around(float(places.min()), float(places.max()), "log10")
+        low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
+        font = _flag_font(theme)
+        shares = [
+            (pin.place, (text_size(pin.flag, font).width() + 2 * STEP) / size.width())
+            for pin in self._pins
+        ]
+        for _ in range(12):  # until the flags of the greatest fit
+            if all(place + min(share, 0.9) * (high - low) <= high for place, share in shares):
+                break
+            high += 0.25
+        return Span((low, high), y)
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw the ruler, the repeats on it, and the pins with their flags."""
+        self._paint_ruler(sheet)
+        for is_second in (False, True):
+            pins = [pin for pin in self._pins if pin.is_second == is_second]
+            for pin in pins:
+                ys = np.zeros(len(pin.repeats))
+                sheet.dots(pin.repeats, ys, sheet.theme.series_colour(pin.colour))
+            self._paint_pins(sheet, pins, -1.0 if is_second else 1.0)
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the pins of each run, from the least to the greatest."""
+        found = []
+        for is_second in (False, True):
+            pins = [pin for pin in self._pins if pin.is_second == is_second]
+            if pins:
+                places = np.array([pin.place for pin in pins])
+                zeros = np.zeros(len(pins))
+                found.append(Track(pins[0].run, pins[0].colour, places, zeros, is_aligned=False))
+        return found
+
+    def read(self, track: int, point: int) -> str:
+        """Return the name, the value, and how many times the one before it that is."""
+        runs = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
+        pins = [pins for pins in runs if pins][track]
+        pin, terms = pins[point], self._terms
+        value = from_axis(pin.place, "log10")
+        before = ""
+        if point > 0:
+            before = terms.times_another(value / pins[point - 1].mark.value, pins[point - 1].name)
+        column = self._view.value
+        limit = terms.to_nearest_limit(value, column, "log10", "x", self._values)
+        return terms.joined(
+            terms.of_run(pin.run, pin.name), terms.show(value, column), before, limit
+        )
+
+    def summary(self) -> str:
+        """Return each pin with its value."""
+        said = [
+            self._terms.say(
+                "plot.bar",
+                {
+                    "name": self._terms.of_run(pin.run, pin.name),
+                    "value": self._terms.show(pin.mark.value, self._view.value),
+                },
+            )
+            for pin in self._pins
+        ]
+        said.append(self._terms.left_out(self._left_out))
+        return " ".join(part for part in said if part)
+
+    def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
+        value = self._view.value
+        placed = [row for row in rows if has_place(getattr(row, value), "log10")]
+        self._left_out += len(rows) - len(placed)
+        return marks.bars(self._view, placed)
+
+    def _paint_ruler(self, sheet: Sheet) -> None:
+        painter, area = sheet.painter, sheet.area
+        y = area.y_px(0.0)
+        painter.save()
+        painter.setPen(QPen(QColor(sheet.theme.soft), 1.5))
+        painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
+        low, high = area.sight.x
+        for decade in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1):
+            for factor in range(1, 10):
+                place = decade + math.log10(factor)
+                if place <= high + 1e-9:
+                    px, length = area.x_px(place), 9.0 if factor == 1 else 4.0
+                    painter.drawLine(QPointF(px, y - length / 2), QPointF(px, y + length / 2))
+        painter.restore()
+
+    def _paint_pins(self, sheet: Sheet, pins: Sequence[_Pin], up: float) -> None:
+        """Draw pins and flags; those for whose flag there is no room are read by the cursor."""
+        area, theme, painter = sheet.area, sheet.theme, sheet.painter
+        font = _flag_font(theme)
+        height = text_size("", font).height()
+        zero, lift = area.y_px(0.0), LIFT_PX * theme.zoom
+        room = abs(area.y_px(up) - zero) - lift
+        low, high = area.sight.x
+        seen = [pin for pin in pins if low <= pin.place <= high]
+        flags = self._flags(area, seen, font)
+        rows = min(max((row for _, row in flags), default=0) + 1, max(int(room / height), 1))
+        row_px = min(FLAG_ROW * height, room / rows)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for pin, (flat, row) in zip(seen, flags, strict=True):
+            px, colour = area.x_px(pin.place), theme.series_colour(pin.colour)
+            middle = zero - up * (lift + row * row_px + height / 2)
+            if row < rows:
+                painter.setPen(QPen(QColor(colour), 1.5))
+                painter.drawLine(QPointF(px, zero), QPointF(px, middle - up * height / 2))
+                rect = flat.translated(0, middle - height / 2)
+                word = theme.series_colour(pin.colour, word=True)
+                sheet.write(pin.flag, font, word, rect, 0.5)
+                sheet.occupied.take_label(rect)
+                sheet.labels.append(Label(pin.flag, word, font, rect))
+            painter.setPen(QPen(QColor(theme.panel), 1.0))
+            painter.setBrush(QColor(colour))
+            painter.drawEllipse(QPointF(px, zero), HEAD_PX * theme.zoom, HEAD_PX * theme.zoom)
+        painter.restore()
+
+    def _flags(self, area: Area, pins: Sequence[_Pin], font: QFont) -> list[tuple[QRectF, int]]:
+        """Return where across each flag is, and its row: above all whose stems it would cross."""
+        found: list[tuple[QRectF, int]] = []
+        for pin in reversed(pins):  # from the right, so that each knows what stands in its way
+            size = text_size(pin.flag, font)
+            px = area.x_px(pin.place)
+            is_left = px + STEP + size.width() > area.rect.right()
+            left = px - STEP - size.width() if is_left else px + STEP
+            reach = QRectF(QPointF(left - 2 * STEP, 0), size).adjusted(0, 0, 4 * STEP, 0)
+            rows = [row for other, row in found if other.intersects(reach)]
+            found.append((QRectF(QPointF(left, 0), size), max(rows, default=-1) + 1))
+        return found[::-1]
+
+
+def _flag_font(theme: Theme) -> QFont:
+    return theme.font("note", weight=QFont.Weight.DemiBold)
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    view = Ruler(key="wall", table="timings", label="method", value="wall_s")
+    plot = Plot(EXPERIMENT, view, words, look)
+    plot.draw(samples.gil_tables()["timings"], {})
+    return plot
+
+
+if __name__ == "__main__":
+    from PySide6.QtWidgets import QWidget
+
+    from experiments.python_at_work.gil_threads import EXPERIMENT
+    from experiments.words import Words
+    from widgets.look import Look
+    from widgets.plots import samples
+    from widgets.plots.plot import Plot
+    from widgets.preview import preview
+
+    preview(_sample, size=(850, 330))

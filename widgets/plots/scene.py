@@ -1,0 +1,223 @@
+"""What does a whole plot look like? The drawing of its view, and all that stands around it.
+
+A scene draws on any painter: the widget shows it, a picture or a vector file holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+from experiments.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Timeline, View
+from experiments.words import Words
+from widgets.plots import axes, limits, ranges
+from widgets.plots.bars import BarsDrawing
+from widgets.plots.drawing import Area, Beside, Drawing, Plan, Range, ShowsFrames, Span
+from widgets.plots.field import FieldDrawing
+from widgets.plots.heatmap import HeatmapDrawing
+from widgets.plots.labels import Label
+from widgets.plots.lines import LinesDrawing
+from widgets.plots.ruler import RulerDrawing
+from widgets.plots.sheet import Sheet, text_size
+from widgets.plots.terms import Terms
+from widgets.plots.timeline import TimelineDrawing
+from widgets.theme import STEP, Theme
+
+EDGE_PX = 3.0  # marks may reach out of the area by so much, so that dots on its edge stay whole
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """What came of painting a scene: where everything is."""
+
+    sheet: Sheet
+    full: Span
+    labels: tuple[Label, ...]
+    is_empty: bool
+
+    @property
+    def area(self) -> Area:
+        """The rectangle of the marks, and what is in sight."""
+        return self.sheet.area
+
+
+class Scene:
+    """One view with its rows, and the part of it that is in sight."""
+
+    def __init__(self, experiment: Experiment[Any], view: View, words: Words) -> None:
+        self.terms = Terms(experiment, view, words)
+        self.drawing = _drawing(view, self.terms)
+        self.caption = self.band = ""
+        self.zoom_x: Range | None = None  # None: all of it
+        self.zoom_y: Range | None = None
+        self._values: Mapping[str, float] = {}
+        self._count, self._first = 0, None
+        self._has_frame = False
+        self._widest: tuple[object, Span] | None = None  # since the run began, at which size
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Is only a part in sight?"""
+        return self.zoom_x is not None or self.zoom_y is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Is there nothing to be drawn yet?"""
+        return self._count == 0 and not self._has_frame
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> bool:
+        """Take the rows; return whether another run has begun, which is shown from its start."""
+        first = rows[0] if rows else None
+        is_another = len(rows) < self._count or (self._count > 0 and first != self._first)
+        if is_another:
+            self.show_all()
+            self._widest = None
+        self._count, self._first, self._values = len(rows), first, values
+        self.drawing.take(rows, values, beside)
+        return is_another
+
+    def take_frame(self, frame: wire.Frame) -> None:
+        """Show a picture, where the view is one of pictures."""
+        if isinstance(self.drawing, ShowsFrames):
+            self._has_frame = True
+            self.drawing.take_frame(frame)
+
+    def show_all(self) -> None:
+        """Undo every zoom."""
+        self.zoom_x = self.zoom_y = None
+
+    def summary(self) -> str:
+        """Return the whole plot in sentences."""
+        terms = self.terms
+        if self.is_empty:
+            return terms.say("plot.empty")
+        said = [
+            terms.say("plot.limit", {"limit": line.name, "value": line.value})
+            for line in limits.known(terms, self._values)
+        ]
+        return " ".join(part for part in (self.drawing.summary(), *said) if part)
+
+    def paint(
+        self,
+        painter: QPainter,
+        bounds: QRectF,
+        theme: Theme,
+        *,
+        scale: float = 1.0,
+        is_vector: bool = False,
+        has_caption: bool = False,
+    ) -> Painted:
+        """Draw everything inside `bounds`."""
+        plan = self.drawing.plan()
+        frame = Sheet(painter, Area(bounds, _UNIT), theme, bounds, is_vector, scale)
+        bounds = self._paint_head(frame, bounds, has_caption)
+        if self.is_empty:
+            said = self.terms.say("plot.empty")
+            frame.write(said, theme.font("text"), theme.soft, bounds, 0.5)
+            return Painted(frame, _UNIT, (), is_empty=True)
+        lines = limits.known(self.terms, self._values)
+        line = QFontMetricsF(theme.font("note")).height()
+        title_px = self._title_px(plan, theme)
+        has_strip = bool(title_px) or any(_is_vertical(self.terms))
+        air = STEP + line / 2 if title_px else float(STEP)  # the uppermost tick reaches into it
+        layout = self._lay_out(plan, bounds, theme, (line + air) * has_strip)
+        words = limits.strip_labels(lines, layout.area, layout.strip, theme, title_px)
+        rows = limits.strip_rows(words, layout.strip, theme)
+        if rows > 1:
+            layout = self._lay_out(plan, bounds, theme, rows * line + air)
+        self._widest = (self._size(bounds, theme), layout.full)
+        rect = layout.area.rect
+        reach = QRectF(rect.topLeft(), QPointF(bounds.right(), rect.bottom()))
+        sheet = Sheet(painter, layout.area, theme, reach, is_vector, scale)
+        axes.paint_grid(sheet, plan)
+        painter.save()
+        painter.setClipRect(rect.adjusted(-EDGE_PX, -EDGE_PX, EDGE_PX, EDGE_PX))
+        self.drawing.paint(sheet)
+        painter.restore()
+        limits.paint(sheet, lines, words)
+        axes.paint_words(sheet, plan, bounds)
+        if title_px:
+            top = QRectF(bounds.left(), bounds.top(), title_px, line)
+            sheet.write(plan.y.title, theme.font("note"), theme.soft, top)
+        sheet.put_labels()
+        return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
+
+    def _lay_out(self, plan: Plan, bounds: QRectF, theme: Theme, strip_px: float) -> axes.Layout:
+        size = self._size(bounds, theme)
+        widest = self._widest[1] if self._widest and self._widest[0] == size else None
+
+        def span(room: QSizeF, theme: Theme) -> Span:
+            found = self.drawing.span(room, theme)
+            return ranges.united(found, widest) if widest else found
+
+        def sight(full: Span) -> Span:
+            return Span(self.zoom_x or full.x, self.zoom_y or full.y)
+
+        return axes.lay_out(plan, span, sight, bounds, theme, strip_px)
+
+    def _size(self, bounds: QRectF, theme: Theme) -> object:
+        return bounds.width(), bounds.height(), theme.zoom
+
+    def _title_px(self, plan: Plan, theme: Theme) -> float:
+        if plan.y.names is not None or not plan.y.is_shown or not plan.y.title:
+            return 0.0
+        return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
+
+    def _paint_head(self, sheet: Sheet, bounds: QRectF, has_caption: bool) -> QRectF:
+        """Write caption and band, and return what is left below them."""
+        theme = sheet.theme
+        top = bounds.top()
+        if has_caption and self.caption:
+            fonts = [theme.font("head", weight=QFont.Weight.DemiBold), theme.font("note")]
+            for number, text in enumerate(self.caption.splitlines()):
+                font = fonts[min(number, 1)]
+                colour = theme.soft if number else theme.ink
+                height = QFontMetricsF(font).height()
+                rect = QRectF(bounds.left(), top, bounds.width(), height)
+                sheet.write(axes.shortened(text, font, rect.width()), font, colour, rect)
+                top += height
+            top += 2 * STEP
+        if self.band:
+            font = theme.font("small", weight=QFont.Weight.DemiBold)
+            height = QFontMetricsF(font).height() + STEP
+            rect = QRectF(bounds.left(), top, bounds.width(), height)
+            painter = sheet.painter
+            painter.save()
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QColor(theme.line))
+            painter.setBrush(QColor(theme.ground))
+            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4.0, 4.0)
+            painter.restore()
+            inner = rect.adjusted(2 * STEP, 0, -2 * STEP, 0)
+            sheet.write(axes.shortened(self.band, font, inner.width()), font, theme.soft, inner)
+            top += height + 2 * STEP
+        return bounds.adjusted(0, top - bounds.top(), 0, 0)
+
+
+_UNIT = Span((0.0, 1.0), (0.0, 1.0))
+
+
+def _is_vertical(terms: Terms) -> list[bool]:
+    return [limit.axis == "x" or isinstance(terms.view, Ruler) for limit in terms.view.limits]
+
+
+def _drawing(view: View, terms: Terms) -> Drawing:
+    match view:
+        case Bars():
+            return BarsDrawing(view, terms)
+        case Lines():
+            return LinesDrawing(view, terms)
+        case Timeline():
+            return TimelineDrawing(view, terms)
+        case Ruler():
+            return RulerDrawing(view, terms)
+        case Heatmap():
+            return HeatmapDrawing(view, terms)
+        case Field():
+            return FieldDrawing(view, terms)

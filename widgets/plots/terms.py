@@ -1,0 +1,137 @@
+"""How is a view spoken of? Its columns, choices and limits in words, its numbers with units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.declare import Experiment, specs
+from experiments.units import digits, show
+from experiments.views import Limit, Scale, Statistic, View
+from experiments.words import Words
+from widgets.plots.drawing import Name
+from widgets.plots.ticks import has_place
+
+SAME_FRACTION = 0.005  # nearer to a limit than this is at it
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The words of one view of one experiment."""
+
+    experiment: Experiment[Any]
+    view: View
+    words: Words
+
+    def say(self, key: str, values: Mapping[str, Any] | None = None) -> str:
+        """Return the text of a whole key."""
+        return self.words.say(key, values)
+
+    def title(self) -> str:
+        """Return what the view is called."""
+        return self._own("views", self.view.key)
+
+    def column(self, column: str) -> str:
+        """Return what a column is called."""
+        return self._own("columns", column)
+
+    def choice(self, text: str) -> str:
+        """Return a cell of text in words; as it stands where it has none."""
+        key = f"{self.experiment.id}.choices.{text}"
+        return self.words.say(key) if self.words.has(key) else text
+
+    def limit(self, limit: Limit) -> str:
+        """Return what a limit is called."""
+        return self._own("lines", limit.key)
+
+    def unit(self, column: str) -> str:
+        """Return the unit of a column; "" of one that is none."""
+        spec = specs(self.experiment.tables[self.view.table]).get(column)
+        return spec.unit if spec else ""
+
+    def show(self, value: float, column: str) -> str:
+        """Return a value of a column as people read it."""
+        return show(value, self.unit(column))
+
+    def name(self, label: str, column: str | None = None, detail: str = "") -> Name:
+        """Return a label for an axis: what follows its comma is the smaller word below it."""
+        text, _, more = self.choice(label).partition(", ")
+        if column and detail:
+            of_column = self.say(
+                "plot.of_column", {"column": self.column(column), "value": self.choice(detail)}
+            )
+            more = f"{more} · {of_column}" if more else of_column
+        return Name(text, more)
+
+    def colours(self, labels: Iterable[str]) -> dict[str, int]:
+        """Return the place in the series colours of each label; in all views of one the same."""
+        order: Sequence[str] = getattr(self.view, "order", ())
+        found: dict[str, int] = {}
+        for label in labels:
+            if label not in found:
+                others = sum(known not in order for known in found)
+                found[label] = order.index(label) if label in order else len(order) + others
+        return found
+
+    def one_line(self, name: Name) -> str:
+        """Return a name where there is room for one line only."""
+        return f"{name.text}, {name.detail}" if name.detail else name.text
+
+    def of_run(self, run: str, label: str) -> str:
+        """Return a label that says of which run its marks are."""
+        return self.say("plot.of_run", {"run": run, "label": label}).strip() if run else label
+
+    def to_nearest_limit(
+        self, value: float, column: str, scale: Scale, axis: str, values: Mapping[str, float]
+    ) -> str:
+        """Return how far a value is from the nearest limit across its axis; "" without one."""
+        known = [
+            (limit, values[limit.value])
+            for limit in self.view.limits
+            if limit.axis == axis and has_place(values.get(limit.value, 0.0), "log10")
+        ]
+        if not known or not has_place(value, "log10"):
+            return ""
+        limit, at = min(known, key=lambda pair: max(value / pair[1], pair[1] / value))
+        name = self.limit(limit)
+        if abs(value - at) <= SAME_FRACTION * at:
+            return self.say("plot.at_limit", {"limit": name})
+        if scale != "linear" and value > at:
+            return self.say("plot.times_limit", {"limit": name, "times": digits(value / at, 2)})
+        if scale != "linear":
+            share = f"{digits(value / at * 100, 2)} %"
+            return self.say("plot.share_of_limit", {"limit": name, "share": share})
+        distance = show(abs(value - at), self.unit(column))
+        if value > at:
+            return self.say("plot.above_limit", {"limit": name, "distance": distance})
+        return self.say("plot.below_limit", {"limit": name, "distance": distance})
+
+    def of_count(self, statistic: Statistic, count: int) -> str:
+        """Return which of its repeats a value stands for; "" of a single one."""
+        if count < 2:
+            return ""
+        match statistic:
+            case "median":
+                return self.say("plot.median_of", {"count": count})
+            case "least":
+                return self.say("plot.least_of", {"count": count})
+            case "greatest":
+                return self.say("plot.greatest_of", {"count": count})
+
+    def times_another(self, times: float, name: str) -> str:
+        """Return how many times another thing something is."""
+        return self.say("plot.times_another", {"times": digits(times, 2), "name": name})
+
+    def left_out(self, count: int) -> str:
+        """Return that so many values have no place on a logarithmic axis; "" if none."""
+        if count == 1:
+            return self.say("plot.one_left_out")
+        return self.say("plot.left_out", {"count": count}) if count else ""
+
+    def joined(self, *parts: str) -> str:
+        """Return the parts of a reading in one line."""
+        return " · ".join(part for part in parts if part)
+
+    def _own(self, section: str, key: str) -> str:
+        return self.words.say(f"{self.experiment.id}.{section}.{key}")

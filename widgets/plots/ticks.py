@@ -1,0 +1,111 @@
+"""Where do the ticks of an axis stand? At 1-2-5 steps or powers, told in real units."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from experiments.units import show
+from experiments.views import Scale
+
+FACTORS = (1, 2, 5, 10)
+LEAST, MOST = 1e-30, 1e30  # no unit of ours reaches so far, and no arithmetic overflows
+
+
+def has_place(value: float, scale: Scale) -> bool:
+    """Can a value stand on an axis? No zero on a logarithmic one, and nothing without end."""
+    return (LEAST if scale != "linear" else -MOST) <= value <= MOST
+
+
+def to_axis(value: float, scale: Scale) -> float:
+    """Return where on the axis a value stands. Raises ValueError for 0 on a logarithmic one."""
+    if scale == "log2":
+        return math.log2(value)
+    if scale == "log10":
+        return math.log10(value)
+    return value
+
+
+def from_axis(place: float, scale: Scale) -> float:
+    """Return the value that stands at a place on the axis."""
+    if scale == "log2":
+        return float(2**place)
+    if scale == "log10":
+        return float(10**place)
+    return place
+
+
+def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> list[float]:
+    """Return the values between `low` and `high` that get a tick, `most` of them at the most."""
+    if not low < high or most < 1:
+        return []
+    is_binary = scale == "log2" or unit == "bytes"
+    if scale == "linear":
+        return _steps(low, high, (high - low) / most, is_binary=is_binary)
+    base = 2 if scale == "log2" else 10
+    first = math.ceil(math.log(low, base) - 1e-9)
+    last = math.floor(math.log(high, base) + 1e-9)
+    every = max(1, math.ceil((last - first + 1) / most))
+    if base == 2 and every > 1:
+        every += every % 2  # 4 KiB, 16 KiB, 64 KiB rather than 4, 32, 256
+    found = [float(base) ** power for power in range(first, last + 1) if power % every == 0]
+    if len(found) > 1 or most < 2:
+        return found
+    if base == 10:
+        found = [value for value in _between(low, high) if low <= value <= high]
+        if 1 < len(found) <= most:
+            return found
+    return _steps(low, high, (high - low) / most, is_binary=is_binary)  # almost linear, so near
+
+
+def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:
+    """Return what ticks say: "64 KiB", "1.5 s", never "1e6"; on a linear axis all in one unit."""
+    if scale != "linear" or not values:
+        return [label(value, unit) for value in values]
+    greatest = max(values, key=abs)
+    number, rest = _split(show(greatest, unit))
+    if not number or not greatest:
+        return [label(value, unit) for value in values]
+    one = greatest / number
+    return [f"{_plain(value / one)}{rest}" for value in values]
+
+
+def label(value: float, unit: str) -> str:
+    """Return what one tick says: "64 KiB", "1.5 s", never "1e6"."""
+    number, rest = _split(show(_tidy(value), unit))
+    return f"{_plain(number)}{rest}"
+
+
+def _split(text: str) -> tuple[float, str]:
+    """Return the number that a text begins with, and the rest."""
+    found = re.match(r"-?\d+(\.\d+)?", text)
+    return (float(found[0]), text[found.end() :]) if found else (0.0, text)
+
+
+def _plain(number: float) -> str:
+    """Return a number without zeros at its end: 0.5, not 0.500."""
+    text = f"{number:.6f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def _tidy(value: float) -> float:
+    """Return a tick without the dust of logarithms: 100 ns, not 99.99999 ns."""
+    return float(f"{value:.9g}")
+
+
+def _steps(low: float, high: float, least: float, *, is_binary: bool) -> list[float]:
+    """Return the multiples of the smallest round step that is not below `least`."""
+    if is_binary:
+        step = 2.0 ** math.ceil(math.log2(least) - 1e-9)
+    else:
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(factor * power for factor in FACTORS if factor * power >= least * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    return [count * step for count in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _between(low: float, high: float) -> list[float]:
+    """Return 1-2-5 values of the decades that `low` to `high` touches."""
+    decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    return [factor * 10.0**decade for decade in decades for factor in (1, 2, 5)]

@@ -1,0 +1,66 @@
+"""What can be done with the selected runs? A few buttons, those that make sense now."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from experiments.words import Words
+from widgets.basics import button, icon_button, row
+from widgets.icons import icon
+from widgets.look import Look
+
+
+class RunButtons(QWidget):
+    """Only asks; what is done is for others."""
+
+    open_asked = Signal()
+    again_asked = Signal()
+    compare_asked = Signal()
+    pin_asked = Signal()
+    export_asked = Signal()
+    delete_asked = Signal()
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look, self._words, self._is_pinned = look, words, False
+        say = words.say
+        self.open = button(say("runs.open"), "main", clicked=self.open_asked.emit)
+        self.compare = button(say("runs.compare"), "main", clicked=self.compare_asked.emit)
+        self.again = button(say("runs.again"), clicked=self.again_asked.emit)
+        self.again.setToolTip(say("runs.again_hint"))
+        self.pin = icon_button(look, "pin", say("runs.pin"))
+        self.pin.clicked.connect(self.pin_asked)
+        self.export = icon_button(look, "export", say("runs.export"))
+        self.export.clicked.connect(self.export_asked)
+        self.delete = icon_button(look, "delete", say("runs.delete"))
+        self.delete.clicked.connect(self.delete_asked)
+        self.setLayout(
+            row(
+                row(self.open, self.compare, self.again),
+                None,
+                row(self.pin, self.export, self.delete, space=0),
+            )
+        )
+        look.changed.connect(self._show_pin)
+
+    def show_one(self, *, is_whole: bool, is_pinned: bool) -> None:
+        """Offer what can be done with one run, or with a damaged file: to delete it."""
+        self._offer({self.open, self.again, self.pin, self.export} if is_whole else set())
+        self._is_pinned = is_pinned
+        self._show_pin()
+
+    def show_several(self, *, can_compare: bool) -> None:
+        """Offer what can be done with several runs at once."""
+        self._offer({self.compare, self.export} if can_compare else {self.export})
+
+    def _offer(self, offered: set[QWidget]) -> None:
+        for each in (self.open, self.compare, self.again, self.pin, self.export):
+            each.setVisible(each in offered)
+
+    def _show_pin(self) -> None:
+        theme = self._look.theme
+        self.pin.setIcon(icon("pin", theme.accent if self._is_pinned else theme.soft))
+        name = self._words.say("runs.unpin" if self._is_pinned else "runs.pin")
+        self.pin.setToolTip(name)
+        self.pin.setAccessibleName(name)

@@ -1,0 +1,277 @@
+"""What is known of the selected run, and what does a person say of it?
+
+What is typed is handed on when its field is left, and after a pause. Where it could not be kept,
+a sentence says so, and it stays in the field until it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
+
+from experiments.words import Words
+from widgets.basics import column, label
+from widgets.look import Look
+from widgets.runs.buttons import RunButtons
+from widgets.runs.facts import Facts
+from widgets.runs.warned import Warned
+from widgets.theme import STEP
+
+PAUSE_MS = 1200  # in typing, before what was typed is handed on
+NOTE_LINES = 3
+TAG_LIMIT, NAME_LIMIT = 12, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person says of a run."""
+
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """One run in words. With a `problem` its file is damaged, and can only be deleted."""
+
+    key: str
+    question: str
+    when: str
+    said: Said = Said()
+    finding: str = ""
+    ending: str = ""  # a sentence, if it did not end well
+    values: Sequence[tuple[str, str]] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    remarks: Sequence[str] = ()
+    problem: str = ""
+    is_pinned: bool = False
+
+
+class Details(QFrame):
+    """The panel beside the list."""
+
+    said = Signal(str, object)  # of the run with this key: Said
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._shown: RunDetails | None = None
+        self._unkept: dict[str, Said] = {}  # typed, but not kept yet, by key
+        self._why_unkept = ""
+        self.setProperty("role", "panel")
+        self.setAccessibleName(words.say("runs.details"))
+        self._make_fields()
+        self.buttons = RunButtons(look, words)
+        self._title = label("", "head", wrap=True)
+        self._when = label("", "soft", wrap=True)
+        self._hint = label("", "soft", wrap=True)
+        self._ending = Warned(self._look)
+        self._finding = label("", wrap=True)
+        self._problem = Warned(self._look)
+        self._values, self._facts = Facts(numbers=True), Facts()
+        self._remarks = label("", "soft", wrap=True)
+        self._head = QWidget()
+        self._head.setLayout(column(self._title, self._when, space=STEP))
+        self._parts = (
+            self._head, self._ending, self._finding, self._problem, self._hint, self.buttons,
+            self._fields, self._values, self._facts, self._remarks,
+        )  # fmt: skip
+        inner = QWidget()
+        layout = column(*self._parts, None, space=3 * STEP)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        inner.setLayout(layout)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inner)
+        frame = column(area)
+        frame.setContentsMargins(0, STEP, 0, STEP)
+        self.setLayout(frame)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self.hand_on)
+        look.changed.connect(self._measure)
+        self._measure()
+        self.show_nothing()
+
+    # --- what is shown ------------------------------------------------------------------------
+
+    def show_run(self, run: RunDetails) -> None:
+        """Show one run; what is being typed of the same one stays."""
+        is_other = self._shown is None or self._shown.key != run.key
+        if is_other:
+            self.hand_on()
+        self._shown = run
+        if is_other or not self._is_typing():
+            self._show_said(self._unkept.get(run.key, run.said))
+        self._title.setText(run.question)
+        self._when.setText(run.when)
+        self._when.show()
+        self._ending.setText(run.ending)
+        self._finding.setText(run.finding)
+        self._problem.setText(run.problem)
+        self._values.show_facts(run.values)
+        self._facts.show_facts(run.facts)
+        self._remarks.setText("\n".join(run.remarks))
+        is_whole = not run.problem
+        self._show_only(
+            {self._head, self._fields, self._values} if is_whole else {self._head},
+            {self._ending, self._finding, self._problem, self._facts, self._remarks},
+        )
+        self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
+        self._show_unkept()
+
+    def show_several(self, count: int, why_not_comparable: str | None) -> None:
+        """Show that several runs are selected, and why they cannot be compared ("" if they can).
+
+        None says nothing of comparing.
+        """
+        self.hand_on()
+        self._shown = None
+        self._title.setText(self._words.say("runs.several", {"count": count}))
+        self._when.setText(why_not_comparable or "")
+        self._when.setVisible(bool(why_not_comparable))
+        self._show_only({self._head}, set())
+        self.buttons.show_several(can_compare=why_not_comparable == "")
+
+    def show_nothing(self) -> None:
+        """Show that no run is selected."""
+        self.hand_on()
+        self._shown = None
+        self._hint.setText(self._words.say("runs.choose_one"))
+        self._show_only(set(), {self._hint})
+        self.buttons.hide()
+
+    def edit_name(self) -> None:
+        """Put the cursor into the name."""
+        if self._shown is not None and not self._shown.problem:
+            self.name.setFocus()
+            self.name.selectAll()
+
+    # --- what is typed ------------------------------------------------------------------------
+
+    def hand_on(self) -> None:
+        """Hand on what was typed, if it is something else than before."""
+        self._pause.stop()
+        if self._shown is None or self._shown.problem:
+            return
+        key, said = self._shown.key, self._typed()
+        failed = key in self._unkept and bool(self._why_unkept)
+        if failed or said != self._unkept.get(key, self._shown.said):
+            self._unkept[key] = said
+            self.said.emit(key, said)
+
+    def tell_kept(self, key: str, said: Said) -> None:
+        """Take note that what was typed of a run has been kept."""
+        if self._unkept.get(key) == said:
+            del self._unkept[key]
+        if self._shown is not None and self._shown.key == key:
+            self._shown = replace(self._shown, said=said)
+        self._why_unkept = ""
+        self._show_unkept()
+
+    def tell_not_kept(self, sentence: str) -> None:
+        """Say why what was typed could not be kept; it is handed on again with every chance."""
+        self._why_unkept = sentence
+        self._show_unkept()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hand on what was typed when its field is left."""
+        if event.type() == QEvent.Type.FocusOut:
+            self.hand_on()
+        return False
+
+    def _make_fields(self) -> None:
+        say = self._words.say
+        self.name = QLineEdit()
+        self.name.setMaxLength(NAME_LIMIT)
+        self.name.setAccessibleName(say("runs.name"))
+        self.name.setPlaceholderText(say("runs.name_hint"))
+        self.name.returnPressed.connect(self.hand_on)
+        self.note = QPlainTextEdit()
+        self.note.setProperty("role", "note")
+        self.note.setTabChangesFocus(True)
+        self.note.setAccessibleName(say("runs.note"))
+        self.note.setPlaceholderText(say("runs.note_hint"))
+        self.tags = QLineEdit()
+        self.tags.setAccessibleName(say("runs.tags"))
+        self.tags.setPlaceholderText(say("runs.tags_hint"))
+        self.tags.returnPressed.connect(self.hand_on)
+        self._unkept_says = Warned(self._look)
+        self._fields = QWidget()
+        named = (("runs.name", self.name), ("runs.note", self.note), ("runs.tags", self.tags))
+        fields = [column(label(say(key), "soft"), field, space=STEP) for key, field in named]
+        self._fields.setLayout(column(*fields, self._unkept_says))
+        for field in (self.name, self.note, self.tags):
+            field.installEventFilter(self)
+        self.name.textEdited.connect(self._typing)
+        self.tags.textEdited.connect(self._typing)
+        self.note.textChanged.connect(self._typing)
+
+    def _typing(self) -> None:
+        if self._shown is not None:
+            self._pause.start()
+
+    def _is_typing(self) -> bool:
+        return self._pause.isActive() or any(
+            field.hasFocus() for field in (self.name, self.note, self.tags)
+        )
+
+    def _typed(self) -> Said:
+        tags = dict.fromkeys(" ".join(tag.split()) for tag in self.tags.text().split(","))
+        return Said(
+            self.name.text().strip(),
+            self.note.toPlainText().strip(),
+            tuple(tag for tag in tags if tag)[:TAG_LIMIT],
+        )
+
+    def _show_said(self, said: Said) -> None:
+        if said == self._typed():
+            return
+        self.name.setText(said.name)
+        self.name.setCursorPosition(0)
+        self.note.setPlainText(said.note)
+        self.tags.setText(", ".join(said.tags))
+        self._pause.stop()
+
+    def _show_unkept(self) -> None:
+        is_unkept = self._shown is not None and self._shown.key in self._unkept
+        self._unkept_says.setText(self._why_unkept if is_unkept else "")
+        self._unkept_says.setVisible(bool(self._unkept_says.text()))
+
+    def _show_only(self, always: set[QWidget], if_filled: set[QWidget]) -> None:
+        """Show these parts, those of the second set only where they say something."""
+        for part in self._parts:
+            filled = part in if_filled and bool(getattr(part, "text", str)())
+            part.setVisible(part in always or filled or part is self.buttons)
+
+    def _measure(self) -> None:
+        theme = self._look.theme
+        self.note.setFixedHeight(round(theme.px("text") * 1.25 * NOTE_LINES) + 5 * STEP)
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    details = Details(look, words)
+    details.show_run(
+        RunDetails(
+            key="a",
+            question="Reading in a row or all over: does the order matter?",
+            when="today 14:03 · full",
+            said=Said("Before the BIOS update", "Window open", ("office",)),
+            finding="The order alone makes it 20× and 400× as long.",
+            ending=words.say("runs.stopped"),
+            values=(("random over in a row", "20×"), ("chained over in a row", "400×")),
+            facts=(("Rounds", "5"), ("Machine", "AMD EPYC 7B13")),
+        )
+    )
+    return details
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample, size=(344, 700))

@@ -1,0 +1,139 @@
+"""What is inside the files that somebody brings, before any of them is taken? Nothing executes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label, row
+from widgets.look import Look
+from widgets.overlay import Overlay
+from widgets.runs.facts import Facts
+from widgets.theme import STEP
+
+WIDTH_PX = 620
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """One file in words. With a `problem` it cannot be taken; `remark` says if it is here already.
+
+    `key` names it among the others.
+    """
+
+    key: str
+    file: str
+    question: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    brief: str = ""  # the most telling of them, in one line
+    remark: str = ""
+    problem: str = ""
+
+
+class ImportLook(Overlay):
+    """Shows the files and asks what is to become of them; closing it leaves them."""
+
+    keep_asked = Signal(object)  # the keys of those that are to be kept
+    look_asked = Signal(str)  # this one is to be opened where it is
+
+    def __init__(self, parent: QWidget, files: Sequence[Inside], look: Look, words: Words) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        whole = [each.key for each in files if not each.problem]
+        say, values = words.say, {"count": len(files)}
+        title = say("import.one") if len(files) == 1 else say("import.several", values)
+        self.add_head(title, say("import.leave"), look)
+        blocks = [self._block(each, say("import.look"), alone=len(files) == 1) for each in files]
+        self._files = QWidget()
+        self._files.setLayout(column(*blocks, None, space=5 * STEP))
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(self._files)
+        area.setMinimumHeight(
+            min(self._files.sizeHint().height() + 2 * STEP, parent.height() - 60 * STEP)
+        )
+        area.setFocusPolicy(area.focusPolicy().NoFocus)
+        self.content.addWidget(area)
+        keep_words = (
+            say("import.keep") if len(files) == 1 else say("import.keep_all", {"count": len(whole)})
+        )
+        self.keep_button = button(keep_words, "main", clicked=lambda: self._keep(whole))
+        self.leave_button = button(
+            say("import.leave" if len(files) == 1 else "import.leave_all"), clicked=self.dismiss
+        )
+        parts: list[QWidget] = [self.leave_button]
+        if whole:
+            parts.insert(0, self.keep_button)
+            if len(files) == 1:
+                self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
+                parts.insert(1, self.look_button)
+        self.content.addLayout(row(*parts, None))
+        self.setFocusProxy(parts[0])
+
+    def _block(self, inside: Inside, look_words: str, *, alone: bool) -> QWidget:
+        """Return one file, with a way to look at it where there are several."""
+        block = QWidget()
+        parts: list[QWidget] = []
+        if inside.problem:
+            parts = [label(inside.file, "strong", wrap=True), label(inside.problem, wrap=True)]
+        else:
+            facts = Facts(wide=True)
+            facts.show_facts(inside.facts)
+            parts = [
+                label(inside.question, "strong", wrap=True),
+                label(inside.file, "soft", wrap=True),
+                facts if alone else label(inside.brief, "note", wrap=True),
+            ]
+            if inside.remark:
+                parts.append(label(inside.remark, "soft", wrap=True))
+        layout = column(*parts, space=STEP)
+        if not alone and not inside.problem:
+            only = button(look_words, "link", clicked=lambda: self._look(inside.key))
+            only.setAccessibleName(f"{look_words}: {inside.file}")
+            layout.addLayout(row(only, None))
+        block.setLayout(layout)
+        return block
+
+    def _keep(self, keys: Sequence[str]) -> None:
+        self.dismiss()
+        self.keep_asked.emit(list(keys))
+
+    def _look(self, key: str) -> None:
+        self.dismiss()
+        self.look_asked.emit(key)
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    window = QWidget()
+    window.resize(1100, 700)
+    facts = (("Machine", "AMD EPYC 7B13"), ("When", "12 March 2026 14:03:21"), ("Rows", "126"))
+    question = "Reading in a row or all over: does the order matter?"
+    files = [
+        Inside(
+            key="a",
+            file="mine.coreopsis.jsonl",
+            question=question,
+            facts=facts,
+            brief="full · 12 March",
+        ),
+        Inside(
+            key="b",
+            file="old.coreopsis.jsonl",
+            problem=words.say(
+                "problems.recording_damaged",
+                {"name": "old.coreopsis.jsonl", "line": 4, "reason": "torn"},
+            ),
+        ),
+    ]
+    sheet = ImportLook(window, files, look, words)
+    sheet.open()
+    return window
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample, size=(1100, 700))

@@ -1,0 +1,182 @@
+"""Which runs stand in the table, and in which order? Searched and sorted in one go.
+
+Pinned runs stay on top in every order. Ten thousand runs are searched and sorted in some
+milliseconds, because keys are made once for each run and not for each comparison.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from experiments.words import Words
+from widgets.runs.listed import ListedRun
+
+Index = QModelIndex | QPersistentModelIndex
+RUN_ROLE = Qt.ItemDataRole.UserRole
+NOWHERE = QModelIndex()
+
+
+class Column(IntEnum):
+    """The columns, from left to right."""
+
+    PIN = 0
+    WHEN = 1
+    RUN = 2
+    RESULT = 3
+    SETTINGS = 4
+    MACHINE = 5
+
+
+HEADINGS = {
+    Column.WHEN: "runs.when",
+    Column.RUN: "runs.run",
+    Column.RESULT: "runs.result",
+    Column.SETTINGS: "runs.settings",
+    Column.MACHINE: "runs.machine",
+}
+
+
+class RunsModel(QAbstractTableModel):
+    """The runs that are shown, of all that there are."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self._all: Sequence[ListedRun] = ()
+        self._texts: list[str] = []
+        self._asked: tuple[str, ...] = ()
+        self._tags: frozenset[str] = frozenset()
+        self._column, self._is_descending = Column.WHEN, True
+        self.shown: list[ListedRun] = []
+
+    @property
+    def total(self) -> int:
+        """How many runs there are, also those that are not shown."""
+        return len(self._all)
+
+    def set_runs(self, runs: Sequence[ListedRun]) -> None:
+        """Take other runs."""
+        self._all = runs
+        self._texts = [run.words for run in runs]
+        self._show()
+
+    def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
+        """Show only the runs that contain every word of `text` and have every one of `tags`."""
+        self._asked, self._tags = tuple(text.lower().split()), tags
+        self._show()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Put the runs into the order of a column."""
+        if column in HEADINGS:
+            self._column = Column(column)
+            self._is_descending = order is Qt.SortOrder.DescendingOrder
+            self._show()
+
+    def row_of(self, key: str) -> int | None:
+        """Return where a run stands, None if it is not shown."""
+        return next((row for row, run in enumerate(self.shown) if run.key == key), None)
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        """Return how many runs are shown."""
+        return 0 if parent.isValid() else len(self.shown)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:
+        """Return how many columns there are."""
+        return 0 if parent.isValid() else len(Column)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell in words, the hint on it, or the whole run."""
+        if not index.isValid():
+            return None
+        run, column = self.shown[index.row()], Column(index.column())
+        if role == RUN_ROLE:
+            return run
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._text(run, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _escaped(self._hint(run, column))
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the heading of a column."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._words.say(HEADINGS[Column(section)]) if section in HEADINGS else ""
+        if role == Qt.ItemDataRole.AccessibleTextRole and section == Column.PIN:
+            return self._words.say("runs.pinned")
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def _show(self) -> None:
+        self.beginResetModel()
+        asked, tags = self._asked, self._tags
+        found = [
+            run
+            for run, text in zip(self._all, self._texts, strict=True)
+            if all(word in text for word in asked) and tags.issubset(run.tags)
+        ]
+        found.sort(key=lambda run: run.at, reverse=True)  # what is equal stays newest first
+        if self._column is not Column.WHEN or not self._is_descending:
+            found.sort(key=_KEYS[self._column], reverse=self._is_descending)
+        found.sort(key=lambda run: not run.is_pinned)
+        self.shown = found
+        self.endResetModel()
+
+    def _text(self, run: ListedRun, column: Column) -> str:
+        match column:
+            case Column.PIN:
+                return self._words.say("runs.pinned") if run.is_pinned else ""
+            case Column.WHEN:
+                return _joined(run.when, run.kind)
+            case Column.RUN:
+                return _joined(run.title, run.ending, *run.tags, run.problem)
+            case Column.RESULT:
+                return _joined(*(f"{each.label} {each.shown}" for each in run.results))
+            case Column.SETTINGS:
+                return _joined(*run.settings)
+            case Column.MACHINE:
+                return run.machine
+
+    def _hint(self, run: ListedRun, column: Column) -> str:
+        match column:
+            case Column.PIN:
+                return self._words.say("runs.unpin" if run.is_pinned else "runs.pin")
+            case Column.WHEN:
+                return _joined(run.exact, run.kind)
+            case Column.RUN:
+                parts = (run.title, run.question, run.ending, run.problem, run.note)
+                return "\n".join(part for part in (*parts, ", ".join(run.tags)) if part)
+            case Column.RESULT:
+                return run.finding
+            case _:
+                return self._text(run, column)
+
+
+_KEYS: dict[Column, Callable[[ListedRun], Any]] = {
+    Column.WHEN: lambda run: run.at,
+    Column.RUN: lambda run: (run.title or run.problem).lower(),
+    # Values of different kinds cannot be held against each other.
+    Column.RESULT: lambda run: (
+        (run.results[0].label, run.results[0].value) if run.results else ("", 0.0)
+    ),
+    Column.SETTINGS: lambda run: [text.lower() for text in run.settings],
+    Column.MACHINE: lambda run: run.machine.lower(),
+}
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _escaped(text: str) -> str:
+    """Return text that Qt cannot take for markup, whatever people write."""
+    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>") if text else ""

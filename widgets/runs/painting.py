@@ -1,0 +1,193 @@
+"""How is one line of the list drawn? Two lines of text a run, numbers at the right, one hairline.
+
+A cell in words, for those who do not see it, comes from the model.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from widgets.icons import pixmap
+from widgets.look import Look
+from widgets.runs.listed import ListedRun
+from widgets.runs.model import RUN_ROLE, Column
+from widgets.theme import STEP
+
+MARGIN = 2 * STEP  # left and right of a cell
+LEADING = 1.45  # of a line of text
+ICON = 14  # pixels at zoom 1
+TAG_CORNER = 4
+RING_PX = 3
+
+Index = QModelIndex | QPersistentModelIndex
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class RunPainter(QStyledItemDelegate):
+    """Draws the cells of a RunsModel."""
+
+    def __init__(self, look: Look, table: QTableView) -> None:
+        super().__init__(table)
+        self._look, self._table = look, table
+
+    def row_height(self) -> int:
+        """Return the height of one run."""
+        theme = self._look.theme
+        return round(LEADING * (theme.px("text") + theme.px("note"))) + 4 * STEP
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Return the height of a line; the width is that of the column."""
+        return QSize(0, self.row_height())
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell."""
+        run, column = index.data(RUN_ROLE), Column(index.column())
+        painter.save()
+        painter.setClipRect(option.rect)
+        self._draw_ground(painter, option, index)
+        upper, lower = self._lines(option.rect)
+        match column:
+            case Column.PIN:
+                self._draw_pin(painter, option, run)
+            case Column.WHEN:
+                self._draw_text(painter, upper, run.when)
+                self._draw_soft(painter, lower, run.kind)
+            case Column.RUN if run.problem:
+                self._draw_problem(painter, upper, lower, run)
+            case Column.RUN:
+                self._draw_text(painter, upper, run.title, weight=QFont.Weight.Medium)
+                self._draw_said(painter, lower, run)
+            case Column.RESULT:
+                for line, result in zip((upper, lower), run.results, strict=False):
+                    self._draw_result(painter, line, result.label, result.shown)
+            case Column.SETTINGS:
+                self._draw_soft(painter, upper, run.settings[0] if run.settings else "")
+                self._draw_soft(painter, lower, " · ".join(run.settings[1:]))
+            case Column.MACHINE:
+                self._draw_soft(painter, upper, run.machine)
+        painter.restore()
+
+    def _lines(self, rect: QRect) -> tuple[QRect, QRect]:
+        theme = self._look.theme
+        upper, lower = (round(LEADING * theme.px(name)) for name in ("text", "note"))
+        inner = rect.adjusted(MARGIN, 0, -MARGIN, -1)
+        top = inner.top() + (inner.height() - upper - lower) // 2
+        return (
+            QRect(inner.left(), top, inner.width(), upper),
+            QRect(inner.left(), top + upper, inner.width(), lower),
+        )
+
+    def _draw_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, rect = self._look.theme, option.rect
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, QColor(theme.accent_wash))
+        painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, QColor(theme.line))
+        if self._table.hasFocus() and self._table.currentIndex().row() == index.row():
+            self._draw_ring(painter, rect, is_first=index.column() == Column.PIN)
+
+    def _draw_ring(self, painter: QPainter, rect: QRect, *, is_first: bool) -> None:
+        """Mark the line that the keys move from."""
+        accent = QColor(self._look.theme.accent)
+        painter.fillRect(rect.left(), rect.top(), rect.width(), 1, accent)
+        painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, accent)
+        if is_first:
+            painter.fillRect(rect.left(), rect.top(), RING_PX, rect.height(), accent)
+
+    def _draw_pin(self, painter: QPainter, option: QStyleOptionViewItem, run: ListedRun) -> None:
+        theme = self._look.theme
+        if run.problem:
+            return
+        if run.is_pinned:
+            colour = theme.accent
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            colour = theme.soft
+        else:
+            return
+        self._draw_icon(painter, option.rect.center().x(), option.rect.center().y(), "pin", colour)
+
+    def _draw_icon(self, painter: QPainter, x: int, y: int, name: str, colour: str) -> int:
+        """Draw an icon around a point; return its width."""
+        size = round(ICON * self._look.theme.zoom)
+        ratio = painter.device().devicePixelRatioF()
+        painter.drawPixmap(x - size // 2, y - size // 2, pixmap(name, colour, size, ratio))
+        return size
+
+    def _draw_text(
+        self, painter: QPainter, line: QRect, text: str, *, weight: int = QFont.Weight.Normal
+    ) -> None:
+        theme = self._look.theme
+        self._draw(painter, line, text, theme.font("text", weight=weight), theme.ink)
+
+    def _draw_soft(self, painter: QPainter, line: QRect, text: str) -> None:
+        theme = self._look.theme
+        self._draw(painter, line, text, theme.font("note"), theme.soft)
+
+    def _draw(
+        self,
+        painter: QPainter,
+        line: QRect,
+        text: str,
+        font: QFont,
+        colour: str,
+        align: Qt.AlignmentFlag = LEFT,
+    ) -> int:
+        """Draw text on a line, shortened where it does not fit; return its width."""
+        metrics = QFontMetrics(font)
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        painter.drawText(line, align | Qt.TextFlag.TextSingleLine, shown)
+        return min(line.width(), metrics.horizontalAdvance(shown))
+
+    def _draw_result(self, painter: QPainter, line: QRect, name: str, number: str) -> None:
+        theme = self._look.theme
+        font = theme.font("note", mono=True)
+        width = self._draw(painter, line, number, font, theme.ink, RIGHT)
+        self._draw_soft(painter, line.adjusted(0, 0, -width - MARGIN, 0), name)
+
+    def _draw_problem(self, painter: QPainter, upper: QRect, lower: QRect, run: ListedRun) -> None:
+        theme = self._look.theme
+        self._draw_text(painter, upper, run.title)
+        width = self._draw_icon(
+            painter, lower.left() + ICON // 2, lower.center().y(), "attention", theme.attention
+        )
+        line = lower.adjusted(width + STEP, 0, 0, 0)
+        self._draw(painter, line, run.problem, theme.font("note"), theme.attention)
+
+    def _draw_said(self, painter: QPainter, line: QRect, run: ListedRun) -> None:
+        """Draw how it ended, its tags, then its note or the question that its name hides."""
+        theme, left = self._look.theme, line.left()
+        if run.ending:
+            name, colour = (
+                ("attention", theme.attention) if run.is_troubled else ("stop", theme.soft)
+            )
+            half = round(ICON * theme.zoom) // 2
+            left += self._draw_icon(painter, left + half, line.center().y(), name, colour) + STEP
+            rest = line.adjusted(left - line.left(), 0, 0, 0)
+            left += self._draw(painter, rest, run.ending, theme.font("note"), colour) + MARGIN
+        for tag in run.tags:
+            rest = line.adjusted(left - line.left(), 0, 0, 0)
+            if rest.width() < 10 * STEP:
+                return
+            left += self._draw_tag(painter, rest, tag) + STEP
+        left += STEP if run.tags else 0
+        text = " ".join((run.note or run.question).split())
+        self._draw_soft(painter, line.adjusted(left - line.left(), 0, 0, 0), text)
+
+    def _draw_tag(self, painter: QPainter, line: QRect, tag: str) -> int:
+        theme = self._look.theme
+        font = theme.font("small")
+        width = min(QFontMetrics(font).horizontalAdvance(tag) + 2 * STEP + 1, line.width())
+        box = QRect(line.left(), line.top() + 1, width, line.height() - 2)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(theme.line))
+        painter.setBrush(QColor(theme.ground))
+        painter.drawRoundedRect(
+            box.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), TAG_CORNER, TAG_CORNER
+        )
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._draw(painter, box.adjusted(STEP, 0, -STEP, 0), tag, font, theme.soft)
+        return width

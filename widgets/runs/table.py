@@ -1,0 +1,298 @@
+"""Which runs are there? A table to look through, sort, and choose from.
+
+What is chosen, where it is scrolled to and which run is the current one outlive every refresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from experiments.words import Words
+from widgets.look import Look
+from widgets.runs.listed import ListedRun, Result
+from widgets.runs.model import Column, Index, RunsModel
+from widgets.runs.painting import RunPainter
+from widgets.theme import STEP
+
+WIDTHS = {  # pixels at zoom 1
+    Column.PIN: 28,
+    Column.WHEN: 130,
+    Column.RUN: 240,
+    Column.RESULT: 220,
+    Column.SETTINGS: 150,
+    Column.MACHINE: 140,
+}
+LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.RESULT)  # in this order, if it is narrow
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was chosen and where the table stood, before its runs became others."""
+
+    keys: frozenset[str] = frozenset()
+    current: str = ""
+    row: int = 0
+    scrolled: int = 0
+
+
+class RunsTable(QTableView):
+    """The list of runs. Keys name them."""
+
+    chosen = Signal()  # other runs are selected now, or they have changed
+    opened = Signal(str)  # a run, by Enter or a double click
+    rename_asked = Signal()
+    delete_asked = Signal()
+    pin_asked = Signal()  # for all that are selected
+    pin_clicked = Signal(str)  # for this one alone
+    menu_asked = Signal(QPoint)  # at this place of the screen
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look = look
+        self.runs = RunsModel(words)
+        self.setModel(self.runs)
+        self._painter = RunPainter(look, self)
+        self.setItemDelegate(self._painter)
+        self.setAccessibleName(words.say("runs.list"))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setMouseTracking(True)  # a pin appears under the mouse
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(STEP)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
+        header.setSortIndicator(Column.WHEN, Qt.SortOrder.DescendingOrder)
+        header.setSectionsClickable(True)
+        self.setSortingEnabled(True)
+        self._before = _Before()
+        self._is_restoring = False
+        self.runs.modelAboutToBeReset.connect(self._remember)
+        self.runs.modelReset.connect(self._restore)
+        self.selectionModel().selectionChanged.connect(self._tell_chosen)
+        look.changed.connect(self._measure)
+        self._measure()
+
+    def show_runs(self, runs: Sequence[ListedRun]) -> None:
+        """Show other runs, or the same ones as they are now."""
+        self.runs.set_runs(runs)
+
+    def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
+        """Show only the runs with these words and tags."""
+        self.runs.search(text, tags)
+
+    def selected(self) -> list[ListedRun]:
+        """Return the selected runs, from top to bottom."""
+        rows: set[int] = set()
+        selection = self.selectionModel().selection()
+        for part in (selection.at(place) for place in range(selection.count())):
+            rows.update(range(part.top(), part.bottom() + 1))
+        return [self.runs.shown[row] for row in sorted(rows)]
+
+    def select(self, keys: Sequence[str]) -> None:
+        """Select these runs, as far as they are shown; the first becomes the current one."""
+        rows = [row for key in keys if (row := self.runs.row_of(key)) is not None]
+        self._select_rows(rows, rows[0] if rows else None)
+        if rows:
+            self.scrollTo(self.runs.index(rows[0], Column.RUN))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open, rename, delete and pin by keys; the rest is moving and choosing."""
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._open(self.currentIndex())
+            case Qt.Key.Key_F2:
+                self.rename_asked.emit()
+            case Qt.Key.Key_Delete | Qt.Key.Key_Backspace:
+                self.delete_asked.emit()
+            case Qt.Key.Key_P if event.modifiers() == Qt.KeyboardModifier.NoModifier:
+                self.pin_asked.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Leave letters alone: there is a search field, and some letters do something."""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open the run under the mouse."""
+        index = self.indexAt(event.position().toPoint())
+        if index.column() != Column.PIN:
+            self._open(index)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Pin or unpin by a click on the pin."""
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and index.column() == Column.PIN:
+            self.pin_clicked.emit(self.runs.shown[index.row()].key)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done: at the mouse, or below the current run."""
+        place = event.globalPos()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            below = self.visualRect(self.currentIndex()).bottomLeft()
+            place = self.viewport().mapToGlobal(below)
+        self.menu_asked.emit(place)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """Draw the ring around the whole line, not the cell alone."""
+        super().currentChanged(current, previous)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Draw no ring any more."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Have a current run, so that keys and eyes know where they are."""
+        super().focusInEvent(event)
+        self.viewport().update()
+        if not self.currentIndex().isValid() and self.runs.shown:
+            self._select_rows([0], 0)
+            self._tell_chosen()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out columns that have no room; the details of a run have all of them."""
+        super().resizeEvent(event)
+        self._give_room()
+
+    def _open(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.opened.emit(self.runs.shown[index.row()].key)
+
+    def _measure(self) -> None:
+        """Make lines as high and columns as wide as the text needs."""
+        zoom = self._look.theme.zoom
+        self.verticalHeader().setDefaultSectionSize(self._painter.row_height())
+        self.verticalScrollBar().setSingleStep(self._painter.row_height() // 2)
+        for column, width in WIDTHS.items():
+            self.setColumnWidth(column, round(width * zoom))
+        self._give_room()
+
+    def _give_room(self) -> None:
+        zoom, room = self._look.theme.zoom, self.viewport().width()
+        hidden: set[Column] = set()
+        for column in (None, *LAST_TO_GO):
+            hidden |= {column} if column is not None else set()
+            wanted = sum(width for each, width in WIDTHS.items() if each not in hidden)
+            if wanted * zoom <= room:
+                break
+        for column in LAST_TO_GO:
+            self.setColumnHidden(column, column in hidden)
+
+    def _select_rows(self, rows: Sequence[int], current: int | None) -> None:
+        selection = QItemSelection()
+        for first, last in _stretches(rows):
+            selection.select(
+                self.runs.index(first, Column.PIN), self.runs.index(last, Column.MACHINE)
+            )
+        model, flag = self.selectionModel(), QItemSelectionModel.SelectionFlag
+        if current is not None:
+            model.setCurrentIndex(self.runs.index(current, Column.RUN), flag.NoUpdate)
+        model.select(selection, flag.ClearAndSelect)
+
+    def _remember(self) -> None:
+        current = self.currentIndex()
+        shown = self.runs.shown
+        self._before = _Before(
+            frozenset(run.key for run in self.selected()),
+            shown[current.row()].key if current.isValid() else "",
+            max(0, current.row()),
+            self.verticalScrollBar().value(),
+        )
+
+    def _restore(self) -> None:
+        """Choose what was chosen; where none of it is left, what has come into its place."""
+        before, shown = self._before, self.runs.shown
+        rows = [row for row, run in enumerate(shown) if run.key in before.keys]
+        current = self.runs.row_of(before.current) if before.current else None
+        if shown and not rows:
+            rows = [min(before.row, len(shown) - 1)]
+        if rows and current not in rows:
+            current = rows[0]
+        self.clearSpans()
+        for row, run in enumerate(shown):
+            if run.problem:  # the sentence has the whole line for itself
+                self.setSpan(row, Column.RUN, 1, len(Column) - Column.RUN)
+        self._is_restoring = True
+        self._select_rows(rows, current)
+        self._is_restoring = False
+        self.verticalScrollBar().setValue(before.scrolled)
+        self.chosen.emit()
+
+    def _tell_chosen(self) -> None:
+        if not self._is_restoring:
+            self.chosen.emit()
+
+
+def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and last of rows that follow each other: few, where many are selected."""
+    found: list[tuple[int, int]] = []
+    for row in sorted(rows):
+        if found and found[-1][1] == row - 1:
+            found[-1] = (found[-1][0], row)
+        else:
+            found.append((row, row))
+    return found
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    table = RunsTable(look, words)
+    question = "Reading in a row or all over: does the order matter?"
+    table.show_runs(
+        [
+            ListedRun(
+                key=str(number),
+                at=f"2026-03-{28 - number % 28:02}T14:03:00",
+                when=f"{28 - number % 28} March",
+                exact="14:03:21",
+                title="Before the BIOS update" if number == 2 else question,
+                question=question if number == 2 else "",
+                machine="AMD EPYC 7B13",
+                kind="quick" if number % 3 else "full",
+                settings=("Largest array 64 MiB", "Rounds 3") if number % 4 == 1 else (),
+                results=(
+                    Result("random over in a row", f"{18 + number * 0.31:.1f}×", 18.0 + number),
+                    Result("chained over in a row", f"{300 + number}×", 300.0),
+                ),
+                ending="Stopped" if number == 4 else "Failed" if number == 5 else "",
+                is_troubled=number == 5,
+                note="Window open, fan loud" if number in (1, 4) else "",
+                tags=("office", "hot day") if number == 1 else (),
+                is_pinned=number == 2,
+            )
+            for number in range(40)
+        ]
+        + [
+            ListedRun(
+                key="x",
+                at="2026-03-20",
+                title="20260320-burst.coreopsis.jsonl",
+                problem=words.say(
+                    "problems.recording_damaged",
+                    {"name": "20260320-burst.coreopsis.jsonl", "line": 4, "reason": "torn"},
+                ),
+            )
+        ]
+    )
+    return table
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample, size=(930, 640))

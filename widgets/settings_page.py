@@ -1,0 +1,159 @@
+"""What can a person set? A few things, each of which holds at once."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label, row
+from widgets.check import Check
+from widgets.look import Look
+from widgets.overlay import Overlay
+from widgets.scrolling import scrolling
+from widgets.segments import Segments
+from widgets.theme import STEP, ZOOMS
+
+WIDTH_PX = 720
+
+
+class Shown(Protocol):
+    """What the page shows of the settings."""
+
+    @property
+    def mode(self) -> str:
+        """One of "system", "light", "dark"."""
+
+    @property
+    def zoom(self) -> float:
+        """One of theme.ZOOMS, or something between."""
+
+    @property
+    def motion(self) -> str:
+        """Either "system" or "none"."""
+
+    @property
+    def letters(self) -> bool:
+        """Do single letters act as shortcuts?"""
+
+    @property
+    def closing(self) -> str:
+        """One of "ask", "finish", "stop"."""
+
+
+class SettingsDialog(Overlay):
+    """The settings. There is nothing to confirm: `changed` comes with each change."""
+
+    changed = Signal(object)  # dict of the settings that are others now
+    folder_wanted = Signal()
+
+    def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        self._words, self._look, self._zoom = words, look, 1.0
+        self.add_head(words.say("settings.title"), words.say("overlay.close"), look)
+        self.mode = self._segments("settings.mode", "mode", _modes(words))
+        self.motion = self._segments("settings.motion", "motion", _motions(words))
+        self.closing = self._segments("settings.closing", "closing", _closings(words))
+        self.letters = Check(words.say("settings.letters_on"), look)
+        self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
+        self.smaller = button("−", clicked=lambda: self._zoom_by(-1))
+        self.smaller.setAccessibleName(words.say("settings.smaller"))
+        self.larger = button("+", clicked=lambda: self._zoom_by(1))
+        self.larger.setAccessibleName(words.say("settings.larger"))
+        self.percent = label("", "number")
+        self.percent.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.percent.setMinimumWidth(14 * STEP)
+        self.folder = label("", "small", wrap=True)
+        self.folder.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        opener = button(words.say("settings.open_folder"), clicked=self.folder_wanted.emit)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(8 * STEP)
+        self._grid.setVerticalSpacing(5 * STEP)
+        self._grid.setColumnStretch(1, 1)
+        content = QWidget()
+        content.setLayout(self._grid)
+        self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
+        self._add(words.say("settings.mode"), self.mode)
+        self._add(words.say("settings.zoom"), row(self.smaller, self.percent, self.larger, None))
+        self._add(words.say("settings.motion"), self.motion)
+        self._add(words.say("settings.letters"), self.letters)
+        self._add(words.say("settings.closing"), self.closing)
+        self._add(words.say("settings.folder"), column(self.folder, row(opener, None)))
+        area = scrolling(content, words.say("settings.title"))
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
+        self.content.addWidget(area, 1)
+
+    def show_settings(self, settings: Shown, folder: str) -> None:
+        """Show these values; emits nothing."""
+        self.mode.choose(settings.mode)
+        self.motion.choose(settings.motion)
+        self.closing.choose(settings.closing)
+        self.letters.setChecked(settings.letters)
+        self.folder.setText(folder)
+        self._show_zoom(settings.zoom)
+
+    def _segments(self, key: str, setting: str, choices: list[tuple[str, str]]) -> Segments:
+        segments = Segments(choices, name=self._words.say(key))
+        segments.chosen.connect(lambda choice: self.changed.emit({setting: choice}))
+        return segments
+
+    def _add(self, text: str, control: QWidget | QLayout) -> None:
+        place = self._grid.rowCount()
+        words = label(text, "strong", wrap=True)
+        self._grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignVCenter)
+        if isinstance(control, QLayout):
+            self._grid.addLayout(control, place, 1, Qt.AlignmentFlag.AlignVCenter)
+        else:
+            self._grid.addWidget(control, place, 1, Qt.AlignmentFlag.AlignVCenter)
+
+    def _zoom_by(self, steps: int) -> None:
+        nearest = min(range(len(ZOOMS)), key=lambda place: abs(ZOOMS[place] - self._zoom))
+        zoom = ZOOMS[min(max(nearest + steps, 0), len(ZOOMS) - 1)]
+        if zoom != self._zoom:  # at the end a button stays: without it the focus would jump
+            self._show_zoom(zoom)
+            self.changed.emit({"zoom": zoom})
+
+    def _show_zoom(self, zoom: float) -> None:
+        self._zoom = zoom
+        self.percent.setText(self._words.say("settings.percent", {"percent": round(zoom * 100)}))
+
+
+def _modes(words: Words) -> list[tuple[str, str]]:
+    return [
+        ("system", words.say("settings.as_system")),
+        ("light", words.say("settings.light")),
+        ("dark", words.say("settings.dark")),
+    ]
+
+
+def _motions(words: Words) -> list[tuple[str, str]]:
+    return [("system", words.say("settings.as_system")), ("none", words.say("settings.none"))]
+
+
+def _closings(words: Words) -> list[tuple[str, str]]:
+    return [
+        ("ask", words.say("settings.ask")),
+        ("finish", words.say("closing.finish")),
+        ("stop", words.say("closing.stop")),
+    ]
+
+
+if __name__ == "__main__":
+    from types import SimpleNamespace
+
+    from widgets.preview import preview
+
+    def _sample(look: Look, words: Words) -> QWidget:
+        window = QWidget()
+        window.resize(1280, 720)
+        values = SimpleNamespace(
+            mode="system", zoom=look.theme.zoom, motion="none", letters=True, closing="ask"
+        )
+        page = SettingsDialog(words, look, window)
+        page.show_settings(values, "~/.local/share/coreopsis")
+        page.open()
+        return window
+
+    preview(_sample, size=(1280, 720))

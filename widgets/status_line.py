@@ -1,0 +1,74 @@
+"""What is going on? The quiet line at the bottom: machine, what runs, and a way to stop it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel
+
+from experiments.words import Words
+from widgets.basics import button, label, row
+from widgets.theme import STEP
+
+MACHINE_CHARACTERS = 44
+
+
+class StatusLine(QFrame):
+    """Facts at the left, the run under way in the middle, the place's own words at the right."""
+
+    stop_wanted = Signal()
+    run_wanted = Signal()  # to see the run under way
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self.setProperty("role", "status")
+        self._machine, self._load, self._power = (_words() for _ in range(3))
+        self._right = _words()
+        self._run = button("", "link", clicked=self.run_wanted.emit)
+        self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
+        layout = row(
+            self._machine, self._load, self._power, self._run, self._stop, None, self._right,
+            space=6 * STEP,
+        )  # fmt: skip
+        layout.setContentsMargins(5 * STEP, 2 * STEP, 5 * STEP, 2 * STEP)
+        self.setLayout(layout)
+        self.show_run("")
+
+    def show_machine(self, text: str) -> None:
+        """Say which machine this is."""
+        self._machine.setText(text)
+        self._machine.setMinimumWidth(
+            min(
+                self._machine.sizeHint().width(),
+                self._machine.fontMetrics().averageCharWidth() * 44,
+            )
+        )
+        self._machine.setToolTip(text)
+
+    def show_load(self, text: str) -> None:
+        """Say whether the machine is quiet."""
+        _set(self._load, text)
+
+    def show_power(self, text: str) -> None:
+        """Say what it runs on, where that matters."""
+        _set(self._power, text)
+
+    def show_run(self, text: str) -> None:
+        """Say what runs; nothing if `text` is empty."""
+        self._run.setText(text)
+        self._run.setVisible(bool(text))
+        self._stop.setVisible(bool(text))
+
+    def show_place(self, text: str) -> None:
+        """Say what the place has to say."""
+        _set(self._right, text)
+
+
+def _words() -> QLabel:
+    made = label("", "soft")
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+    return made
+
+
+def _set(words: QLabel, text: str) -> None:
+    words.setText(text)
+    words.setVisible(bool(text))
