@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import json
 import os
 import sys
 from pathlib import Path
@@ -54,6 +53,8 @@ class Context:
     @functools.cached_property
     def machine(self) -> Machine:
         """This machine, or the fake one. Raises Trouble."""
+        import json
+
         from machine.inspect import inspect
         from machine.model import BadMachine, from_json
 

@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
 
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.context import Context
-from app.window.place import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.session import Session
 from app.window.settings import Settings
+from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.window import Window
 from experiments.engine.lock import FOLDER_VARIABLE
 from widgets import theme as themes

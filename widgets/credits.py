@@ -14,7 +14,7 @@ from importlib import metadata
 from experiments.resources import read_resource
 
 OURS = "coreopsis"
-SHOWN_VERSIONS = {"PySide6": "PySide6_Essentials", "NumPy": "numpy", "pyqtgraph": "pyqtgraph"}
+SHOWN_VERSIONS = {"PySide6": "PySide6_Essentials", "NumPy": "numpy"}
 LGPL = ("PySide6_Essentials", "shiboken6")  # their wheels carry no text of it
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 FOR_OTHERS = re.compile(r"extra\s*==\s*['\"](?!torch)")  # what tests need does not come along

@@ -10,7 +10,6 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -51,7 +50,7 @@ class Theme:
         """Return the height in pixels of one of the five text sizes."""
         return round(SIZES[name] * self.zoom)
 
-    def font(self, name: str, *, weight: int = QFont.Weight.Normal, mono: bool = False) -> QFont:
+    def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
         """Return a font of one of the five text sizes; its figures are all of one width."""
         font = QFont(MONO if mono else SANS)
         font.setPixelSize(self.px(name))
@@ -106,6 +105,8 @@ def mode_of(setting: str, application: QApplication) -> str:
 
     That is what the desktop asks for, and dark where it does not say.
     """
+    from PySide6.QtCore import Qt  # its hundred enums take as long as half of Qt
+
     if setting != "system":
         return setting
     scheme = application.styleHints().colorScheme()

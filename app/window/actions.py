@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from app.window.place import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from widgets.rail import Rail
 
 if TYPE_CHECKING:

@@ -66,7 +66,6 @@ class Crashes(QObject):
         self._dialog: CrashDialog | None = None
         self._quiet: tuple[str, float] = ("", 0.0)  # the trace of the last dialog, and until when
         self._hooks: tuple[Any, Any, Any] | None = None
-        self._hook = _Hook(self._catch)
         # Queued: never a dialog in the middle of a paint, and never from another thread.
         self._caught.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
@@ -75,7 +74,7 @@ class Crashes(QObject):
         if self._hooks is None:
             before = qInstallMessageHandler(_log_qt)
             self._hooks = (sys.excepthook, threading.excepthook, before)
-        sys.excepthook = self._hook
+        sys.excepthook = self._catch
         threading.excepthook = self._catch_in_thread
 
     def uninstall(self) -> None:
@@ -120,21 +119,6 @@ class Crashes(QObject):
     def _closed(self, trace: str) -> None:
         self._dialog = None
         self._quiet = (trace, time.monotonic() + SAME_AGAIN_S)
-
-
-class _Hook:
-    """What Python calls. pyqtgraph leaves it in place, since it says to be what its own one is."""
-
-    def __init__(self, catch: Callable[..., None]) -> None:
-        self._catch = catch
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
-        self._catch(kind, error, trace)
-
-    def implements(self, interface: str) -> bool:
-        return interface == "ExceptionHandler"
 
 
 def install(context: Context, window: Window) -> Crashes:

@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtGui import QAction, QKeySequence
 
-from app.window.place import EXPERIMENTS
 from app.window.session import Session
+from app.window.target import EXPERIMENTS
 from widgets.palette import Choice
 
 RUNS_LISTED = 200

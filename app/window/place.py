@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from app.window.session import Session
-
-MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where to go: a place, and what to open there."""
-
-    place: str
-    experiment: str | None = None
-    run: Path | None = None  # opened as it was
-    beside: Path | None = None  # another run on the same axes
+from app.window.target import Target
 
 
 class Place(QWidget):

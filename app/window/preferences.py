@@ -30,6 +30,7 @@ class Preferences(QObject):
         self._timer.setInterval(SETTLE_MS)
         self._timer.timeout.connect(self.save)
         session.remembered.connect(self._remember)
+        self.keep(worn=session.look.theme.mode)
 
     def change(self, **changes: Any) -> None:
         """Let other settings hold."""
@@ -63,6 +64,7 @@ class Preferences(QObject):
         mode = themes.mode_of(settings.mode, application)
         if (mode, settings.zoom) != (worn.mode, worn.zoom):
             self._session.look.wear(themes.load(mode, settings.zoom))
+            self.keep(worn=mode)
 
     def zoom_by(self, steps: int) -> None:
         """Make all text larger or smaller by so many steps."""

@@ -111,7 +111,7 @@ class Session(QObject):
         beside: Path | None = None,
     ) -> None:
         """Go to a place and open something there."""
-        from app.window.place import Target
+        from app.window.target import Target
 
         self.went.emit(Target(place, experiment=experiment, run=run, beside=beside))
 

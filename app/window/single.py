@@ -7,7 +7,6 @@ only after the first paint.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import time
@@ -90,6 +89,8 @@ class Single(QObject):
 
 def address(folder: Path) -> str:
     """Return where the first one of a data folder listens; another for each user and folder."""
+    import hashlib  # six milliseconds, after the first paint
+
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     key = f"{user}\0{os.path.realpath(folder)}".encode(errors="surrogateescape")
     name = f"coreopsis-{hashlib.sha256(key).hexdigest()[:16]}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from app.context import Context, ExitCode
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace, context: Context) -> ExitCode:
@@ -41,10 +44,8 @@ def _open(context: Context) -> ExitCode:
     if not single.claim():
         context.errors.print(context.words.say("frame.already_open"))
         return ExitCode.DONE
-    themes.add_fonts()
     settings, problem = load(context.folder)
-    look = Look(themes.load(themes.mode_of(settings.mode, application), settings.zoom))
-    look.wear(look.theme)
+    look = Look(themes.load(settings.worn, settings.zoom))
     session = Session(context, look, settings)
     window = Window(session)
 
@@ -52,6 +53,8 @@ def _open(context: Context) -> ExitCode:
         from app.window import crash
 
         crash.install(context, window)
+        themes.add_fonts()
+        look.wear(themes.load(themes.mode_of(settings.mode, application), settings.zoom))
         window.wake()
         application.styleHints().colorSchemeChanged.connect(window.preferences.dress)
         single.asked_to_front.connect(window.come_to_front)

@@ -6,8 +6,9 @@ import collections
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.window.place import EXPERIMENTS, Place
+from app.window.place import Place
 from app.window.session import Session
+from app.window.target import EXPERIMENTS
 from experiments.engine import messages as wire
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual

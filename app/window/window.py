@@ -1,6 +1,7 @@
 """The frame of the window: the rail, the places, the status line, and going from one to another.
 
-Only the frame is there for the first paint; `furnish` brings all the rest right after it.
+What is painted first is only the ground of it, in the colours of the theme: before that nothing is
+loaded that is not needed for it. `furnish` brings all the rest right after.
 """
 
 from __future__ import annotations
@@ -9,23 +10,25 @@ import base64
 import importlib
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QSize, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import QByteArray, QEvent, QRect, QSize, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QWidget
 
-from app.window.place import EXPERIMENTS, LIVE, MAP, RUNS, Place, Target
 from app.window.session import Session
-from experiments.problems import Problem
-from widgets.basics import column, row
-from widgets.rail import Rail, Stop
-from widgets.status_line import StatusLine
+from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtWidgets import QStackedWidget
+
     from app.window.actions import Actions
     from app.window.closing import Closing
+    from app.window.place import Place
     from app.window.preferences import Preferences
     from app.window.status import Status
+    from experiments.problems import Problem
     from widgets.notice import Notices
+    from widgets.rail import Rail
 
 # Each keeps its number, also while the one between them is not there yet.
 PLACES = {
@@ -35,37 +38,25 @@ PLACES = {
     RUNS: ("Ctrl+5", "app.window.places.runs", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
+RAIL, FOOT = 86, 36  # pixels that rail and status line will take
 IDLE_MS = 700  # after waking, before the plots are loaded where nobody asked for them yet
 
 
 class Window(QWidget):
     """The window. `closed` comes when it is to be no more; what ran has ended by then."""
 
-    painted = Signal()  # for the first time: the frame alone
+    painted = Signal()  # for the first time: the ground alone
     closed = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        words = session.words
         self.setMinimumSize(*SMALLEST)
         self._places: dict[str, Place] = {}
-        self._painted = False
         self._back: list[str] = []
-        self._rail = Rail(
-            [Stop(name, words.say(f"places.{name}"), keys) for name, (keys, *_) in PLACES.items()],
-            [
-                Stop("search", words.say("frame.find"), "Ctrl+K"),
-                Stop("settings", words.say("frame.settings"), "Ctrl+,"),
-                Stop("menu", words.say("frame.menu"), "F10"),
-            ],
-            words,
-            session.look,
-        )
-        self._stack = QStackedWidget()
-        self._line = StatusLine(words)
-        self._line.show_machine(words.say("frame.reading_machine"))
-        self.setLayout(row(self._rail, column(self._stack, self._line, space=0), space=0))
+        self._painted = self._furnished = False
+        self._rail: Rail
+        self._stack: QStackedWidget
         self._notices: Notices
         self._status: Status
         self._closing: Closing
@@ -74,7 +65,8 @@ class Window(QWidget):
         self._restore()
 
     def furnish(self) -> None:
-        """Bring the first place, and all that can be done."""
+        """Bring the frame, the first place, and all that can be done."""
+        from app.window import frame
         from app.window.actions import Actions
         from app.window.closing import Closing
         from app.window.preferences import Preferences
@@ -82,11 +74,13 @@ class Window(QWidget):
         from widgets.notice import Notices
 
         session = self.session
+        self._rail, self._stack, line = frame.build(self, session, PLACES)
         self._notices = Notices(self._stack, session.words, session.look)
-        self._status = Status(session, self._line)
+        self._status = Status(session, line)
         self._closing = Closing(session, self)
         self.preferences = Preferences(session, self)
         self.actions_here = Actions(self, self._rail)
+        self._furnished = True
         self._rail.chosen.connect(lambda name: self.go(Target(name)))
         self._rail.used.connect(self.actions_here.use)
         session.went.connect(self.go)
@@ -98,15 +92,15 @@ class Window(QWidget):
     @property
     def place(self) -> Place:
         """The place that is shown."""
-        shown = self._stack.currentWidget()
-        assert isinstance(shown, Place)
+        shown = self._shown()
+        assert shown is not None
         return shown
 
     def go(self, target: Target) -> None:
         """Go to a place, and open there what is wanted."""
-        before, place = self._stack.currentWidget(), self._built(target.place)
+        before, place = self._shown(), self._built(target.place)
         if before is not place:
-            if isinstance(before, Place):
+            if before is not None:
                 before.leave()
                 self._back.append(before.name)
             self._stack.setCurrentWidget(place)
@@ -142,9 +136,9 @@ class Window(QWidget):
         self.session.wake()
         QTimer.singleShot(IDLE_MS, self, _load_plots)
 
-    @property
-    def _is_furnished(self) -> bool:
-        return hasattr(self, "preferences")
+    def _shown(self) -> Place | None:
+        shown: Place | None = self._stack.currentWidget()  # type: ignore[assignment]
+        return shown
 
     def _built(self, name: str) -> Place:
         if name not in self._places:
@@ -167,21 +161,29 @@ class Window(QWidget):
         self._notices.tell(self.session.say(problem))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Tell of the first paint, once it is done."""
-        super().paintEvent(event)
+        """Paint the ground; tell of the first time, once it is done."""
+        theme = self.session.look.theme
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(theme.ground))
+            if not self._furnished:
+                for edge in (QRect(0, 0, RAIL, self.height()), self._foot()):
+                    painter.fillRect(edge, QColor(theme.panel))
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.painted.emit)
 
+    def _foot(self) -> QRect:
+        return QRect(0, self.height() - FOOT, self.width(), FOOT)
+
     def changeEvent(self, event: QEvent) -> None:
         """Follow the desktop from light to dark."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ThemeChange and self._is_furnished:
+        if event.type() == QEvent.Type.ThemeChange and self._furnished:
             self.preferences.dress()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask what becomes of a run that is under way; go only then."""
-        if self._is_furnished:
+        if self._furnished:
             if not self._closing.may_close():
                 event.ignore()
                 return
@@ -193,5 +195,5 @@ class Window(QWidget):
 
 
 def _load_plots() -> None:
-    """Load numpy and pyqtgraph while nobody waits for them: it takes a quarter of a second."""
+    """Load numpy and the plots while nobody waits for them: it takes a tenth of a second."""
     importlib.import_module("widgets.plots.plot")

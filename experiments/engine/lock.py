@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-
-import msgspec
 
 FOLDER_VARIABLE = "COREOPSIS_LOCK_FOLDER"  # for tests, which must not wait for each other
 RETRY_S = 0.1
@@ -26,6 +24,8 @@ UNKNOWN = {"experiment": "?", "since": "?"}
 def lock_path() -> Path:
     """Return the file that all programs of this machine agree on."""
     # Not the user's own temporary folder: another user's run disturbs just as much.
+    import tempfile  # brings half a dozen modules; the window's first paint does without
+
     shared = tempfile.gettempdir() if sys.platform == "win32" else "/tmp"
     return Path(os.environ.get(FOLDER_VARIABLE, shared)) / "coreopsis-measure.lock"
 
@@ -43,7 +43,7 @@ class Lock:
         with contextlib.suppress(OSError):  # a full disk: held all the same, without a name
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
-            os.write(self._file, msgspec.json.encode(holder))
+            os.write(self._file, json.dumps(dict(holder)).encode())
         return True
 
     def holder(self) -> dict[str, str]:
@@ -51,9 +51,13 @@ class Lock:
         try:
             os.lseek(self._file, 0, os.SEEK_SET)
             # Anybody may write into the file: strictly read, so that it can be sent on.
-            return msgspec.json.decode(os.read(self._file, 4096), type=dict[str, str])
+            found = json.loads(os.read(self._file, 4096))
+            if isinstance(found, dict) and all(isinstance(v, str) for v in found.values()):
+                " ".join([*found, *found.values()]).encode()  # no half characters
+                return found
         except (OSError, ValueError, RecursionError):
-            return {}
+            pass
+        return {}
 
     def close(self) -> None:
         """Let go."""

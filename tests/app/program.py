@@ -23,7 +23,7 @@ import importlib.util, os, sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("PySide6", "shiboken6", "pyqtgraph"):
+        if name.partition(".")[0] in ("PySide6", "shiboken6"):
             open(os.path.join(os.path.dirname(__file__), "asked for Qt"), "a").close()
             raise ImportError(name + " is for the window alone")
 

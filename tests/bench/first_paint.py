@@ -30,17 +30,20 @@ def bare() -> None:
     application.exec()
 
 
-def ours(data: str) -> None:
+def ours() -> None:
     """Open Coreopsis as its command does, up to its first paint."""
     from app.cli import main
+    from app.window import window
     from app.window.window import Window
 
-    Window.wake = lambda window: _painted()  # type: ignore[method-assign]
-    main(["--data", data])
+    class Watched(Window):
+        def __init__(self, session) -> None:
+            super().__init__(session)
+            self.painted.connect(_painted)
+
+    window.Window = Watched
+    main([])
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "bare":
-        bare()
-    else:
-        ours(sys.argv[2])
+    {"bare": bare, "ours": ours}[sys.argv[1]]()

@@ -36,10 +36,10 @@ def _measure(folder: Path) -> tuple[float, float]:
     from PySide6.QtWidgets import QApplication
 
     from app.context import Context
-    from app.window.place import LIVE, Target
     from app.window.places.live import LivePlace
     from app.window.session import Session
     from app.window.settings import Settings
+    from app.window.target import LIVE, Target
     from app.window.window import Window
     from widgets import theme
     from widgets.look import Look

@@ -15,9 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.context import Context
-from app.window.place import EXPERIMENTS
 from app.window.session import Session
 from app.window.settings import Settings
+from app.window.target import EXPERIMENTS
 from app.window.window import Window
 from tests.pictures import until, wait_s
 from widgets import theme as themes

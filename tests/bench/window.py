@@ -39,8 +39,8 @@ def _first_paint(screen: Screen) -> Line:
             for kind, found in times.items():
                 start_s = time.monotonic()
                 said = subprocess.run(
-                    [sys.executable, "-m", "tests.bench.first_paint", kind, data],
-                    env={**os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb"},
+                    [sys.executable, "-m", "tests.bench.first_paint", kind],
+                    env=_on(screen, XDG_DATA_HOME=data),
                     capture_output=True,
                     text=True,
                     check=True,
@@ -61,7 +61,7 @@ def _run(screen: Screen) -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as data:
         said = subprocess.run(
             [sys.executable, "-m", "tests.bench.running_window", data, BUSY],
-            env={**os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb"},
+            env=_on(screen),
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -88,3 +88,7 @@ def _run(screen: Screen) -> Iterator[Line]:
         show(WORST_BUDGET_S, "s"),
         worst_s <= WORST_BUDGET_S,
     )
+
+
+def _on(screen: Screen, **more: str) -> dict[str, str]:
+    return {**os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb", **more}

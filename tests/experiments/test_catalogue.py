@@ -10,7 +10,7 @@ from experiments.catalogue import SHELVES, Catalogue
 from experiments.declare import Experiment, Shelf
 from experiments.problems import Trouble
 
-HEAVY = ("torch", "numba", "numpy", "llvmlite", "PySide6", "pyqtgraph", "pynvml")
+HEAVY = ("torch", "numba", "numpy", "llvmlite", "PySide6", "pynvml")
 BUDGET_S = 0.2
 
 LOOK = """

@@ -3,4 +3,3 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything of Qt is imported
-os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"

@@ -32,8 +32,8 @@ class ActionButton(QPushButton):
             return self._hint
         return self._action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
-    def set_hint(self, hint: str) -> None:
-        """Say something else behind the words."""
+    def set_hint(self, hint: str | None) -> None:
+        """Say something else behind the words; the key for None."""
         if hint != self._hint:
             self._hint = hint
             self._follow()

@@ -41,11 +41,13 @@ class SideColumn(QScrollArea):
         self.trouble = TroubleBox(words, look)
         self.result = ResultBlock()
         self._comparison = ComparisonTable(look, words)
-        self._form = QWidget()
+        self._form, self._nothing = QWidget(), QWidget()
         self._offered: list[Tab] | None = None
         self._stack = _Tabs()
-        for content in (_scrolling(self.result), self._form, _scrolling(self._comparison)):
-            self._stack.addWidget(content)
+        self._stack.addWidget(_scrolling(self.result, words.say("page.result")))
+        self._stack.addWidget(self._form)
+        self._stack.addWidget(_scrolling(self._comparison, words.say("page.comparison")))
+        self._stack.addWidget(self._nothing)
         self._tabs = QButtonGroup(self)
         for tab, key in (
             (Tab.RESULT, "page.result"),
@@ -70,9 +72,10 @@ class SideColumn(QScrollArea):
         look.changed.connect(self._follow)
 
     @property
-    def tab(self) -> Tab:
+    def tab(self) -> Tab | None:
         """What is shown below."""
-        return Tab(self._stack.currentIndex())
+        place = self._stack.currentIndex()
+        return Tab(place) if 0 <= place < len(Tab) else None
 
     def offer(self, tabs: Sequence[Tab]) -> None:
         """Let one choose between these, from the first on; what was offered before stays chosen."""
@@ -81,9 +84,10 @@ class SideColumn(QScrollArea):
         self._offered = list(tabs)
         for tab in Tab:
             self._tabs.button(tab).setVisible(tab in tabs and len(tabs) > 1)
-        self._stack.setVisible(bool(tabs))
         if tabs:
             self.choose(tabs[0])
+        else:
+            self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, tab: Tab) -> None:
         """Show one below."""
@@ -124,8 +128,9 @@ class _Tabs(QStackedWidget):
         return QSize(0, LEAST_TAB_PX)
 
 
-def _scrolling(content: QWidget) -> QScrollArea:
+def _scrolling(content: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -32,6 +32,7 @@ Tables = Mapping[str, Sequence[Any]]
 class ViewsPanel(QScrollArea):
     """Every view of one experiment."""
 
+    made = Signal()  # plots of another experiment are there
     table_wanted = Signal()
     save_wanted = Signal(object, str)  # Plot, suffix
 
@@ -75,6 +76,7 @@ class ViewsPanel(QScrollArea):
             self._drawn.append(None)
         self.setWidget(content)  # deletes what was there before
         self._fit()
+        self.made.emit()
 
     def forget(self) -> None:
         """Draw every plot anew at the next turns: another run is shown."""

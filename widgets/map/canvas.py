@@ -129,8 +129,7 @@ class Canvas(QWidget):
         if self._stale is None or not tiles:  # all of it is about to be painted anyway
             return
         with QPainter(self._picture) as painter:
-            painter.setTransform(self._view.transform)
-            self._painting.paint_tiles(painter, tiles, self._view.scale)
+            self._painting.paint_tiles(painter, tiles, self._view)
         rects = [self.rect_of(box) for box in tiles]
         if len(rects) <= FEW_TILES:
             for rect in rects:

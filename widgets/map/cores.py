@@ -15,6 +15,7 @@ from widgets.theme import STEP
 
 GAP, HAIR = 2 * STEP, 2  # between boxes, and between threads of a core
 MOST_ACROSS = 4  # threads of one core side by side
+USUAL_VALUE = "88.8 ns"  # beside the name of a cache
 ALMOST = 1e-6  # what widths may lose by division
 CACHE_PARTS = {1: Part.L1, 2: Part.L2, 3: Part.L3}
 Item = TypeVar("Item")
@@ -98,7 +99,7 @@ class Cores:
         ]
         if self._style.shows_caches and titles:
             texts = (self._measure.width(title, Letters.DETAIL) for title in titles)
-            width += max(texts) + 3 * STEP
+            width += max(texts) + self._measure.width(USUAL_VALUE, Letters.VALUE) + 4 * STEP
         return width
 
     def _core_height(self, cores: Sequence[Core]) -> float:

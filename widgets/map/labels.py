@@ -239,4 +239,6 @@ class Labels:
 
     def fold(self, key: str, count: int) -> Titles:
         """Return the titles of what is folded; `key` says of what."""
+        if count == 1:
+            return (self.words.say("map.one_more"),)
         return self.words.say(key, {"count": count}), self.words.say("map.more", {"count": count})

@@ -58,18 +58,22 @@ def lay_out_comfortably(
     A small machine is drawn larger; where not even a folded one fits, all is drawn smaller, as far
     as it can be read.
     """
-    plan = Plan(machine, words, measure, unfolded)
+    scale = _comfortable_scale(Plan(machine, words, measure, frozenset()), measure, width, height)
+    return Plan(machine, words, measure, unfolded).lay_out(width / scale, height / scale)
+
+
+def _comfortable_scale(plan: Plan, measure: Measure, width: float, height: float) -> float:
     found = plan.lay_out(width, height)
-    larger = [scale for scale in SCALES if scale > 1] if found.is_roomy else []
-    smaller = [s for s in SCALES if s < 1 and s * measure.line(Letters.DETAIL) >= LEAST_LINE]
-    for scale in larger:
-        layout = plan.lay_out(width / scale, height / scale)
-        if layout.is_roomy and layout.height <= height / scale:
-            return layout
-    for scale in smaller:
-        if found.height > height / scale:
-            found = plan.lay_out(width / scale, height / scale)
-    return found
+    if found.is_roomy:
+        for scale in (scale for scale in SCALES if scale > 1):
+            larger = plan.lay_out(width / scale, height / scale)
+            if larger.is_roomy and larger.height <= height / scale:
+                return scale
+    if found.height <= height:
+        return 1.0
+    small = [s for s in SCALES if s < 1 and s * measure.line(Letters.DETAIL) >= LEAST_LINE]
+    heights = ((s, plan.lay_out(width / s, height / s).height) for s in small)
+    return next((s for s, high in heights if high <= height / s), small[-1] if small else 1.0)
 
 
 class Plan:
@@ -179,6 +183,7 @@ def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
             caches = [machine.cpu.caches[place] for place in box.members]
             bears = any(measured.get(c.level, c.size_bytes) == c.size_bytes for c in caches)
         asks = bears and (count[box.part] <= MANY or box.part not in asked)
+        bears = asks if box.kind is Kind.PACKAGE else bears  # of all cores: once is enough
         asked |= {box.part} if asks else set()
         found.append(replace(box, bears_value=True, asks=asks) if bears else box)
     return found

@@ -31,6 +31,7 @@ class MapPage(QWidget):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._counts = 0, 0
+        self._asks = False  # is there a part whose number is not known?
         self.map, self.panel = MachineMap(words, look), PartPanel(words, look)
         self._soft = label("", "soft")
         self._legend = label("", "soft", wrap=True)
@@ -73,6 +74,9 @@ class MapPage(QWidget):
     ) -> None:
         """Show the numbers that are known: `count` of those that could be."""
         self._counts = count, possible
+        self._asks = any(
+            one.fills for part, some in invitations.items() if not values.get(part) for one in some
+        )
         self.map.show_values(values, invitations)
         self.panel.show_values(values, invitations)
         self._tell()
@@ -118,7 +122,7 @@ class MapPage(QWidget):
             sentences.append(say("map.legend_load"))
         if machine.gpus:
             sentences.append(say("map.legend_links"))
-        if self.measured.isChecked() and count < possible:
+        if self.measured.isChecked() and self._asks:
             sentences.append(say("map.legend_unmeasured"))
         self._legend.setText(" ".join(sentences))
 
@@ -148,7 +152,8 @@ class StartCard(QFrame):
         """Offer an experiment to start with."""
         self._experiment = experiment
         self._question.setText(question)
-        self._time.setText(self._words.say("map.takes", {"expected_s": seconds}))
+        expected_s = round(seconds) or seconds
+        self._time.setText(self._words.say("map.takes", {"expected_s": expected_s}))
         self.show()
 
     def _want(self) -> None:

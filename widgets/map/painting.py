@@ -5,7 +5,7 @@ Colour is load, thickness is bandwidth. A tile whose load is not known has no co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
@@ -16,6 +16,7 @@ from widgets.map.boxes import Box, EarnedValue, Kind, Layout, Letters, Measure, 
 from widgets.map.devices import CELL, CELL_GAP, PAD, cell_grid
 from widgets.map.dresses import Dresses, State
 from widgets.map.lettering import Text, font_of, texts
+from widgets.map.view import View
 from widgets.theme import STEP, Theme
 
 READABLE_PX = 7.0  # text that would be smaller on the screen is left out
@@ -35,6 +36,7 @@ class Painting:
         self._fonts = {letters: font_of(letters, theme) for letters in Letters}
         self._texts: dict[str, list[Text]] = {}
         self._depths = _depths(layout.boxes)
+        self._by_id = {box.id: box for box in layout.boxes}
 
     def forget_texts(self) -> None:
         """Place the texts anew: the values have changed."""
@@ -62,13 +64,15 @@ class Painting:
             if _touch(box.rect, seen):
                 self._paint_box(painter, box, scale)
 
-    def paint_tiles(self, painter: QPainter, tiles: Iterable[Box], scale: float) -> None:
-        """Paint hardware threads anew, and nothing around them."""
+    def paint_tiles(self, painter: QPainter, tiles: Sequence[Box], view: View) -> None:
+        """Paint hardware threads anew, and of their cores what shows through at the edges."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for box in tiles:
-            around = self._dresses.ground(self._depths[box.id] - 1)
-            painter.fillRect(QRectF(*box.rect), around)  # behind its round corners
-            self._paint_box(painter, box, scale)
+            painter.resetTransform()
+            painter.setClipRect(view.to_screen(box.rect))
+            painter.setTransform(view.transform)
+            self._paint_box(painter, self._by_id[box.parent or ""], view.scale)
+            self._paint_box(painter, box, view.scale)
 
     # --- boxes ---------------------------------------------------------------------------------
 

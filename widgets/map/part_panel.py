@@ -186,7 +186,9 @@ def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = Tru
     """Return a name, its value at the right, and small text below."""
     told = label(value, "note" if is_known else "soft", wrap=True)
     told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-    head = row(label(name, "soft"), _filling(told))
+    named = label(name, "soft")
+    named.setAlignment(Qt.AlignmentFlag.AlignTop)
+    head = row(named, _filling(told))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
     whole = column(head, *lines, space=0)
     whole.setContentsMargins(0, 0, 0, STEP if lines else 0)

@@ -23,7 +23,7 @@ class Style:
     most_packages: int | None = None
 
 
-ROOMY = tuple(Style(tile=tile, shows_caches=True) for tile in (5.0, 4.0, 3.3, 2.7, 2.2))
+ROOMY = tuple(Style(tile=tile, shows_caches=True) for tile in (6.5, 5.0, 4.0, 3.3, 2.7, 2.2))
 CLOSE = tuple(Style(tile=tile) for tile in (2.8, 2.4, 2.0, 1.7, 1.4, 1.1))
 DENSE = tuple(Style(tile=tile, shows_numbers=False) for tile in (0.9, 0.75, 0.6))
 FOLDED = Style(tile=1.1)

@@ -9,6 +9,7 @@ from widgets.map.boxes import Rect
 
 MARGIN = 2.0  # for the ring around what is chosen
 LARGEST, SMALLEST = 6.0, 0.25
+LEAST_IN_SIGHT = 0.25  # of the widget, that the map may not leave
 LEAST_FIT = 0.7  # smaller, and nobody could read it: then one has to pan
 
 
@@ -87,9 +88,9 @@ class View:
         return at.x(), at.y()
 
     def _keep_in_sight(self) -> None:
-        """Let the map go no further out of sight than it is larger than the widget."""
+        """Let the map go out of sight on no side by more than leaves a part of it."""
         places = []
         for at, size, room in zip(self._offset.toTuple(), self._map, self._room, strict=True):
-            least = min(MARGIN, room - MARGIN - size * self.scale)
-            places.append(min(max(at, least), MARGIN))
+            least = LEAST_IN_SIGHT * room
+            places.append(min(max(at, least - size * self.scale), room - least))
         self._offset = QPointF(*places)

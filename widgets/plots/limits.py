@@ -94,7 +94,7 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     painter.save()
     painter.setPen(pen)
     top = min((label.rect.top() for label in labels), default=area.rect.top())
-    for line in lines:
+    for line in reversed(lines):  # of two close ones, the upper gets the place above
         if not _is_seen(line, area):
             continue
         if line.is_vertical:

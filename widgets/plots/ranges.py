@@ -54,6 +54,13 @@ def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:
     return kept_near((low, low + new), whole)
 
 
+def seen(part: Range | None, whole: Range) -> Range:
+    """Return a part of an axis, or the whole where the part is none or next to nothing."""
+    if part is None or part[1] - part[0] < CLOSEST_IN / 2 * (whole[1] - whole[0]):
+        return whole
+    return part
+
+
 def kept_near(sight: Range, whole: Range) -> Range:
     """Return a range moved so that its middle is on the data, or the data are all in it."""
     middle = (sight[0] + sight[1]) / 2

@@ -157,7 +157,7 @@ class Scene:
             return ranges.united(found, widest) if widest else found
 
         def sight(full: Span) -> Span:
-            return Span(self.zoom_x or full.x, self.zoom_y or full.y)
+            return Span(ranges.seen(self.zoom_x, full.x), ranges.seen(self.zoom_y, full.y))
 
         return axes.lay_out(plan, span, sight, bounds, theme, strip_px)
 

@@ -59,11 +59,12 @@ class ExperimentActions(QObject):
         is_opened = shown is not None and shown.is_opened
         can_run = state in (State.READY, State.ENDED) and showing.can_run
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
+        waits = waits and showing.experiment is not None and showing.needs_nothing
         self.run.setText(say(_run_key(has_run=shown is not None, is_opened=is_opened)))
         self.run.setToolTip(say("page.runs_one") if state is State.ELSEWHERE else self.run.text())
-        _allow(self.run, can_run, seen=waits and showing.needs_nothing)
+        _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
-        _allow(self.quick, can_run and has_quick, seen=has_quick and showing.needs_nothing)
+        _allow(self.quick, can_run and has_quick, seen=has_quick and waits)
         _allow(self.stop, showing.under_way is not None and state is not State.STOPPING)
         _allow(self.go_there, state is State.ELSEWHERE)
         has_end = state is State.ENDED

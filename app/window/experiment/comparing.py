@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.comparison import Compared, compare
 from app.library import machine_name
 from app.report import label
 from app.when import when
+from app.window.experiment.showing import Showing
 from app.window.experiment.shown import Shown, load, main_value, runs_of
+from app.window.saving import Saving
 from app.window.session import Session
 from experiments.declare import Experiment, specs
 from experiments.engine.recording import Recording
@@ -33,9 +34,9 @@ class Comparing(QObject):
 
     changed = Signal()
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, showing: Showing, saving: Saving) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._showing, self._saving = session, showing, saving
         self._asked = 0  # what was asked for before is of no interest any more
         self.beside: Shown | None = None
         self.found = Comparison()
@@ -51,10 +52,11 @@ class Comparing(QObject):
         catalogue, words = self._session.catalogue, self._session.words
 
         def work() -> Result | Problem:
-            try:
-                a, b = (load(each, catalogue, is_opened=True) for each in (path, beside))
-            except Trouble as trouble:
-                return trouble.problem
+            a, b = (load(each, catalogue, is_opened=True) for each in (path, beside))
+            if isinstance(a, Problem):
+                return a
+            if isinstance(b, Problem):
+                return b
             assert a.recording is not None
             assert b.recording is not None
             found = comparison(words, a.following.experiment, a.recording, b.recording)
@@ -69,29 +71,38 @@ class Comparing(QObject):
             self.beside, self.found = None, Comparison()
             self.changed.emit()
 
-    def menu(
-        self,
-        experiment: Experiment[Any],
-        but: str | None,
-        choose: Callable[[Path], object],
-        ask: Callable[[], object],
-    ) -> QMenu:
-        """Return a menu of the other runs, and of any file."""
-        menu, say = QMenu(), self._session.words.say
-        others = [run for run in runs_of(self._session.runs, experiment.id) if run.run != but]
-        for run in others[:MENU_RUNS]:
+    def with_shown(self, beside: Path) -> None:
+        """Compare the shown run with another."""
+        if self._showing.path is not None:
+            self.begin(self._showing.path, beside)
+
+    def ask(self) -> None:
+        """Compare the shown run with one from a file that a person chooses."""
+        beside = self._saving.choose_existing()
+        if beside is not None:
+            self.with_shown(beside)
+
+    def menu(self, parent: QWidget) -> QMenu:
+        """Return a menu of the other runs of the shown experiment, and of any file."""
+        menu, say, experiment = QMenu(parent), self._session.words.say, self._showing.experiment
+        shown = self._showing.shown.run if self._showing.shown is not None else None
+        runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
+        others = [run for run in runs if run.run != shown][:MENU_RUNS]
+        for run in others:
             values = {
                 "when": when(self._session.words, run.at),
                 "kind": say("page.quick_run") if run.quick else say("page.full_run"),
-                "value": main_value(experiment, run),
+                "value": main_value(experiment, run) if experiment is not None else "",
                 "name": run.meta.name,
             }
             key = "page.compare_named" if run.meta.name else "page.compare_run"
-            menu.addAction(say(key, values)).triggered.connect(partial(_call, choose, run.path))
+            action = menu.addAction(say(key, values))
+            action.triggered.connect(lambda _checked=False, path=run.path: self.with_shown(path))
         if not others:
             menu.addAction(say("page.no_other_run")).setEnabled(False)
         menu.addSeparator()
-        menu.addAction(say("page.compare_file")).triggered.connect(lambda _checked=False: ask())
+        menu.addAction(say("page.compare_file")).triggered.connect(lambda _=False: self.ask())
+        menu.aboutToHide.connect(menu.deleteLater)
         return menu
 
     def _take(self, asked: int, result: Result | Problem) -> None:
@@ -104,10 +115,6 @@ class Comparing(QObject):
             same = a.following.experiment is b.following.experiment
             self.beside = b if same else None
         self.changed.emit()
-
-
-def _call(act: Callable[[Path], object], path: Path, _checked: bool = False) -> None:
-    act(path)
 
 
 MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.report import conditions
+from app.source import sources
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.showing import Showing
 from app.window.saving import Saving
@@ -33,6 +34,8 @@ class Output(QObject):
         self._session, self._showing, self._panel = session, showing, panel
         self._saving = saving
         self._data: DataSide | None = None
+        self._experiment: Experiment[Any] | None = None
+        self._has_code = False
         panel.code.save_wanted.connect(saving.save_text)
         panel.views.save_wanted.connect(self._save_plot)
         for action, act in (
@@ -46,7 +49,13 @@ class Output(QObject):
     def show_experiment(self, experiment: Experiment[Any]) -> None:
         """Be ready for the data of another experiment."""
         self._data = None
-        self._experiment = experiment
+        self._experiment, self._has_code = experiment, False
+
+    def show_code(self) -> None:
+        """Read the code, if that has not been done for this experiment."""
+        if self._experiment is not None and not self._has_code:
+            self._has_code = True
+            self._panel.code.show_sources(sources(self._experiment))
 
     def data_side(self, following: Following) -> DataSide:
         """Return the rows of a run, to be looked at."""

@@ -5,7 +5,7 @@ A run under way belongs to the session's runner: the page may be left and come b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from experiments.engine.following import Following
 from experiments.parameters import check_memory, to_json
 from experiments.problems import Problem, Trouble
 from machine.memory import available_bytes
+
+Loaded = Shown | Problem
 
 
 class Showing(QObject):
@@ -124,14 +126,10 @@ class Showing(QObject):
 
     def open_run(self, path: Path) -> None:
         """Show a recorded run as it was."""
-        self._asked += 1
         self.is_reading = True
         self._end_replay()
         self.changed.emit()
-        self._session.background.do(
-            partial(_loaded, path, self._session, is_opened=True),
-            partial(self._take_opened, self._asked),
-        )
+        self._read(path, self._take_opened, is_opened=True)
 
     def run(self, params: Any, *, quick: bool) -> None:
         """Start a run. Raises Trouble where it cannot be."""
@@ -170,11 +168,7 @@ class Showing(QObject):
         if self.shown.recording is not None:
             self._play(speed, self.shown)
         elif self.path is not None:
-            self._asked += 1
-            self._session.background.do(
-                partial(_loaded, self.path, self._session, is_opened=False),
-                partial(self._take_replayed, self._asked, speed),
-            )
+            self._read(self.path, partial(self._take_replayed, speed), is_opened=False)
 
     def leave_recording(self) -> None:
         """End the replay; a run that was opened gives way to that of this machine."""
@@ -252,19 +246,25 @@ class Showing(QObject):
             return
         last = last_run(self._session.runs, self.experiment.id, str(machine.cpu.model or "?"))
         if last is not None:
-            self._asked += 1
-            self._session.background.do(
-                partial(_loaded, last.path, self._session, is_opened=False),
-                partial(self._take_last, self._asked),
-            )
+            self._read(last.path, self._take_last, is_opened=False)
 
-    def _take_last(self, asked: int, loaded: Shown | Problem) -> None:
-        if asked == self._asked and isinstance(loaded, Shown):  # a damaged one is not missed here
+    def _read(self, path: Path, then: Callable[[Loaded], None], *, is_opened: bool) -> None:
+        """Read a file in the background; only of the newest one `then` hears."""
+        self._asked += 1
+        asked = self._asked
+
+        def take(loaded: Loaded) -> None:
+            if asked == self._asked:
+                then(loaded)
+
+        work = partial(load, path, self._session.catalogue, is_opened=is_opened)
+        self._session.background.do(work, take)
+
+    def _take_last(self, loaded: Loaded) -> None:
+        if isinstance(loaded, Shown):  # a damaged one is not missed here
             self._show(loaded)
 
-    def _take_opened(self, asked: int, loaded: Shown | Problem) -> None:
-        if asked != self._asked:
-            return
+    def _take_opened(self, loaded: Loaded) -> None:
         self.is_reading = False
         if isinstance(loaded, Problem):
             self.changed.emit()
@@ -273,9 +273,7 @@ class Showing(QObject):
             self.experiment = loaded.following.experiment
             self._show(loaded)
 
-    def _take_replayed(self, asked: int, speed: float, loaded: Shown | Problem) -> None:
-        if asked != self._asked:
-            return
+    def _take_replayed(self, speed: float, loaded: Loaded) -> None:
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
         else:
@@ -304,10 +302,3 @@ class Showing(QObject):
             self.player.deleteLater()
             self.player = None
             self._take_finding()
-
-
-def _loaded(path: Path, session: Session, *, is_opened: bool) -> Shown | Problem:
-    try:
-        return load(path, session.catalogue, is_opened=is_opened)
-    except Trouble as trouble:
-        return trouble.problem

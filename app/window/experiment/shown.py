@@ -14,6 +14,7 @@ from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import Recording, read
+from experiments.problems import Problem, Trouble
 from experiments.units import show
 from experiments.words import Words
 
@@ -35,8 +36,15 @@ class Shown:
         return started.run if started is not None else None
 
 
-def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
-    """Read a run file and analyse it anew; may take a while. Raises Trouble."""
+def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown | Problem:
+    """Read a run file and analyse it anew, or say why that cannot be; may take a while."""
+    try:
+        return _loaded(path, catalogue, is_opened=is_opened)
+    except Trouble as trouble:
+        return trouble.problem
+
+
+def _loaded(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
     recording = read(path)
     experiment = catalogue.load(recording.started.experiment)
     recording.tables(experiment)  # refuses the tables of another version

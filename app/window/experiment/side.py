@@ -140,6 +140,8 @@ class Side(QObject):
     def _standing(self) -> Standing:
         words, showing, state = self._session.words, self._showing, self._showing.state
         shown, entry, under_way = showing.shown, showing.entry, showing.under_way
+        if self._experiment is None and state is not State.READING:
+            return Standing()
         if state is State.ELSEWHERE and under_way is not None:
             return elsewhere(words, under_way, same=under_way.experiment is self._experiment)
         if shown is None or state is State.READING:
@@ -153,15 +155,19 @@ class Side(QObject):
         return after(words, shown, self.report())
 
     def _seconds(self) -> float | None:
-        """Return how long a run would take, and say at its button how long a quick one would."""
+        """Return how long a run would take, and say it at the buttons."""
         entry, experiment = self._showing.entry, self._experiment
         if entry is None or experiment is None:
             return None
-        params = self._params.get(experiment.id, entry.params)
+        params = self._wanted(experiment)
         quick_s = experiment.seconds(experiment.quick(params))
         values = {"seconds_s": max(1, round(quick_s))}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
-        return experiment.seconds(params)
+        full_s = experiment.seconds(params)
+        values = {"seconds_s": max(1, round(full_s))}
+        again = self._session.words.say("page.seconds", values)
+        self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
+        return full_s
 
     def _show_params(self) -> None:
         """Show in the form what the shown run was made with, else what one would start from."""
@@ -192,6 +198,7 @@ class Side(QObject):
         """Remember what was turned, and say how long a run would take with it."""
         with contextlib.suppress(Trouble):  # said in the form, at what cannot be
             self._form_shows = (self.params(), self._showing.entry is not None)
+        self._seconds()
         self.show_standing()
 
     def _show_trouble(self) -> None:

@@ -10,18 +10,17 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.source import sources
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.drawing import Drawing
 from app.window.experiment.output import Output
+from app.window.experiment.replaying import Replaying
 from app.window.experiment.showing import Showing
 from app.window.experiment.side import Side
 from app.window.experiment.standing import State
-from app.window.place import EXPERIMENTS, MAP
-from app.window.player import Player
 from app.window.saving import Saving
 from app.window.session import Session
+from app.window.target import EXPERIMENTS, MAP
 from experiments.declare import Experiment
 from experiments.problems import Trouble
 from widgets.announce import announce
@@ -31,6 +30,7 @@ from widgets.experiment.header import Header
 from widgets.experiment.main_panel import MainPanel
 from widgets.machine_strip import MachineStrip
 from widgets.replay_bar import ReplayBar
+from widgets.tab_order import set_tab_order
 from widgets.theme import STEP
 
 SECOND_MS = 1000
@@ -48,14 +48,15 @@ class ExperimentPage(QWidget):
         self.session = session
         words, look = session.words, session.look
         self.announce: Callable[[QWidget, str], object] = announce
-        self.showing, self.comparing = Showing(session), Comparing(session)
-        self.saving = Saving(session, self)
+        self.showing, self.saving = Showing(session), Saving(session, self)
+        self.comparing = Comparing(session, self.showing, self.saving)
         self._actions = ExperimentActions(self, words)
         self._side = Side(session, self.showing, self.comparing, self._actions)
         self._panel = MainPanel(words, look)
         self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
         self._output = Output(session, self.showing, self._panel, self._actions, self.saving)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
+        self._replaying = Replaying(self.showing, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
         self._is_here = self._wants_focus = False
@@ -81,6 +82,8 @@ class ExperimentPage(QWidget):
         """Show a recorded run as it was; `beside` another, on the same axes."""
         self._begin()
         self._wants_focus = True
+        if self._experiment is None:
+            self._header.show_experiment(path.name, "")
         self.showing.open_run(path)
         if beside is not None:
             self.comparing.begin(path, beside)
@@ -96,7 +99,7 @@ class ExperimentPage(QWidget):
         self._is_here = False
         self._each_second.stop()
         self._drawing.set_seen(False)
-        self._play(Player.pause)
+        self._replaying.pause()
 
     def own_actions(self) -> list[QAction]:
         """Return what can be done now."""
@@ -140,10 +143,12 @@ class ExperimentPage(QWidget):
         self.setLayout(whole)
 
     def _connect(self) -> None:
-        showing, views, bar = self.showing, self._panel.views, self._bar
+        showing, views = self.showing, self._panel.views
         showing.changed.connect(self._refresh)
         showing.moved.connect(self._move)
         showing.ended.connect(self._tell_end)
+        showing.ended.connect(self._warming.start)  # the next run begins as quickly
+        self.session.entries_changed.connect(self._warming.start)
         showing.refused.connect(self._side.refuse)
         self.comparing.changed.connect(self._refresh)
         self.session.settings_changed.connect(self._use_letters)
@@ -151,11 +156,7 @@ class ExperimentPage(QWidget):
         self._header.back.connect(self.back)
         self._strip.part_wanted.connect(lambda _part: self.session.go(MAP))
         views.table_wanted.connect(self._actions.turn.trigger)
-        bar.play_asked.connect(lambda speed: self._play(lambda player: player.play(speed)))
-        bar.pause_asked.connect(lambda: self._play(Player.pause))
-        bar.step_asked.connect(lambda back: self._play(lambda player: player.step(back=back)))
-        bar.seek_asked.connect(lambda t_s: self._play(lambda player: player.seek(t_s)))
-        bar.restart_asked.connect(lambda: self._play(Player.restart))
+        views.made.connect(self._order)
 
     def _connect_actions(self) -> None:
         do, showing = self._actions, self.showing
@@ -192,10 +193,6 @@ class ExperimentPage(QWidget):
             self._wants_focus = False
         self._side.refresh()
         self._show_side()
-        player = self.showing.player
-        self._bar.setVisible(player is not None)
-        if player is not None:
-            self._show_time(player)
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words
@@ -205,9 +202,14 @@ class ExperimentPage(QWidget):
         )
         self._side.show_experiment(experiment)
         self._output.show_experiment(experiment)
-        self._panel.code.show_sources(sources(experiment))
         self._strip.light(experiment.parts)
         self._actions.plot.setChecked(True)
+        self._order()
+
+    def _order(self) -> None:
+        """Let the keyboard go through the page as one reads it."""
+        parts = (self._header, self._panel, self._bar, self._strip, self._side.column)
+        set_tab_order(parts)
 
     def _show_side(self) -> None:
         """Show plots, code or data, whichever is wanted and there."""
@@ -216,6 +218,7 @@ class ExperimentPage(QWidget):
             do.plot.setChecked(True)
         self._drawing.set_seen(self._is_here and do.plot.isChecked())
         if do.code.isChecked():
+            self._output.show_code()
             self._panel.show_code()
         elif following is None:
             self._show_empty()
@@ -237,9 +240,7 @@ class ExperimentPage(QWidget):
     def _show_machine(self) -> None:
         if self.session.machine is not None:
             self._strip.show_machine(self.session.machine)
-
-    def _show_time(self, player: Player) -> None:
-        self._bar.show_state(player.t_s, player.total_s, is_playing=player.is_playing)
+            self._order()
 
     def _use_letters(self) -> None:
         self._actions.use_letters(self.session.settings.letters)
@@ -254,9 +255,8 @@ class ExperimentPage(QWidget):
     def _move(self) -> None:
         """There are new rows, or the time of a recording has gone on."""
         self._side.show_standing()
-        player, under_way = self.showing.player, self.showing.under_way
-        if player is not None:
-            self._show_time(player)
+        under_way = self.showing.under_way
+        if self.showing.player is not None:
             self._side.show_result()
         elif under_way is not None:
             quarter = int(under_way.progress.fraction * QUARTERS)
@@ -293,12 +293,7 @@ class ExperimentPage(QWidget):
 
     def _replay(self) -> None:
         self._actions.plot.trigger()
-        self.showing.replay(self._bar.speed)
-        self._bar.setFocus()
-
-    def _play(self, act: Callable[[Player], object]) -> None:
-        if self.showing.player is not None:
-            act(self.showing.player)
+        self._replaying.begin()
 
     def _go_there(self) -> None:
         """Go to the run under way, which may be on this page."""
@@ -312,19 +307,5 @@ class ExperimentPage(QWidget):
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
 
     def _choose_beside(self) -> None:
-        if self._experiment is not None and self.showing.shown is not None:
-            menu = self.comparing.menu(
-                self._experiment, self.showing.shown.run, self._compare, self._ask_beside
-            )
-            menu.setParent(self, menu.windowFlags())
-            menu.aboutToHide.connect(menu.deleteLater)
-            menu.popup(self._header.below(self._actions.compare))
-
-    def _ask_beside(self) -> None:
-        path = self.saving.choose_existing()
-        if path is not None:
-            self._compare(path)
-
-    def _compare(self, beside: Path) -> None:
-        if self.showing.path is not None:
-            self.comparing.begin(self.showing.path, beside)
+        """Open the menu of what the shown run can be compared with."""
+        self.comparing.menu(self).popup(self._header.below(self._actions.compare))

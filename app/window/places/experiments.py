@@ -11,8 +11,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget
 
 from app.window.offers import best_run, offer, read_sketch
-from app.window.place import EXPERIMENTS, Place, Target
+from app.window.place import Place
 from app.window.session import Session
+from app.window.target import EXPERIMENTS, Target
 from widgets.basics import column
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.offer import State

@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QScrollArea
 
 from app.cost import Cost
 from app.load import KnownLoad
-from app.window.place import LIVE, Place, Target
+from app.window.place import Place
 from app.window.saving import Saving
 from app.window.session import Session
+from app.window.target import LIVE, Target
 from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
 from widgets.announce import announce

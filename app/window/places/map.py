@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from app.window.place import EXPERIMENTS, MAP, Place, Target
+from PySide6.QtGui import QAction
+
+from app.window.place import Place
 from app.window.session import Session
+from app.window.target import EXPERIMENTS, MAP, Target
 from experiments.engine import messages as wire
 from widgets.basics import column
 from widgets.map.page import MapPage
@@ -37,6 +41,11 @@ class MapPlace(Place):
         session.entries_changed.connect(self._look_up)
         session.sampled.connect(self._show_load)
         session.woke.connect(self._look_up)
+        self._actions = [
+            self._action("map.act_measured", self.page.measured.toggle),
+            self._action("map.act_live", self.page.live.toggle),
+            self._action("map.act_fit", self.page.map.fit),
+        ]
         if session.machine is not None:
             self._show_machine()
 
@@ -52,6 +61,15 @@ class MapPlace(Place):
     def leave(self) -> None:
         """Draw nothing while nobody sees it."""
         self._is_here = False
+
+    def own_actions(self) -> Sequence[QAction]:
+        """Return what can be done here."""
+        return self._actions
+
+    def _action(self, key: str, act: Callable[[], object]) -> QAction:
+        action = QAction(self.session.words.say(key), self)
+        action.triggered.connect(lambda _=False: act())
+        return action
 
     def _show_machine(self) -> None:
         self.page.show_machine(self.session.machine)

@@ -15,9 +15,10 @@ from app.window import run_files
 from app.window.archive import Archive
 from app.window.importing import Brought, look_inside
 from app.window.listing import Listing
-from app.window.place import EXPERIMENTS, RUNS, Place, Target
+from app.window.place import Place
 from app.window.run_actions import RunActions
 from app.window.session import Session
+from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.problems import Problem
 from widgets.basics import column
 from widgets.question import Answer, ask

@@ -174,6 +174,7 @@ def main() -> None:
             name = f"{state.__name__}-{mode}-{zoom}-{size[0]}.png"
             stage.page.grab().save(str(folder / name))
             stage.close()
+            application.processEvents()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import os
 import platform
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -167,26 +165,6 @@ def test_a_name_that_is_nobodys_stays(monkeypatch):
 
 def test_a_situation_that_cannot_be_told_hides_no_report():
     assert "the trace" in report("the trace", lambda: fail())
-
-
-def test_pyqtgraph_leaves_the_hook_in_place():
-    code = """
-import sys, threading
-from PySide6.QtWidgets import QApplication
-application = QApplication([])
-from app.window.crash import Crashes
-from experiments import words
-crashes = Crashes(words.load(), dict, None)
-crashes.install()
-hooks = (sys.excepthook, threading.excepthook)
-import pyqtgraph
-sys.exit((sys.excepthook, threading.excepthook) != hooks)
-"""
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-
-    assert (
-        subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
-    )
 
 
 def test_the_report_of_the_dialog_can_be_copied(qtbot, crashes):

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.window.experiment.standing import State
-from app.window.place import EXPERIMENTS
+from app.window.target import EXPERIMENTS
 from experiments import words
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
@@ -499,23 +499,23 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
 
 def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
     a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
-    stage.keep(a, b, threads())
-    chosen = []
-    experiment = stage.session.catalogue.load("burst-random")
-    menu = stage.page.comparing.menu(experiment, a.run, chosen.append, lambda: chosen.append("?"))
+    path, _, _ = stage.keep(a, b, threads())
+    stage.page.open_run(path)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    menu = stage.page.comparing.menu(stage.page)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-
     assert texts == ["2026-05-03 · full · 0.510 ns", "From a file…"]
-    for action in menu.actions():
-        action.trigger()
-    assert [getattr(each, "name", each) for each in chosen] == [f"{b.run}.coreopsis.jsonl", "?"]
+
+    menu.actions()[0].trigger()
+    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    assert "↑ higher" in said(stage)
 
 
 def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
     path = open_run(qtbot, stage, burst())
     other = threads().write(stage.folder / "other.coreopsis.jsonl")
     stage.page.saving.choose_existing = lambda: other
-    stage.page._ask_beside()
+    stage.page.comparing.ask()
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
 
     assert "These are runs of two different experiments" in said(stage)
@@ -645,3 +645,41 @@ def test_another_theme_is_worn_at_once(qtbot, stage, look):
     after = stage.page.grab().toImage()
     assert before.pixelColor(5, 5).lightness() < 60
     assert after.pixelColor(5, 5).lightness() > 200
+
+
+def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
+    run_to(stage)
+    drawn(qtbot, stage)
+    seen = []
+    while stage.page.focusWidget() not in seen:
+        seen.append(stage.page.focusWidget())
+        stage.page.focusNextChild()
+    names = [each.accessibleName() or each.text() for each in seen]
+    start = names.index("Experiments")
+    order = dict.fromkeys([*names[start:], *names[:start]])
+
+    wanted = [
+        "Experiments", "Plot", "Time per 8-byte element", "Useful bytes per second",
+        "L3, in use here", "Run again 9 s", "Result",
+    ]  # fmt: skip
+    assert [name for name in order if name in wanted] == wanted
+
+
+def test_what_is_turned_is_told_in_seconds(stage):
+    stage.page.open("burst-random")
+    assert "about 9 s here" in said(stage)
+    form = stage.page._side._form
+    params = dataclasses.replace(form.params(), rounds=50)
+    form.show_params(params, {})
+    form.changed.emit()
+
+    assert "about 9 s here" not in said(stage)
+
+
+def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    here = stage.page._side.run_button.hint
+    from experiments.memory.burst_random import EXPERIMENT
+
+    params = stage.page._side._form.params()
+    assert here == f"{max(1, round(EXPERIMENT.seconds(params)))} s"

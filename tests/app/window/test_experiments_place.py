@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.window.background import Background
 from app.window.entries import Entry
-from app.window.place import EXPERIMENTS, Target
 from app.window.places.experiments import ExperimentsPlace
+from app.window.target import EXPERIMENTS, Target
 from experiments.declare import Need
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
@@ -321,13 +321,10 @@ def test_nothing_is_drawn_anew_while_nobody_sees_it(place, awake):
     assert card(place, "cache-ladder").offer.state is State.MEASURED
 
 
-def test_neither_numpy_nor_pyqtgraph_is_loaded_for_the_catalogue():
+def test_numpy_is_not_loaded_for_the_catalogue():
     import subprocess
 
-    code = (
-        "import sys; import app.window.places.experiments; "
-        "print([name for name in ('numpy', 'pyqtgraph') if name in sys.modules])"
-    )
+    code = "import sys; import app.window.places.experiments; print('numpy' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert said.stdout.strip() == "[]"
+    assert said.stdout.strip() == "False"

@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.window.place import LIVE, Target
 from app.window.places.live import LivePlace
+from app.window.target import LIVE, Target
 from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
 from widgets.live.board import Board

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.library import Meta, read_meta
 from app.window.background import Background
-from app.window.place import EXPERIMENTS, RUNS, Target
 from app.window.places.runs import RunsPlace
+from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.memory.burst_random import Params
 from tests.app.recordings import burst, ladder, threads
 from widgets.question import Question

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ def written(folder, content: object) -> None:
 
 
 def test_settings_come_back_as_they_were_saved(tmp_path):
-    settings = Settings(mode="light", zoom=1.3, place="runs", letters=False, maximized=True)
+    settings = Settings(mode="light", zoom=1.3, place="runs", letters=False)
 
     save(tmp_path / "new" / "folder", settings)
 
@@ -95,14 +95,14 @@ def test_saving_leaves_nothing_but_the_file(tmp_path):
 
 
 def test_a_change_to_what_cannot_be_is_refused():
-    with pytest.raises(msgspec.ValidationError):
+    with pytest.raises((ValueError, TypeError)):
         Settings().replace(mode="pink")
 
 
 def test_the_zoom_reaches_as_far_as_the_theme():
     for zoom in ZOOMS:
         assert Settings().replace(zoom=zoom).zoom == zoom
-    with pytest.raises(msgspec.ValidationError):
+    with pytest.raises((ValueError, TypeError)):
         Settings().replace(zoom=ZOOMS[-1] + 0.1)
 
 
@@ -124,7 +124,10 @@ def test_no_file_can_stop_the_window(tmp_path_factory, garbage):
     assert load(folder) == (settings, None)
 
 
-@given(values=st.fixed_dictionaries({}, optional=dict.fromkeys(Settings.__struct_fields__, JSON)))
+NAMES = [field.name for field in dataclasses.fields(Settings)]
+
+
+@given(values=st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)))
 def test_no_value_can_stop_the_window(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("settings")
     written(folder, values)
@@ -132,7 +135,7 @@ def test_no_value_can_stop_the_window(tmp_path_factory, values):
     settings, problem = load(folder)
 
     assert problem is None
-    assert settings == msgspec.convert(msgspec.to_builtins(settings), Settings)
+    assert settings == Settings().replace(**dataclasses.asdict(settings))
 
 
 def test_nesting_without_end_is_only_a_broken_file(tmp_path):

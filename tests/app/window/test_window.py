@@ -6,8 +6,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout
 
 from app.window import window as window_module
-from app.window.place import LIVE, MAP, Place, Target
+from app.window.place import Place
 from app.window.settings import load
+from app.window.target import LIVE, MAP, Target
 from app.window.window import Window
 from experiments.problems import Problem
 from widgets.overlay import Overlay

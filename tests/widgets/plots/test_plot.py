@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import math
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
@@ -10,6 +12,7 @@ from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from experiments.views import Axis, Lines, Ruler
 from tests.widgets.plots.plots import (
     EXPERIMENTS,
     TABLES,
@@ -128,6 +131,14 @@ def test_two_limits_at_nearly_the_same_place_are_both_named(qtbot):
 
     rects = {label.text: label.rect for label in painted(plot).labels}
     assert not rects["perfect"].intersects(rects["one after another"])
+
+
+def test_of_two_close_horizontal_limits_the_upper_is_named_above(qtbot):
+    values = {"dependent_s": 1.9e-7, "bandwidth_limit_s": 1.8e-7}
+    plot = plotted(qtbot, "burst-random", view_of("burst-random", "time"), values=values)
+
+    tops = {label.text.split(" · ")[0]: label.rect.top() for label in painted(plot).labels}
+    assert tops["one read at a time"] < tops["memory bandwidth"]
 
 
 def test_words_of_vertical_limits_stand_at_the_top(qtbot):
@@ -469,3 +480,36 @@ def test_a_summary_names_what_is_drawn(qtbot, name, view):
     for track in plot._known_tracks():
         assert track.name.split(",")[0].removesuffix(" 1").removesuffix(" 2") in summary
     assert VALUES[name] is not None
+
+
+LINEAR = Lines(key="ladder", table="steps", x=Axis("size_bytes"), y=Axis("latency_s"))
+STRANGE = (0.0, -1.0, 1e-300, 1e308, math.nan, math.inf, 3.0)
+
+
+def strange(name, value, place):
+    rows = TABLES[name][("timings" if name == "gil-threads" else "steps")]
+    column = "wall_s" if name == "gil-threads" else "latency_s"
+    return dataclasses.replace(rows[place], **{column: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        BARS,
+        LADDER,
+        ("gil-threads", Ruler(key="wall", table="timings", label="method", value="wall_s")),
+        ("cache-ladder", LINEAR),
+    ],
+    ids=["bars", "log", "ruler", "linear"],
+)
+def test_no_number_whatever_breaks_a_plot(qtbot, name, view):
+    plot = plotted(qtbot, name, view, rows=[], values={})
+    limits = {"serial_s": 0.0, "perfect_s": math.inf, "l1_bytes": -1.0, "in_a_row_latency_s": 1e308}
+
+    for one, other in itertools.product(STRANGE, STRANGE):
+        plot.draw([strange(name, one, 0), strange(name, other, 7)], limits)
+        plot.zoom_out()
+        press(plot, KEY.Key_Right, KEY.Key_Down)
+        painted(plot)
+        assert "nan" not in plot.summary()
+        assert "inf" not in plot.summary()

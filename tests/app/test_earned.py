@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from app.earned import Earned, Fingerprints, earned
+from app.library import Library
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.declare import Part
+from tests.app.recordings import burst, ladder, threads
+from tests.experiments.machines import machine
+
+WORDS = words.load()
+HERE = replace(machine(), fingerprint="here")
+ELSEWHERE = replace(machine(), fingerprint="elsewhere")
+NOW = datetime(2026, 5, 4, 4, 2, 1, tzinfo=UTC)
+POSSIBLE = sum(1 for e in Catalogue() for value in e.values if value.part)
+
+
+@pytest.fixture
+def library(tmp_path) -> Library:
+    return Library(tmp_path)
+
+
+def keep(library, made, name="run.coreopsis.jsonl"):
+    return made.write(library.folder / "runs" / name)
+
+
+def look(library, fingerprint="here") -> Earned:
+    return earned(library.runs(), Catalogue(), WORDS, fingerprint, Fingerprints(), NOW)
+
+
+def quickly(started):
+    return msgspec.structs.replace(started, quick=True)
+
+
+def shown(found, part):
+    return [(value.text, value.is_quick) for value in found.values.get(part, ())]
+
+
+def test_without_runs_nothing_is_earned_and_every_part_invites(library):
+    found = look(library)
+
+    assert found.values == {}
+    assert (found.count, found.possible) == (0, POSSIBLE)
+    l3 = found.invitations[Part.L3]
+    assert [(one.experiment, one.fills) for one in l3] == [
+        ("cache-ladder", True),
+        ("burst-random", False),
+    ]
+    assert l3[0].question == "How far away is a byte?"
+
+
+def test_a_completed_run_fills_the_parts_it_is_about(library):
+    keep(library, ladder(here=HERE))
+
+    found = look(library)
+
+    (value,) = found.values[Part.L1]
+    assert (value.text, value.label) == ("1.50 ns", "L1 cache")
+    assert (value.when, value.experiment) == ("1 hour ago", "cache-ladder")
+    assert set(found.values) == {Part.L1, Part.L2, Part.L3, Part.MEMORY}
+    assert (found.count, found.possible) == (4, POSSIBLE)
+
+
+def test_the_newest_run_counts(library):
+    keep(library, ladder(2.0, here=HERE, at="2026-05-01T03:02:01+00:00"), "a.coreopsis.jsonl")
+    keep(library, ladder(1.0, here=HERE, at="2026-05-03T03:02:01+00:00"), "b.coreopsis.jsonl")
+    keep(library, ladder(3.0, here=HERE, at="2026-05-02T03:02:01+00:00"), "c.coreopsis.jsonl.gz")
+
+    assert shown(look(library), Part.L1) == [("1.50 ns", False)]
+
+
+def test_a_quick_run_counts_only_where_there_is_no_full_one(library):
+    later = "2026-05-04T03:30:00+00:00"
+    keep(library, ladder(2.0, here=HERE, at=later, change=quickly), "q.coreopsis.jsonl")
+    assert shown(look(library), Part.L1) == [("3 ns", True)]
+
+    keep(library, ladder(here=HERE), "f.coreopsis.jsonl")
+    assert shown(look(library), Part.L1) == [("1.50 ns", False)]
+
+
+@pytest.mark.parametrize("outcome", ["stopped", "failed", "killed", "lost"])
+def test_a_run_that_did_not_end_well_earns_nothing(library, outcome):
+    keep(library, ladder(here=HERE, outcome=outcome))
+
+    assert look(library).count == 0
+
+
+def test_a_run_from_another_machine_never_counts(library):
+    keep(library, ladder(here=ELSEWHERE))
+
+    assert look(library).count == 0
+    assert look(library, "elsewhere").count == 4
+
+
+def test_a_machine_without_a_fingerprint_has_earned_nothing(library):
+    keep(library, ladder(here=replace(machine(), fingerprint=None)))
+
+    assert look(library, None).count == 0
+
+
+def test_what_a_full_run_could_not_measure_is_not_asked_for(library):
+    keep(library, threads(here=HERE))  # in rows and threads only
+
+    found = look(library)
+
+    assert shown(found, Part.CORES)
+    assert found.possible < POSSIBLE
+    assert found.count == len(found.values[Part.CORES])
+
+
+def test_values_of_one_part_come_from_all_experiments(library):
+    keep(library, ladder(here=HERE), "a.coreopsis.jsonl")
+    keep(library, burst(here=HERE), "b.coreopsis.jsonl")
+
+    labels = [value.label for value in look(library).values[Part.MEMORY]]
+
+    assert labels[0] == "memory"
+    assert "chained, per element" in labels
+
+
+def test_damaged_files_are_passed_over(library):
+    path = keep(library, ladder(here=HERE))
+    path.write_bytes(b"not a run\n")
+    keep(library, burst(here=HERE), "b.coreopsis.jsonl")
+
+    assert set(look(library).values) == {Part.MEMORY}
+
+
+def test_each_file_is_opened_once(library):
+    path = keep(library, ladder(here=HERE))
+    known = Fingerprints()
+    assert known.of(path) == "here"
+
+    path.unlink()
+
+    assert known.of(path) == "here"
+    assert Fingerprints().of(path) is None

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+
+from experiments import words
+from experiments.declare import Part
+from tests.widgets.map.machines import small, workstation
+from widgets import theme as themes
+from widgets.map.boxes import EarnedValue, Invitation
+from widgets.map.page import MapPage
+from widgets.map.part_panel import PartPanel, WrappedLink
+
+WORDS = words.load()
+LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
+BURST = Invitation(experiment="burst-random", question="Does the order matter?", fills=False)
+
+
+def value(part, text, **more) -> EarnedValue:
+    return EarnedValue(
+        label=f"{part} cache", text=text, when="5 minutes ago", experiment="cache-ladder", **more
+    )
+
+
+@pytest.fixture
+def page(qtbot, look) -> MapPage:
+    page = MapPage(WORDS, look)
+    qtbot.addWidget(page)
+    page.resize(1296, 790)
+    page.show()
+    return page
+
+
+def said(widget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+
+
+def links(widget) -> list[WrappedLink]:
+    return widget.findChildren(WrappedLink)
+
+
+def choose(page, part):
+    page.map.choose_part(part)
+    QApplication.processEvents()
+
+
+# --- page ---------------------------------------------------------------------------------------
+
+
+def test_the_head_says_what_machine_it_is_and_how_much_is_known_of_it(page):
+    page.show_machine(small())
+    page.show_values({}, {Part.L3: [LADDER]}, count=3, possible=9)
+
+    assert "Test CPU · Debian 12 · 3 of 9 numbers earned" in said(page)
+    assert "This machine" in said(page)
+
+
+def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
+    assert page.map.boxes == ()
+    assert not any("CPU" in text or "0 of" in text for text in said(page))
+    assert any("Looking" in text for text in said(page))
+
+
+def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
+    page.show_machine(small())
+    page.show_values({}, {Part.L3: [LADDER]}, count=0, possible=1)
+    first = page._legend.text()
+    page.live.setChecked(False)
+    page.measured.setChecked(False)
+
+    assert "load" in first
+    assert "question mark" in first
+    assert "thicker" not in first
+    assert page._legend.text() == ""
+    page.show_machine(workstation())
+    assert "thicker" in page._legend.text()
+
+
+def test_the_layers_are_switched_by_chips(page):
+    page.show_machine(small())
+    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, count=1, possible=1)
+    cache = next(box for box in page.map.boxes if box.part is Part.L3)
+
+    def texts():
+        return [text.text for text in page.map._painting.texts(cache)]
+
+    assert "11.2 ns" in texts()
+    page.measured.click()
+    assert "11.2 ns" not in texts()
+
+
+def test_the_card_to_start_with_opens_its_experiment(page):
+    page.show_machine(small())
+    wanted = []
+    page.experiment_wanted.connect(wanted.append)
+
+    assert page.start.isHidden()
+    page.start.offer("cache-ladder", "How far away is a byte?", 12.0)
+    page.start.button.click()
+
+    assert not page.start.isHidden()
+    assert {"How far away is a byte?", "about 12 s"} <= set(said(page))
+    assert wanted == ["cache-ladder"]
+
+
+def test_nothing_moves_when_another_part_is_chosen(page):
+    page.show_machine(small())
+    QApplication.processEvents()
+    before = page.map.geometry(), page.panel.geometry()
+    for box in page.map.boxes:
+        page.map.choose(box)
+        QApplication.processEvents()
+        assert (page.map.geometry(), page.panel.geometry()) == before
+
+
+@pytest.mark.parametrize(("width", "height", "zoom"), [(1296, 790, 1.0), (1136, 610, 1.6)])
+def test_side_and_map_share_the_width(page, look, width, height, zoom):
+    look.wear(themes.load("dark", zoom))
+    page.show_machine(small())
+    page.resize(width, height)
+    QApplication.processEvents()
+
+    assert page.map.width() > 0.5 * width
+    assert page.panel.width() >= 290
+    assert page.panel.geometry().right() <= width
+
+
+def test_the_map_is_painted_without_numpy_and_sqlite():
+    program = (
+        "import sys, app.window.places.map; "
+        "print(sorted({'numpy', 'sqlite3'} & sys.modules.keys()))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout == "[]\n"
+
+
+# --- panel --------------------------------------------------------------------------------------
+
+
+def test_at_first_the_panel_tells_of_the_whole_machine(page):
+    page.show_machine(small())
+
+    assert "a virtual machine (kvm)" in said(page.panel)
+
+
+def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
+    page.show_machine(small())
+    page.show_values(
+        {Part.L1: [value("L1", "1.41 ns", is_quick=True)]},
+        {Part.L1: [LADDER, BURST]},
+        count=1,
+        possible=2,
+    )
+
+    choose(page, Part.L1)
+
+    texts = said(page.panel)
+    assert texts[0] == "L1 cache"
+    assert "1.41 ns" in texts
+    assert "L1 cache, 5 minutes ago, in a quick run" in texts
+    assert "Measured on one of 2 of its kind." in texts
+    assert "32 KiB" in texts
+    assert any("/sys/" in text.replace("\u200b", "") for text in texts)
+    assert [link.accessibleName() for link in links(page.panel)] == [
+        "How far away is a byte?",
+        "Does the order matter?",
+    ]
+
+
+def test_a_number_of_another_size_of_cache_is_not_told(page):
+    page.show_machine(workstation())
+    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, count=1, possible=1)
+    first, second = (box for box in page.map.boxes if box.part is Part.L3)
+
+    page.map.choose(first)
+    QApplication.processEvents()
+    without = said(page.panel)
+    page.map.choose(second)
+    QApplication.processEvents()
+
+    assert "11.2 ns" not in without
+    assert "11.2 ns" in said(page.panel)
+
+
+def test_links_of_the_panel_open_their_experiments_by_key(page):
+    page.show_machine(small())
+    page.show_values({}, {Part.L3: [BURST]}, count=0, possible=0)
+    wanted = []
+    page.experiment_wanted.connect(wanted.append)
+    choose(page, Part.L3)
+
+    (link,) = links(page.panel)
+    link.setFocus()
+    QTest.keyClick(link, Qt.Key.Key_Space)
+
+    assert wanted == ["burst-random"]
+
+
+def test_what_shares_a_source_names_it_once(page):
+    page.show_machine(small())
+    choose(page, Part.L3)
+
+    paths = [text for text in said(page.panel) if "index*" in text]
+    assert len(paths) == 1
+
+
+def test_a_missing_fact_says_why_and_how(page):
+    page.show_machine(small())
+    choose(page, Part.MEMORY)
+
+    texts = said(page.panel)
+    assert "not known" in texts
+    assert "Only root may read it." in texts
+    assert "→ dmidecode" in texts
+
+
+def test_a_long_link_goes_on_in_the_next_line(qtbot, look):
+    link = WrappedLink("Reading in a row or all over: does the order matter here & there?")
+    qtbot.addWidget(link)
+    link.resize(160, 100)
+    link.show()
+    QApplication.processEvents()
+
+    lines = link.text().split("\n")
+    assert len(lines) > 2
+    assert all(link.fontMetrics().horizontalAdvance(line) <= 170 for line in lines)
+    assert "&&" in link.text()
+
+
+def test_every_control_has_a_name(page):
+    page.show_machine(small())
+    page.start.offer("cache-ladder", "How far away is a byte?", 12.0)
+    page.show_values({}, {Part.L3: [LADDER]}, count=0, possible=1)
+    choose(page, Part.L3)
+
+    for control in page.findChildren(QPushButton):
+        assert control.accessibleName() or control.text()
+    assert page.map.accessibleName()
+    assert page.panel.accessibleName() == "Chosen: L3 cache"
+
+
+def test_a_panel_without_a_machine_says_that_it_is_being_read(qtbot, look):
+    panel = PartPanel(WORDS, look)
+    qtbot.addWidget(panel)
+
+    assert any("Looking" in text for text in said(panel))
