@@ -182,7 +182,7 @@ def _style_sheet(theme: Theme) -> str:
         background: {theme.line}; color: {theme.soft}; border-color: {theme.line};
     }}
     QPushButton[role="crumb"] {{
-        background: transparent; border: 1px solid transparent; padding: 1px 2px;
+        background: transparent; border: 1px solid transparent; padding: 1px 2px 1px 0px;
         color: {theme.soft}; font-size: {theme.px("note")}px; font-weight: 400;
     }}
     QPushButton[role="crumb"]:hover {{ color: {theme.ink}; }}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -39,8 +40,9 @@ class Ear(QObject):
         sys.stdout.flush()
 
     def find(self, name: str) -> list[list[int]]:
-        """Return x, y, width, height on the screen of each widget in sight that is called so."""
-        return [_on_screen(widget) for widget in _in_sight() if _named(widget, name)]
+        """Return x, y, width, height on the screen of what is called so, the largest first."""
+        found = [rect for widget in _in_sight() for rect in _rects(widget, name)]
+        return sorted(found, key=lambda rect: rect[2] * rect[3], reverse=True)
 
     def names(self) -> list[str]:
         """Return what everything in sight is called."""
@@ -59,6 +61,11 @@ class Ear(QObject):
             "outcome": following.finished.outcome if following and following.finished else None,
             "runs": len(self._window.session.runs),
             "entries": len(self._window.session.entries),
+            "zoomed": [
+                widget.accessibleName()
+                for widget in _in_sight()
+                if type(widget).__name__ == "Plot" and widget._scene.is_zoomed
+            ],
             "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
             "mode": self._window.session.look.theme.mode,
             "zoom": self._window.session.look.theme.zoom,
@@ -90,8 +97,15 @@ def _names(widget: QWidget) -> list[str]:
     return [name for name in names if name]
 
 
-def _named(widget: QWidget, name: str) -> bool:
-    return any(name == text or text.startswith(f"{name} ") for text in _names(widget))
+def _rects(widget: QWidget, name: str) -> Iterator[list[int]]:
+    if isinstance(widget, QMenu):
+        for action in widget.actions():
+            if action.text().startswith(name):
+                place = widget.actionGeometry(action)
+                corner = widget.mapToGlobal(place.topLeft())
+                yield [corner.x(), corner.y(), place.width(), place.height()]
+    elif any(name == text or text.startswith(f"{name} ") for text in _names(widget)):
+        yield _on_screen(widget)
 
 
 def _on_screen(widget: QWidget) -> list[int]:

@@ -53,16 +53,27 @@ class Program:
     """Coreopsis in a process of its own on that screen, as `tests.story.driven`."""
 
     def __init__(self, screen: Screen, data: Path, **environment: str) -> None:
-        self._screen = screen
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.story.driven", "--data", str(data)],
+        self._screen, self._data = screen, data
+        self._environment = {
+            **os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb", **environment
+        }  # fmt: skip
+        self._process = self._started(stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def _started(self, **pipes: int) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.story.driven", "--data", str(self._data)],
             cwd=ROOT,
-            env={**os.environ, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb", **environment},
-            stdin=subprocess.PIPE,
+            env=self._environment,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
+            **pipes,
         )
+
+    def again(self) -> int:
+        """Start the program a second time; return the exit code of that."""
+        second = self._started(stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        second.communicate(timeout=PATIENCE_S)
+        return second.returncode
 
     def ask(self, what: str, **more: Any) -> Any:
         """Ask the ear beside the window."""
@@ -83,11 +94,13 @@ class Program:
         return told
 
     def wait_for(self, name: str) -> list[int]:
-        """Wait for something of this name to be in sight; return where it is."""
+        """Wait for something of this name to be in sight and at rest; return where it is."""
         end_s = time.monotonic() + PATIENCE_S
-        while not (found := self.ask("find", name=name)):
+        before = None
+        while not (found := self.ask("find", name=name)) or found != before:
             assert time.monotonic() < end_s, (name, self.ask("names"))
-            time.sleep(0.05)
+            before = found
+            time.sleep(0.15)
         return found[0]
 
     def click(self, name: str, button: int = 1, *, times: int = 1) -> None:
@@ -101,6 +114,10 @@ class Program:
         x, y, width, height = self.wait_for(name)
         self._screen.do("mousemove", x + width // 2, y + height // 2)
         self._screen.do("click", "--repeat", up, "--delay", 60, 4)
+
+    def take_keys(self, title: str) -> None:
+        """Give the keyboard to the window of this title: there is no window manager to do so."""
+        self._screen.do("search", "--sync", "--onlyvisible", "--name", title, "windowfocus")
 
     def press(self, *keys: str) -> None:
         """Press keys, one after another."""

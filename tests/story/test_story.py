@@ -1,4 +1,4 @@
-"""One whole story in the real window, with real keys and a real mouse on a screen of its own."""
+"""The whole story in the real window, once by the mouse alone and once by the keyboard alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from experiments.engine.lock import FOLDER_VARIABLE
 from tests.story.screen import Program, opened
 
 pytestmark = pytest.mark.timeout(240)
+
+QUESTION, PLOT = "How far away is a byte?", "Time of one dependent read"
 
 
 @pytest.fixture
@@ -25,38 +27,115 @@ def has_ended(told) -> bool:
     return not told["running"] and told["outcome"] is not None
 
 
-def run_to_the_end(program: Program, runs: int) -> None:
-    """Make a quick run of the experiment whose page is open."""
-    program.press("shift+F5")
-    program.wait_until(is_running)
-    told = program.wait_until(has_ended)
-    assert told["outcome"] == "completed"
-    program.wait_until(lambda told: told["runs"] == runs)
+def shows(place: str, runs: int):
+    return lambda told: (told["place"], told["runs"]) == (place, runs)
 
 
-def test_everything_by_the_mouse_alone(coreopsis, tmp_path):
-    # Start, choose, run, stop.
+def export(program: Program, path, how) -> None:
+    """Save the headline plot in the dialog that `how` opens."""
+    how()
+    program.take_keys("Save")
+    program.type(str(path))
+    program.press("Return")
+    program.wait_until(lambda _: path.exists() and path.stat().st_size > 1000)
+    program.take_keys("Coreopsis")
+
+
+def test_everything_by_the_mouse_alone(coreopsis: Program, tmp_path):
     coreopsis.click("Experiments")
-    coreopsis.click("How far away is a byte?")
+    coreopsis.click(QUESTION)
     coreopsis.click("Run")
     coreopsis.wait_until(is_running)
     coreopsis.click("Stop")
     assert coreopsis.wait_until(has_ended)["outcome"] == "stopped"
 
-    # Run again, twice.
     for runs in (2, 3):
         coreopsis.click("Quick run")
         coreopsis.wait_until(is_running)
         assert coreopsis.wait_until(has_ended)["outcome"] == "completed"
-        coreopsis.wait_until(lambda told, runs=runs: told["runs"] == runs)
+        coreopsis.wait_until(shows("experiments", runs))
 
-    # Zoom with the wheel, and back by the chip.
-    coreopsis.turn_wheel("Time of one dependent read", up=6)
+    coreopsis.turn_wheel(PLOT, up=5)
+    coreopsis.wait_until(lambda told: PLOT in told["zoomed"])
+    coreopsis.click(PLOT, button=3)
     coreopsis.click("Show all")
+    coreopsis.wait_until(lambda told: told["zoomed"] == [])
 
-    # Delete a run, and undo that.
+    coreopsis.click("Compare")
+    coreopsis.click("just now")
+    coreopsis.wait_for("Stop comparing")
+    coreopsis.click("Stop comparing")
+
     coreopsis.click("Runs")
     coreopsis.click("Delete")
-    coreopsis.wait_until(lambda told: told["runs"] == 2)
+    coreopsis.wait_until(shows("runs", 2))
     coreopsis.click("Undo")
-    coreopsis.wait_until(lambda told: told["runs"] == 3)
+    coreopsis.wait_until(shows("runs", 3))
+
+    coreopsis.click("Menu")
+    coreopsis.click("Quit")
+    assert coreopsis.end() == 0
+
+
+def test_everything_by_the_keyboard_alone(coreopsis: Program, tmp_path):
+    coreopsis.take_keys("Coreopsis")
+    coreopsis.press("ctrl+3", "Down", "Down", "Return")  # the card of the second shelf
+    coreopsis.wait_for("Not measured here yet")
+    coreopsis.press("F5")
+    coreopsis.wait_until(is_running)
+    coreopsis.press("Escape")
+    assert coreopsis.wait_until(has_ended)["outcome"] == "stopped"
+
+    for runs in (2, 3):
+        coreopsis.press("shift+F5")
+        coreopsis.wait_until(is_running)
+        assert coreopsis.wait_until(has_ended)["outcome"] == "completed"
+        coreopsis.wait_until(shows("experiments", runs))
+
+    for _ in range(60):  # Tab reaches the plot
+        if coreopsis.ask("tell")["focus"] == PLOT:
+            break
+        coreopsis.press("Tab")
+    coreopsis.press("plus", "plus", "Right", "Right")
+    coreopsis.wait_until(lambda told: PLOT in told["zoomed"])
+    coreopsis.press("0")
+    coreopsis.wait_until(lambda told: told["zoomed"] == [])
+
+    picture = tmp_path / "ladder.svg"
+    export(coreopsis, picture, lambda: coreopsis.press("ctrl+s"))
+    assert "<svg" in picture.read_text()[:500]
+
+    coreopsis.press("ctrl+5")
+    coreopsis.wait_until(shows("runs", 3))
+    coreopsis.press("Home", "Delete")
+    coreopsis.wait_until(shows("runs", 2))
+    coreopsis.press("ctrl+z")
+    coreopsis.wait_until(shows("runs", 3))
+
+    coreopsis.press("ctrl+k")
+    coreopsis.type("live")
+    coreopsis.press("Return")
+    coreopsis.wait_until(lambda told: told["place"] == "live")
+
+    coreopsis.press("ctrl+q")
+    assert coreopsis.end() == 0
+
+
+def test_a_second_start_brings_the_first_window_to_the_front_and_ends(coreopsis: Program, tmp_path):
+    assert coreopsis.again() == 0
+    assert coreopsis.ask("tell")["place"] == "map"
+
+
+def test_a_run_outlives_the_window_that_is_closed_during_it(coreopsis: Program, tmp_path):
+    coreopsis.take_keys("Coreopsis")
+    coreopsis.press("ctrl+3", "Down", "Down", "Return")
+    coreopsis.wait_for("Not measured here yet")
+    coreopsis.press("F5")
+    coreopsis.wait_until(is_running)
+
+    coreopsis.press("ctrl+q")
+    coreopsis.click("Let it finish in the background")
+
+    assert coreopsis.end() == 0
+    (run,) = (tmp_path / "data" / "runs").glob("*.jsonl")
+    assert '"outcome":"completed"' in run.read_text().splitlines()[-1]

@@ -28,8 +28,9 @@ class ActionButton(QPushButton):
     @property
     def hint(self) -> str:
         """What stands behind the words."""
-        if self._hint is not None:
-            return self._hint
+        return self._key() if self._hint is None else self._hint
+
+    def _key(self) -> str:
         return self._action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
     def set_hint(self, hint: str | None) -> None:
@@ -43,7 +44,8 @@ class ActionButton(QPushButton):
         self.setEnabled(self._action.isEnabled())
         _show_if(self, self._action.isVisible())
         self.setAccessibleName(f"{self._action.text()} {self.hint}".strip())
-        self.setToolTip(self._action.toolTip() if self._action.toolTip() != self.text() else "")
+        tip, key = self._action.toolTip(), self._key()
+        self.setToolTip(f"{tip} ({key})" if key and key != self.hint else tip)
         self.updateGeometry()
         self.update()
 
