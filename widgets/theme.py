@@ -20,6 +20,7 @@ SIZES = {"small": 11, "note": 12, "text": 14, "head": 15, "title": 25}  # pixels
 STEP = 4  # all spaces are multiples of this
 ZOOMS = (0.8, 0.9, 1.0, 1.15, 1.3, 1.45, 1.6, 1.8, 2.0)
 BUSY_MIDDLE = 0.6
+PALER = 0.35  # of the way to the panel; a mark keeps 3 : 1 or nearly so
 SANS, MONO = "Inter", "JetBrains Mono"
 
 
@@ -60,9 +61,15 @@ class Theme:
         return font
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
-        """Return the colour of the series at `place`, or of the words beside it."""
+        """Return the colour of the series at `place`, or of the words beside it.
+
+        After the last colour they begin anew, as paler marks: direct labels tell them apart.
+        """
         colours = self.series_words if word else self.series
-        return colours[place % len(colours)]
+        colour = colours[place % len(colours)]
+        if word or place < len(colours):
+            return colour
+        return mixed(QColor(colour), QColor(self.panel), PALER).name()
 
 
 def load_colour(theme: Theme, busy: float) -> QColor:

@@ -6,13 +6,13 @@ Made before the first paint, so it imports little; `wake` starts processes and t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.context import Context
 from app.window.settings import Settings
+from app.window.target import Target
 from experiments.problems import Problem
 from widgets.look import Look
 
@@ -102,18 +102,9 @@ class Session(QObject):
         """Read the list of runs anew; `runs_changed` comes when it is there."""
         self.background.do(self.library.runs, self._use_runs)
 
-    def go(
-        self,
-        place: str,
-        *,
-        experiment: str | None = None,
-        run: Path | None = None,
-        beside: Path | None = None,
-    ) -> None:
-        """Go to a place and open something there."""
-        from app.window.target import Target
-
-        self.went.emit(Target(place, experiment=experiment, run=run, beside=beside))
+    def go(self, place: str, **wanted: Any) -> None:
+        """Go to a place and open something there; `wanted` are the fields of a Target."""
+        self.went.emit(Target(place, **wanted))
 
     def tell(self, text: str, action: str = "", act: Callable[[], object] | None = None) -> None:
         """Say something quietly, with a button such as "Undo" if there is something to do."""

@@ -30,8 +30,9 @@ def _between(least: float, most: float, default: float) -> Any:
     """Declare a number of a range."""
 
     def holds(value: object) -> bool:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return is_number and math.isfinite(value) and least <= value <= most
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        return math.isfinite(value) and least <= value <= most
 
     return field(default=default, metadata={"holds": holds})
 

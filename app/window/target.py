@@ -15,4 +15,6 @@ class Target:
     place: str
     experiment: str | None = None
     run: Path | None = None  # opened as it was
+    again: bool = False  # and measured once more, with its settings
     beside: Path | None = None  # another run on the same axes
+    part: str | None = None  # of the map, as in experiments.declare.Part

@@ -20,9 +20,8 @@ from widgets.live.groups import Group
 from widgets.live.history import History, Moment
 from widgets.live.minute import MinuteView
 from widgets.live.ribbon import Ribbon
-from widgets.live.sparkline import mixed
 from widgets.look import Look
-from widgets.theme import STEP
+from widgets.theme import STEP, load_colour
 
 HIGHEST_ROW, LOWEST_ROW = 24, 1  # pixels
 EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: rows that high, as long as all are not higher
@@ -170,8 +169,7 @@ class Heat(MinuteView):
         self._lay_out()
         self._pending = []
         theme = self.look.theme
-        low, high = QColor(theme.load_low), QColor(theme.load_high)
-        self._shades = [mixed(low, high, n / (SHADES - 1)).rgb() for n in range(SHADES)]
+        self._shades = [load_colour(theme, n / (SHADES - 1)).rgb() for n in range(SHADES)]
         self._behind = QColor(theme.panel).rgb()
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:

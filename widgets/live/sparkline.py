@@ -12,6 +12,7 @@ from widgets.live.history import Moment
 from widgets.live.minute import MinuteView
 from widgets.live.ribbon import Ribbon
 from widgets.look import Look
+from widgets.theme import mixed
 
 LINE_WIDTH = 1.5
 WASH = 0.14  # how much of the line's colour the area has
@@ -81,13 +82,3 @@ class Sparkline(MinuteView):
         painter.drawPolyline(line)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setClipping(False)
-
-
-def mixed(behind: QColor, before: QColor, share: float) -> QColor:
-    """Return the colour `share` of the way from one to the other."""
-    low, high = 1 - share, share
-    return QColor.fromRgbF(
-        low * behind.redF() + high * before.redF(),
-        low * behind.greenF() + high * before.greenF(),
-        low * behind.blueF() + high * before.blueF(),
-    )

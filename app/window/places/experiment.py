@@ -59,7 +59,7 @@ class ExperimentPage(QWidget):
         self._replaying = Replaying(self.showing, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
-        self._is_here = self._wants_focus = False
+        self._is_here = self._wants_focus = self._runs_again = False
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
@@ -78,10 +78,10 @@ class ExperimentPage(QWidget):
         self.showing.open(experiment_id)
         self._warming.start()
 
-    def open_run(self, path: Path, beside: Path | None = None) -> None:
-        """Show a recorded run as it was; `beside` another, on the same axes."""
+    def open_run(self, path: Path, beside: Path | None = None, *, again: bool = False) -> None:
+        """Show a recorded run as it was; `beside` another, on the same axes; or run it `again`."""
         self._begin()
-        self._wants_focus = True
+        self._wants_focus, self._runs_again = True, again
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
         self.showing.open_run(path)
@@ -154,7 +154,7 @@ class ExperimentPage(QWidget):
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
-        self._strip.part_wanted.connect(lambda _part: self.session.go(MAP))
+        self._strip.part_wanted.connect(lambda part: self.session.go(MAP, part=part))
         views.table_wanted.connect(self._actions.turn.trigger)
         views.made.connect(self._order)
 
@@ -193,6 +193,9 @@ class ExperimentPage(QWidget):
             self._wants_focus = False
         self._side.refresh()
         self._show_side()
+        if self._runs_again and not self.showing.is_reading:
+            self._runs_again = False
+            QTimer.singleShot(0, self, lambda: self._run(quick=False))
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from app.window.place import Place
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, MAP, Target
+from experiments.declare import Part
 from experiments.engine import messages as wire
 from widgets.basics import column
 from widgets.map.page import MapPage
@@ -50,9 +51,10 @@ class MapPlace(Place):
             self._show_machine()
 
     def open(self, target: Target) -> None:
-        """Take the keys."""
-        del target
+        """Take the keys, and choose the part that is wanted."""
         self.setFocus()
+        if target.part is not None:
+            self.page.map.choose_part(Part(target.part))
 
     def arrive(self) -> None:
         """Show the load from now on."""

@@ -117,7 +117,7 @@ class RunsPlace(Place):
             asked.connect(action.trigger)
         for action, act in (
             (actions.open, self._open),
-            (actions.again, self._open),
+            (actions.again, lambda: self._open(again=True)),
             (actions.compare, self._compare),
             (actions.rename, details.edit_name),
             (actions.pin, lambda: self._pin(self._chosen())),
@@ -152,8 +152,11 @@ class RunsPlace(Place):
         runs = [run for run in self.session.runs if run.path.name != measured_now]
 
         def then(lines: list[ListedRun]) -> None:
+            was_empty = self.page.is_empty
             self._kept = {run.path.name: run for run in runs}
             self.page.show_runs(lines)
+            if was_empty and lines and self._is_here:
+                self.table.setFocus()
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []
@@ -205,10 +208,11 @@ class RunsPlace(Place):
         self.page.search.setFocus()
         self.page.search.selectAll()
 
-    def _open(self) -> None:
+    def _open(self, *, again: bool = False) -> None:
         chosen = self._chosen()
         if len(chosen) == 1 and chosen[0].problem is None:
-            self.session.go(EXPERIMENTS, experiment=chosen[0].experiment, run=chosen[0].path)
+            run = chosen[0]
+            self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, again=again)
 
     def _compare(self) -> None:
         """Open the older of two runs, with the newer beside it."""
