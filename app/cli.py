@@ -65,6 +65,8 @@ def _command(name: str | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
     match name:
         case "inspect":
             from app.terminal.inspect import run
+        case "doctor":
+            from app.terminal.doctor import run
         case "watch":
             from app.terminal.watch import run
         case "experiments":

@@ -27,6 +27,7 @@ class ExitCode(enum.IntEnum):
     FAILED = 1
     USAGE = 2
     CANNOT_RUN_HERE = 3
+    LOOK = 4  # something to look at
     STOPPED = 130
 
 

@@ -33,8 +33,8 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog="coreopsis",
         description="Shows the machine in front of you, and lets you experiment on it.",
-        epilog="Exit codes: 0 done, 1 the run failed, 2 wrong usage or unreadable input, "
-        "3 cannot run here, 130 stopped.",
+        epilog="Exit codes: 0 done, 1 the run failed or a problem was found, 2 wrong usage or "
+        "unreadable input, 3 cannot run here, 4 something to look at, 130 stopped.",
     )
     _add_common(made)
     made.set_defaults(debug=False, data=None, fake_machine=None)
@@ -47,6 +47,12 @@ def parser() -> argparse.ArgumentParser:
     inspect.add_argument("--json", action="store_true", help="write JSON to standard output")
     inspect.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
     inspect.add_argument("--root", type=Path, metavar="DIR", help="read a recorded /sys and /proc")
+
+    doctor = add("doctor", "say why accelerators can or cannot be used, and what to do")
+    doctor.add_argument("--json", action="store_true", help="write JSON to standard output")
+    doctor.add_argument(
+        "--python", metavar="PATH", help="examine the PyTorch of that Python or environment"
+    )
 
     watch = add("watch", "show the load as it changes")
     watch.add_argument("--json", action="store_true", help="write each sample as a line of JSON")

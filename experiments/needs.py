@@ -9,6 +9,8 @@ from experiments.declare import Experiment, Need
 from experiments.problems import Trouble
 from machine.model import Machine, siblings, usable_threads
 
+_GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
+
 
 def missing_need(experiment: Experiment[Any], machine: Machine) -> Need | None:
     """Return the first need that this machine does not meet."""
@@ -22,12 +24,20 @@ def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
         raise Trouble(f"needs_{need}")
 
 
+def _gpus(machine: Machine) -> int:
+    """Return how many GPUs a PyTorch that fits them could use from here."""
+    usable = [
+        g for g in machine.gpus if g.torch_backend in _GPU_BACKENDS and g.visible is not False
+    ]
+    return len(usable)
+
+
 def _met(need: Need, machine: Machine) -> bool:
     match need:
         case Need.GPU:
-            return bool(machine.gpus)
+            return _gpus(machine) > 0
         case Need.TWO_GPUS:
-            return len(machine.gpus) > 1
+            return _gpus(machine) > 1
         case Need.NUMA:
             return sum(1 for node in machine.numa if node.memory_bytes) > 1
         case Need.SMT:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from machine import cgroups
 from machine.caches import read_caches
+from machine.instructions import of_risc_v
 from machine.linux import fields, numbered, parse_list, read_int, read_text
 from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
 from machine.notes import Notes
@@ -55,9 +56,10 @@ def _model(info: dict[str, str], notes: Notes) -> str | None:
 
 
 def _features(info: dict[str, str], notes: Notes) -> tuple[str, ...]:
+    named = (info.get("flags") or info.get("features") or "").split()
     return notes.keep(
         "cpu.features",
-        tuple(sorted(set((info.get("flags") or info.get("features") or "").split()))),
+        tuple(sorted({*named, *of_risc_v(info.get("isa", ""))})),
         _CPUINFO,
         why="The kernel lists no instruction set extensions for this processor.",
         how="Look the model up in the maker's data sheet.",

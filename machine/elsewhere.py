@@ -26,7 +26,7 @@ _HOW = {
 def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
     """Yield the parts of the running machine, as on Linux."""
     yield "os", _read_system(notes)
-    for name in ("virtualization", "container", "numa"):
+    for name in ("virtualization", "container", "numa", "pci", "storage", "network"):
         notes.lack(name, why=_WHY, how=_HOW)
     yield "cpu", _read_cpu(notes)
     yield "memory", _read_memory(notes)

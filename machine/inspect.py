@@ -11,23 +11,20 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from machine import elsewhere
+from machine import accelerators, elsewhere
 from machine.cpu import read_cpu
+from machine.devices import Gpu
 from machine.memory import read_memory, read_numa
 from machine.model import Machine
+from machine.network import read_network
 from machine.notes import Notes
+from machine.pci import read_pci
+from machine.pci_facts import Host
+from machine.peaks import read_peaks
+from machine.storage import read_storage
 from machine.system import read_container, read_system, read_virtualization
 from machine.topology import present_and_online
 
-_NOT_YET = {
-    "pci": "lspci -tv",
-    "gpus": "nvidia-smi --list-gpus",
-    "gpu_links": "nvidia-smi topo --matrix",
-    "nvswitch": "nvidia-smi nvlink --status",
-    "storage": "lsblk",
-    "network": "ip link",
-    "peaks": "Look the models up in their makers' data sheets.",
-}
 _GIB = 2**30
 
 
@@ -47,12 +44,25 @@ def inspect(root: Path | None = None) -> Machine:
 def parts(root: Path | None = None) -> Iterator[tuple[str, Any]]:
     """Yield the fields of Machine, each as soon as it is known. Raises BadRoot."""
     notes = Notes()
-    if root is None and sys.platform != "linux":
-        yield from elsewhere.parts(notes)
-    else:
-        yield from _linux_parts(root or Path("/"), notes)
-    for what, how in _NOT_YET.items():
-        notes.lack(what, why="This version of Coreopsis does not read it yet.", how=how)
+    is_elsewhere = root is None and sys.platform != "linux"
+    found: dict[str, Any] = {}
+    for name, value in (
+        elsewhere.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
+    ):
+        found[name] = value
+        yield name, value
+    host = Host(
+        root=root or Path("/"),
+        pci=found.get("pci", ()),
+        memory_bytes=found["memory"].total_bytes,
+        is_live=root is None or _is_running(root),
+        is_wsl=found.get("virtualization") == "wsl",
+    )
+    for name, value in accelerators.parts(host, notes):
+        found[name] = value
+        yield name, value
+    seen = Machine(**found)
+    yield "peaks", read_peaks(seen.memory, seen.pci, seen.gpus, seen.gpu_links, notes)
     yield "sources", notes.sources
     yield "missing", tuple(notes.missing)
 
@@ -77,7 +87,7 @@ def portable(machine: Machine) -> Machine:
     return replace(
         machine,
         sources=sources,
-        gpus=tuple(replace(gpu, uuid=None) for gpu in machine.gpus),
+        gpus=tuple(_without_serials(gpu) for gpu in machine.gpus),
         network=tuple(
             replace(interface, name=re.sub(r"[0-9a-f]{12}", "", interface.name))
             for interface in machine.network
@@ -85,10 +95,15 @@ def portable(machine: Machine) -> Machine:
     )
 
 
+def _without_serials(gpu: Gpu) -> Gpu:
+    instances = tuple(replace(instance, uuid=None) for instance in gpu.mig_instances)
+    return replace(gpu, uuid=None, mig_instances=instances)
+
+
 def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     if not (root / "proc").is_dir() and not (root / "sys").is_dir():
         raise BadRoot(f"{root} is not the recording of a machine: it holds neither proc nor sys.")
-    is_live = sys.platform == "linux" and root.resolve() == Path("/")
+    is_live = _is_running(root)
     yield "os", read_system(root, notes, is_live=is_live)
     yield "virtualization", read_virtualization(root, notes)
     yield "container", read_container(root, notes, is_live=is_live)
@@ -97,6 +112,23 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
     yield "cpu", read_cpu(root, numa, notes, is_live=is_live)
     yield "memory", read_memory(root, notes)
     yield "numa", numa
+    pci = read_pci(root, numa, notes)
+    yield "pci", pci
+    yield "storage", read_storage(root, pci, notes)
+    yield "network", read_network(root, notes)
+
+
+def _kind(gpu: Gpu, machine: Machine) -> str:
+    """Return PCI's numbers, there also while the GPU sleeps; else what its driver says."""
+    for device in machine.pci:
+        if device.address == gpu.pci_address and device.device_id is not None:
+            return f"{device.vendor_id} {device.device_id}"
+    return f"{gpu.vendor} {gpu.name} {gpu.memory_bytes}"
+
+
+def _is_running(root: Path) -> bool:
+    """Is it this machine, rather than a recording?"""
+    return sys.platform == "linux" and root.resolve() == Path("/")
 
 
 def _fingerprint(machine: Machine) -> str:
@@ -112,6 +144,6 @@ def _fingerprint(machine: Machine) -> str:
         # The kernel keeps some for itself, and each version a little more or less.
         "memory_gib": None if total_bytes is None else round(total_bytes / _GIB),
         "nodes": len(machine.numa),
-        "gpus": sorted(f"{g.vendor} {g.name} {g.memory_bytes}" for g in machine.gpus),
+        "gpus": sorted(_kind(gpu, machine) for gpu in machine.gpus),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 HIGHEST_THREAD = 2**16  # eight times what kernels are built for: a damaged list eats no memory
 
 
@@ -22,10 +23,26 @@ def read_text(path: Path) -> str | None:
         return None
 
 
+def read_bytes(path: Path) -> bytes | None:
+    """Return the file as it is."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
 def read_int(path: Path) -> int | None:
     """Return the decimal number in the file."""
     try:
         return int(read_text(path) or "")
+    except ValueError:
+        return None
+
+
+def read_hex(path: Path) -> int | None:
+    """Return the number in the file, such as 0x10de."""
+    try:
+        return int(read_text(path) or "", 16)
     except ValueError:
         return None
 
@@ -88,11 +105,27 @@ def parse_mask(text: str) -> frozenset[int]:
 
 def numbered(folder: Path, prefix: str) -> list[int]:
     """Return the numbers N of the entries prefixN, in order."""
+    names = (name for name in entries(folder) if re.fullmatch(prefix + r"\d+", name))
+    return sorted(int(name[len(prefix) :]) for name in names)
+
+
+def entries(folder: Path) -> list[str]:
+    """Return the names in the folder, in order; none where it is not there."""
     try:
-        names = os.listdir(folder)
+        return sorted(os.listdir(folder))
     except OSError:
         return []
-    return sorted(int(name[len(prefix) :]) for name in names if re.fullmatch(prefix + r"\d+", name))
+
+
+def device_path(root: Path, link: Path) -> str:
+    """Return to which device a link of /sys leads, "" where it leads out of the tree."""
+    path, top = os.path.realpath(link), os.path.realpath(root).rstrip("/")
+    return path.removeprefix(top) if path.startswith(f"{top}/") else ""
+
+
+def pci_addresses(path: str) -> list[str]:
+    """Return the PCI devices on the way to a device of /sys, those nearest the processor first."""
+    return [part for part in path.split("/") if PCI_ADDRESS.fullmatch(part)]
 
 
 def fields(text: str | None) -> dict[str, str]:

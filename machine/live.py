@@ -1,77 +1,23 @@
-"""What is the machine doing now? Load and clock of each thread, and memory, sample by sample.
+"""What is the machine doing now? Sample by sample, with what is not known and why.
 
-Load is the share of the time since the previous sample that the kernel counted as work, from the
-`cpuN` lines of /proc/stat: counted in ticks of 10 ms, so a share over 100 ms has steps of 10 %.
-Time that the hypervisor gave to others is neither work nor idle; it has a share of its own.
+Which part is sampled how stands in the part's module.
 """
 
 from __future__ import annotations
 
-import math
 import re
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from machine.linux import numbered, read_int, read_text
+from machine import live_io, live_threads, nvml
+from machine.gpu_samples import GpuSample
+from machine.live_gpus import GpuSampler
+from machine.live_io import DiskSample, IoSampler, NetworkSample
+from machine.live_memory import MemorySample, MemorySampler
+from machine.live_threads import ThreadSample, ThreadSampler
 from machine.model import Missing
-from machine.topology import CPU
-
-_CLOCKS_EVERY_S = 1.0  # some drivers wake every core to ask it
-_UNKNOWN = {
-    "busy": Missing(
-        what="threads[*].busy",
-        why="A share of time needs two samples; this is the first of this thread.",
-        how="Wait for the next sample.",
-    ),
-    "hz": Missing(
-        what="threads[*].hz",
-        why="The kernel has no cpufreq driver here; virtual machines are not told the clock.",
-        how="Watch on the physical machine.",
-    ),
-    "steal_fraction": Missing(
-        what="threads[*].steal_fraction",
-        why="A share of time needs two samples, and only Linux counts stolen time.",
-        how="Wait for the next sample.",
-    ),
-}
-_NO_THREADS = Missing(
-    what="threads",
-    why="The kernel shows no /proc/stat to this process.",
-    how="Watch outside of the sandbox.",
-)
-_NOT_YET = tuple(
-    Missing(what=what, why="This version of Coreopsis does not sample it yet.", how=how)
-    for what, how in (
-        ("disks", "iostat -x 1"),
-        ("network", "sar -n DEV 1"),
-        ("gpus", "nvidia-smi dmon"),
-    )
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadSample:
-    """`busy` and `steal_fraction` are shares of the time since the previous sample."""
-
-    id: int
-    busy: float | None
-    hz: float | None
-    steal_fraction: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemorySample:
-    """`used_bytes` is what could not be given to another program; file caches can."""
-
-    total_bytes: int
-    available_bytes: int
-    used_bytes: int
-    swap_total_bytes: int
-    swap_used_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,130 +27,57 @@ class Sample:
     t_s: float
     threads: tuple[ThreadSample, ...]
     memory: MemorySample
-    disks: tuple[dict[str, Any], ...] = ()
-    network: tuple[dict[str, Any], ...] = ()
-    gpus: tuple[dict[str, Any], ...] = ()
+    disks: tuple[DiskSample, ...] = ()
+    network: tuple[NetworkSample, ...] = ()
+    gpus: tuple[GpuSample, ...] = ()
     missing: tuple[Missing, ...] = ()
-
-
-class _Times(NamedTuple):
-    """Time since the start of the machine, in whatever unit."""
-
-    idle: float
-    stolen: float | None
-    total: float
 
 
 class Sampler:
     """Remembers the previous sample. Not to be shared between threads."""
 
     def __init__(
-        self, root: Path = Path("/"), clock_s: Callable[[], float] = time.monotonic
+        self,
+        root: Path = Path("/"),
+        clock_s: Callable[[], float] = time.monotonic,
+        load_nvml: Callable[[], nvml.Library] = nvml.load,
     ) -> None:
-        self._root, self._clock_s = root, clock_s
-        self._start_s = clock_s()
-        self._before: dict[int, _Times] = {}
-        self._clock_files = _clock_files(root)
-        self._clocks: dict[int, float | None] = {}
-        self._clocks_s = -math.inf
+        self._clock_s, self._start_s = clock_s, clock_s()
+        self._threads, self._memory = ThreadSampler(root), MemorySampler(root)
+        self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml)
 
     def sample(self) -> Sample:
-        """Take a sample; well below a millisecond on a small machine."""
+        """Take a sample; about a millisecond on a small machine without GPUs."""
         now_s = self._clock_s()
-        if now_s - self._clocks_s >= _CLOCKS_EVERY_S:
-            self._clocks, self._clocks_s = self._read_clocks(), now_s
-        threads = self._threads()
-        unknown = [
-            missing
-            for name, missing in _UNKNOWN.items()
-            if any(getattr(thread, name) is None for thread in threads)
-        ]
+        threads, memory = self._threads.sample(now_s), self._memory.sample(now_s)
+        disks, network = self._io.sample(now_s)
+        gpus, missing = self._gpus.sample(now_s)
         return Sample(
             t_s=round(now_s - self._start_s, 6),
             threads=threads,
-            memory=_read_memory(),
-            missing=(*([] if threads else [_NO_THREADS]), *unknown, *_NOT_YET),
+            memory=memory,
+            disks=disks,
+            network=network,
+            gpus=gpus,
+            missing=(
+                *live_threads.missing(threads),
+                *self._memory.missing(memory),
+                *live_io.missing(disks, network),
+                *missing,
+            ),
         )
 
-    def _threads(self) -> tuple[ThreadSample, ...]:
-        now = _read_times(self._root)
-        samples = []
-        for number, times in now.items():
-            before = self._before.get(number)
-            busy = steal_fraction = None
-            if before is not None and times.total > before.total:
-                busy, steal_fraction = _shares(before, times)
-            samples.append(
-                ThreadSample(
-                    id=number,
-                    busy=busy,
-                    hz=self._clocks.get(number),
-                    steal_fraction=steal_fraction,
-                )
-            )
-        self._before = now  # a thread that went offline starts anew
-        return tuple(samples)
-
-    def _read_clocks(self) -> dict[int, float | None]:
-        read = {file: read_int(file) for file in set(self._clock_files.values())}
-        return {
-            thread: None if (khz := read[file]) is None else khz * 1000.0
-            for thread, file in self._clock_files.items()
-        }
+    def close(self) -> None:
+        """Let go of the GPUs, which an open driver keeps awake."""
+        self._gpus.close()
 
 
-def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:
-    passed = after.total - before.total
-    steal_fraction = None
-    if before.stolen is not None and after.stolen is not None:
-        steal_fraction = _fraction(after.stolen - before.stolen, passed)
-    idle_fraction = _fraction(after.idle - before.idle, passed)
-    return _fraction(1 - idle_fraction - (steal_fraction or 0.0), 1), steal_fraction
-
-
-def _fraction(part: float, whole: float) -> float:
-    """Return a share; the kernel's counts of waiting and stolen time may run backwards."""
-    return round(min(1.0, max(0.0, part / whole)), 4)
-
-
-def _read_times(root: Path) -> dict[int, _Times]:
-    """Return the times by the kernel's number of the thread; those offline are not in it."""
-    if sys.platform != "linux":
-        import psutil
-
-        return {
-            number: _Times(idle=times.idle, stolen=None, total=sum(times))
-            for number, times in enumerate(psutil.cpu_times(percpu=True))
-        }
-    found = {}
-    for match in re.finditer(r"^cpu(\d+) (.+)$", read_text(root / "proc/stat") or "", re.MULTILINE):
-        # user nice system idle iowait irq softirq steal; guest times are part of user and nice.
-        ticks = [int(word) for word in match[2].split()[:8]]
-        found[int(match[1])] = _Times(
-            idle=sum(ticks[3:5]), stolen=ticks[7] if len(ticks) > 7 else None, total=sum(ticks)
-        )
-    return found
-
-
-def _clock_files(root: Path) -> dict[int, Path]:
-    """Return the file with the clock of each thread; threads of one policy share it."""
-    folder = root / CPU / "cpufreq"
-    files = {}
-    for number in numbered(folder, "policy"):
-        policy = folder / f"policy{number}"
-        for word in (read_text(policy / "related_cpus") or "").split():  # "0 1 2"
-            files[int(word)] = policy / "scaling_cur_freq"
-    return files
-
-
-def _read_memory() -> MemorySample:
-    import psutil
-
-    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
-    return MemorySample(
-        total_bytes=memory.total,
-        available_bytes=memory.available,
-        used_bytes=memory.total - memory.available,
-        swap_total_bytes=swap.total,
-        swap_used_bytes=swap.used,
+def portable(sample: Sample) -> Sample:
+    """Return the sample without what names people and what they run, for files that are kept."""
+    return replace(
+        sample,
+        network=tuple(
+            replace(card, name=re.sub(r"[0-9a-f]{12}", "", card.name)) for card in sample.network
+        ),
+        gpus=tuple(replace(gpu, processes=None) for gpu in sample.gpus),
     )

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TypeVar
 
-from machine import cgroups
+from machine import cgroups, peaks
 from machine.linux import fields, kibibytes, numbered, read_set, read_text
-from machine.model import Memory, NumaNode
+from machine.model import Memory, MemoryModule, NumaNode
+from machine.modules import read_channels, read_modules
 from machine.notes import Notes
 
+T = TypeVar("T")
+
 _NODES = "sys/devices/system/node"
-_MODULES_WHY = (
-    "Only root may read the firmware's table of memory modules, and this version of Coreopsis does "
-    "not ask udev for its copy yet."
-)
+_LACKING = {
+    "modules": "Only root may read the firmware's table of memory modules, and there is no copy "
+    "that udev keeps for all; most virtual machines have no such table.",
+    "channels": "Neither the watch for memory errors (EDAC) nor the names of the slots tell which "
+    "modules share a channel.",
+    "peak_bytes_per_s": peaks.NO_DRAM,
+}
+_HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
 
 
 def read_memory(root: Path, notes: Notes) -> Memory:
-    """Return the size of the memory; what sticks there are is not read yet."""
+    """Return the memory, with its modules and channels where the system tells them."""
     total = fields(read_text(root / "proc/meminfo")).get("memtotal")
-    lack_modules(notes)
+    slots, modules_source = read_modules(root)
+    channels, channels_source = read_channels(root, slots)
+    modules = tuple(slot.module for slot in slots)
+    ceiling = peaks.dram(modules, channels)
+    for name in MemoryModule.__slots__:
+        if any(getattr(module, name) is None for module in modules):
+            notes.lack(
+                f"memory.modules[*].{name}",
+                why="The firmware does not tell it of all modules; an empty slot has none.",
+                how=_HOW,
+            )
     return Memory(
         total_bytes=notes.keep(
             "memory.total_bytes",
@@ -28,14 +46,26 @@ def read_memory(root: Path, notes: Notes) -> Memory:
             "/proc/meminfo",
             why="There is no /proc/meminfo.",
             how="grep MemTotal /proc/meminfo",
-        )
+        ),
+        modules=_keep("modules", modules, modules_source, notes),
+        channels=_keep("channels", channels, channels_source, notes),
+        peak_bytes_per_s=_keep(
+            "peak_bytes_per_s",
+            ceiling.value if ceiling else None,
+            ceiling.formula if ceiling else "",
+            notes,
+        ),
     )
 
 
 def lack_modules(notes: Notes) -> None:
-    """Note what no version for any system reads yet."""
-    for name in ("modules", "channels", "peak_bytes_per_s"):
-        notes.lack(f"memory.{name}", why=_MODULES_WHY, how="sudo dmidecode --type 17")
+    """Note what is read on Linux only."""
+    for name in _LACKING:
+        _keep(name, None, "", notes)
+
+
+def _keep(name: str, value: T, source: str, notes: Notes) -> T:
+    return notes.keep(f"memory.{name}", value, source, why=_LACKING[name], how=_HOW)
 
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:

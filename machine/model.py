@@ -120,12 +120,13 @@ class NumaNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryModule:
-    """One stick of memory."""
+    """One stick of memory, or a slot without one (0 bytes). Of its bits `data_bits` carry data."""
 
     slot: str | None = None
     kind: str | None = None
     size_bytes: int | None = None
     transfers_per_s: float | None = None
+    data_bits: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
+from app.terminal.devices import device_lines, modules_text
+from app.terminal.gpus import gpu_lines
 from experiments.problems import Trouble
 from experiments.units import show
 from machine.inspect import BadRoot, inspect
+from machine.instructions import vector_instructions
 from machine.linux import format_list
 from machine.model import Cache, Machine, is_virtual, missing_of, to_json
 
@@ -86,6 +89,8 @@ class _Page:
             ),
         )
         yield "usable", self._usable()
+        if vectors := vector_instructions(cpu.features):
+            yield "vectors", ", ".join(vectors)
         for level, caches in itertools.groupby(self._caches(), key=_level):
             yield level, self._cache_line(list(caches))
         clock = cpu.clock
@@ -98,9 +103,8 @@ class _Page:
             size = f"{show(node.memory_bytes, 'bytes')}, " if node.memory_bytes else ""
             threads = f"threads {format_list(node.threads)}" if node.threads else "no threads"
             yield f"node {node.id}", f"{size}{threads}, distances {_listed(node.distances)}"
-        for gpu in machine.gpus:
-            size = f" · {show(gpu.memory_bytes, 'bytes')}" if gpu.memory_bytes else ""
-            yield f"gpu {gpu.index}", f"{gpu.name or 'unknown'}{size}"
+        yield from gpu_lines(machine)
+        yield from device_lines(machine)
 
     def unknown(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield what is not known, why, and ways to get it; what shares a reason together."""
@@ -141,7 +145,7 @@ class _Page:
 
     def _memory(self) -> str:
         memory = self._machine.memory
-        parts = [show(memory.total_bytes or 0, "bytes")]
+        parts = _known(show(memory.total_bytes or 0, "bytes"), modules_text(memory.modules))
         if memory.channels:
             parts.append(f"{memory.channels} channels")
         if memory.peak_bytes_per_s:

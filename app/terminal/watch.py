@@ -13,12 +13,14 @@ from rich.live import Live
 from rich.table import Table
 
 from app.context import Context, ExitCode
+from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
 from experiments.problems import Problem, Trouble
 from experiments.units import show
+from experiments.words import Words
 
 BAR_WIDTH = 30
 
@@ -62,14 +64,14 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
             elif live is not None:
-                live.update(_table(event), refresh=True)
+                live.update(_table(event, context.words), refresh=True)
             else:
                 console.print(_line(event))
     context.complain(Problem("watch_ended"))
     return ExitCode.FAILED
 
 
-def _table(sample: wire.Sample) -> Table:
+def _table(sample: wire.Sample, words: Words) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
     table.add_column(width=BAR_WIDTH)
@@ -78,13 +80,29 @@ def _table(sample: wire.Sample) -> Table:
         table.add_row(f"thread {thread['id']}", _bar(thread["busy"]), _share(thread["busy"]))
     used, total = sample.memory["used_bytes"], sample.memory["total_bytes"]
     table.add_row("memory", _bar(used / total), f"{show(used, 'bytes')} of {show(total, 'bytes')}")
+    for disk in sample.disks:
+        rates = _rates(disk, read_bytes_per_s="read", write_bytes_per_s="written")
+        table.add_row(f"disk {disk['name']}", _bar(disk["busy"]), rates)
+    for card in sample.network:
+        rates = _rates(card, received_bytes_per_s="received", sent_bytes_per_s="sent")
+        table.add_row(f"network {card['name']}", "", rates)
+    for gpu in sample.gpus:
+        table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"]), load_text(gpu, words))
+    for label, text in process_lines(sample.gpus):
+        table.add_row(label, "", text)
     return table
 
 
 def _line(sample: wire.Sample) -> str:
     threads = " ".join(f"{t['id']}:{_share(t['busy'])}" for t in sample.threads)
     used = show(sample.memory["used_bytes"], "bytes")
-    return f"{sample.t_s:.1f} s  {threads}  memory {used}"
+    gpus = "".join(f"  gpu{gpu['index']}:{_share(gpu['busy'])}" for gpu in sample.gpus)
+    return f"{sample.t_s:.1f} s  {threads}  memory {used}{gpus}"
+
+
+def _rates(sample: dict[str, Any], **names: str) -> str:
+    known = ((sample[name], what) for name, what in names.items() if sample[name] is not None)
+    return ", ".join(f"{show(rate, 'bytes/s')} {what}" for rate, what in known) or "?"
 
 
 def _share(busy: Any) -> str:

@@ -185,7 +185,11 @@ def _inspect(job: Job, command: wire.Inspect) -> None:
 
 def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
     """Send samples; inspect and change the rate meanwhile. Return the command that ends it."""
-    sampler, hz = Sampler(), command.hz
+    with contextlib.closing(Sampler()) as sampler:
+        return _sample(job, sampler, command.hz)
+
+
+def _sample(job: Job, sampler: Sampler, hz: float) -> wire.Command | Unreadable | None:
     next_s = time.monotonic()
     while True:
         job.send(wire.Sample(**dataclasses.asdict(sampler.sample())))

@@ -108,8 +108,8 @@ def test_the_catalogue_says_what_a_machine_lacks(coreopsis):
     assert entries["gil-threads"]["runnable"] is True
 
 
-@pytest.mark.parametrize("command", ["", "inspect", "watch", "experiments", "run", "replay",
-                                     "compare", "worker"])  # fmt: skip
+@pytest.mark.parametrize("command", ["", "inspect", "doctor", "watch", "experiments", "run",
+                                     "replay", "compare", "worker"])  # fmt: skip
 def test_every_command_explains_itself(coreopsis, command):
     arguments = [command, "--help"] if command else ["--help"]
     if command == "worker":

@@ -59,6 +59,8 @@ def is_said(key: str) -> bool:
             return name in CONSTANTS or name in {f"needs_{need}" for need in Need}
         case "notes":
             return name in CONSTANTS or key in CONSTANTS
+        case "doctor":
+            return key in CONSTANTS or name.rpartition(".")[2] in CONSTANTS
         case _ if section in EXPERIMENTS:
             return is_said_of_experiment(EXPERIMENTS[section], name)
         case _:

@@ -34,6 +34,6 @@ def machine(
         virtualization=virtualization,
         cpu=Cpu(model="Test CPU", cores=cores, threads_list=threads, caches=instances),
         memory=Memory(total_bytes=16 * GIB, peak_bytes_per_s=peak_bytes_per_s),
-        gpus=tuple(Gpu(index=index) for index in range(gpus)),
+        gpus=tuple(Gpu(index=index, torch_backend="cuda") for index in range(gpus)),
         numa=tuple(NumaNode(id=node, memory_bytes=GIB) for node in range(nodes)),
     )

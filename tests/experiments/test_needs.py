@@ -9,6 +9,7 @@ from experiments.catalogue import Catalogue
 from experiments.declare import Need
 from experiments.needs import check_needs, missing_need
 from experiments.problems import Trouble
+from machine.devices import Gpu
 from machine.model import Machine
 from tests.experiments.machines import machine
 
@@ -17,11 +18,18 @@ def needing(*needs):
     return dataclasses.replace(Catalogue().load("cache-ladder"), needs=needs)
 
 
+def with_gpu(**values):
+    return Machine(gpus=(Gpu(index=0, **values),))
+
+
 @pytest.mark.parametrize(
     ("need", "meets", "lacks"),
     [
         (Need.GPU, machine(gpus=1), machine()),
         (Need.TWO_GPUS, machine(gpus=2), machine(gpus=1)),
+        (Need.GPU, machine(gpus=1), with_gpu(torch_backend=None)),
+        (Need.GPU, with_gpu(torch_backend="mps"), with_gpu(torch_backend="xla")),
+        (Need.GPU, machine(gpus=1), with_gpu(torch_backend="cuda", visible=False)),
         (Need.NUMA, machine(nodes=2), machine(nodes=1)),
         (Need.SMT, machine(threads_per_core=2), machine()),
     ],

@@ -18,7 +18,14 @@ settings.load_profile("unhurried")
 
 # What is read at all: unpacking everything takes half a minute.
 READ = re.compile(
-    r"/(proc/(self/)?[a-z]+|sys/devices/cpu_[a-z]+/cpus|sys/class/dmi/id/[a-z]+_(vendor|name)"
+    r"/(proc/(self/)?[a-z]+|proc/driver/nvidia/gpus/[0-9a-f:.]+/numa_status"
+    r"|sys/devices/cpu_[a-z]+/cpus|sys/class/dmi/id/[a-z]+_(vendor|name)"
+    r"|sys/bus/pci/devices/[0-9a-f:.]+(/(class|local_cpus))?"
+    r"|sys/devices/pci[0-9a-f:./]+/(class|vendor|device|numa_node|local_cpus|[a-z]+_link_[a-z]+)"
+    r"|sys/class/(block|net|infiniband)/[^/]+"
+    r"|sys/devices/.*/(block|net|infiniband)/[^/]+/(size|device|type|speed|operstate|carrier)"
+    r"|sys/devices/.*/(queue/rotational|model|partition|ports/1/(rate|state|link_layer))"
+    r"|sys/firmware/dmi/entries/17-\d+/raw"
     r"|(dev/cpuset|cgroup|sys/fs/cgroup)/(.*/)?[a-z._]*cpus[a-z._]*"
     r"|sys/devices/system/node/node\d+/[a-z]+"
     r"|sys/devices/system/cpu/([a-z]+|cpu\d+/(online|cpu_capacity))"

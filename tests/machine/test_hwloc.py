@@ -9,15 +9,17 @@ import pytest
 
 from machine.inspect import inspect
 from machine.model import usable_threads
+from machine.pcie import is_bridge
 from tests.machine.trees import RECORDINGS
 
 EXPECTED = RECORDINGS / "expected.json"
 MACHINES = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
-KEYS = ("packages", "cores", "threads", "numa_nodes", "caches")
+KEYS = ("packages", "cores", "threads", "numa_nodes", "caches", "pci_devices", "pci_bridges")
 
 NODES = "hwloc leaves out nodes whose memory the process may not use; we list them all"
 KEPT_FOR_MEMORY = "hwloc keeps some without usable threads, because their memory may be used"
 EFFECTIVE = "hwloc reads cpuset.cpus; the kernel obeys cpuset.effective_cpus, half as many here"
+NO_BUSES = "hwloc leaves out a bridge (0000:00:11.0) whose bus numbers are 0"
 # What we say where hwloc says otherwise, and why we keep to it.
 DIFFERENCES = {
     "16amd64-8n2c-cpusets": {"packages": (6, KEPT_FOR_MEMORY), "numa_nodes": (8, NODES)},
@@ -45,6 +47,7 @@ DIFFERENCES = {
             "this old kernel calls them unshared; hwloc knows better of AMD's Bulldozer",
         ),
     },
+    "32em64t-2n8c+dax+nvme+mic+dimms": {"pci_bridges": (13, NO_BUSES)},
     "2arm-2c": {"numa_nodes": (0, "this kernel knows no nodes; hwloc makes one up")},
     "nvidiagpunumanodes": {
         "numa_nodes": (8, "six are the memory of GPUs, which hwloc leaves out unless asked"),
@@ -74,6 +77,9 @@ def test_a_recorded_machine_is_what_hwloc_says(name, recording):
     machine = inspect(recording(name))
     threads = usable_threads(machine)
     ids = {thread.id for thread in threads}
+    bridges = {device.address for device in machine.pci if is_bridge(device)}
+    # hwloc counts a bridge for every bus that hangs on the processor.
+    roots = {d.address.rpartition(":")[0] for d in machine.pci if d.parent not in bridges}
     found = {
         "packages": len({thread.package for thread in threads}),
         "cores": len({thread.core for thread in threads}),
@@ -82,6 +88,8 @@ def test_a_recorded_machine_is_what_hwloc_says(name, recording):
         "caches": Counter(
             f"L{c.level} {c.kind} {c.size_bytes}" for c in machine.cpu.caches if ids & {*c.threads}
         ),
+        "pci_devices": len(machine.pci) - len(bridges),
+        "pci_bridges": len(bridges | roots),
     }
     explained = {key: ours for key, (ours, _why) in DIFFERENCES.get(name, {}).items()}
     assert found == {key: MACHINES[name][key] for key in KEYS} | explained

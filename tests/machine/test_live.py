@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 import time
 
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machine import live
-from machine.live import Sampler
+from experiments.engine import messages as wire
+from machine import live_threads
+from machine.gpu_samples import GpuProcess, GpuSample
+from machine.live import Sampler, portable
+from machine.live_io import NetworkSample
 
 ticks = st.lists(st.integers(0, 2**40), min_size=10, max_size=10)
 
@@ -87,10 +91,11 @@ def test_less_than_a_tick_is_unknown_and_adds_up(tree):
 @given(ticks, ticks)
 def test_shares_are_fractions_though_the_kernel_counts_backwards(before, after):
     first, second = (
-        live._Times(idle=t[3] + t[4], stolen=t[7], total=sum(t[:8])) for t in (before, after)
+        live_threads._Times(idle=t[3] + t[4], stolen=t[7], total=sum(t[:8]))
+        for t in (before, after)
     )
     if second.total > first.total:
-        busy, steal_fraction = live._shares(first, second)
+        busy, steal_fraction = live_threads._shares(first, second)
         assert 0 <= busy <= 1
         assert 0 <= steal_fraction <= 1
 
@@ -146,7 +151,82 @@ def test_the_sample_has_the_fields_of_the_wire():
         *("t_s", "threads", "memory", "disks", "network", "gpus", "missing"),
     }
     assert sample["threads"][0].keys() == {"id", "busy", "hz", "steal_fraction"}
-    assert {"disks", "network", "gpus"} <= {entry["what"] for entry in sample["missing"]}
+    wire.encode(wire.Sample(**sample))
+
+
+def unexplained(sample):
+    """Return what a sample neither tells nor explains."""
+    what = {entry.what for entry in sample.missing}
+    found = []
+    for name, parts in dataclasses.asdict(sample).items():
+        for part in parts if name in ("threads", "disks", "network", "gpus") else ():
+            found += [
+                f"{name}[*].{key}"
+                for key, value in part.items()
+                if value is None
+                and not {f"{name}[*].{key}", f"{name}[{part.get('index')}].{key}"} & what
+            ]
+    found += [
+        f"memory.{key}"
+        for key, value in dataclasses.asdict(sample.memory).items()
+        if value is None and f"memory.{key}" not in what
+    ]
+    return found
+
+
+def test_all_that_a_sample_does_not_know_is_explained(clock):
+    sampler = Sampler(clock_s=clock)
+    assert unexplained(sampler.sample()) == []
+    clock.now_s += 0.5
+    assert unexplained(sampler.sample()) == []
+
+
+def test_all_that_a_sample_does_not_know_is_explained_in_an_empty_machine(tree, clock):
+    assert unexplained(Sampler(tree.root, clock).sample()) == []
+
+
+def test_every_reason_is_a_sentence_with_a_next_step():
+    for entry in Sampler().sample().missing:
+        assert re.match(r"[A-Z].*\.$", entry.why), entry
+        assert entry.how
+
+
+def test_a_sample_that_is_kept_names_nobody():
+    process = GpuProcess(pid=4711, user="alice", command="python secret.py")
+    gpu = GpuSample(index=0, busy=0.5, processes=(process,))
+    network = (NetworkSample(name="enx00e04c680001"), NetworkSample(name="eth0"))
+    sample = dataclasses.replace(Sampler().sample(), gpus=(gpu,), network=network)
+    assert "alice" in str(sample)
+    kept = portable(sample)
+    assert [word for word in ("alice", "secret", "4711", "00e04c") if word in str(kept)] == []
+    assert (kept.gpus[0].busy, kept.network[1].name) == (0.5, "eth0")
+
+
+def test_waiting_is_the_share_of_the_time_since_the_previous_sample(tree, clock):
+    for resource, total_us in (("cpu", 1_000_000), ("memory", 0), ("io", 500_000)):
+        text = f"some avg10=0.00 avg60=0.00 avg300=0.00 total={total_us}\nfull avg10=9 total=9\n"
+        tree.write(f"/proc/pressure/{resource}", text)
+    sampler = Sampler(tree.root, clock)
+    first = sampler.sample()
+    assert first.memory.cpu_pressure_fraction is None
+    assert "two samples" in next(
+        entry.why for entry in first.missing if entry.what == "memory.cpu_pressure_fraction"
+    )
+    tree.write("/proc/pressure/cpu", "some avg10=0.00 total=1100000\n")
+    tree.write("/proc/pressure/io", "some avg10=0.00 total=9500000\n")
+    clock.now_s += 0.5
+    memory = sampler.sample().memory
+    assert memory.cpu_pressure_fraction == 0.2
+    assert memory.memory_pressure_fraction == 0.0
+    assert memory.io_pressure_fraction == 1.0
+
+
+def test_a_kernel_that_does_not_count_waiting_says_so(tree, clock):
+    sample = Sampler(tree.root, clock).sample()
+    assert sample.memory.memory_pressure_fraction is None
+    assert "does not count" in next(
+        entry.why for entry in sample.missing if entry.what == "memory.memory_pressure_fraction"
+    )
 
 
 def test_memory_agrees_with_psutil():

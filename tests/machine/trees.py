@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 RECORDINGS = Path(__file__).parents[3] / "shared/data/hwloc"
@@ -18,6 +19,30 @@ class Tree:
         file = self.root / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+
+    def link(self, path: str, target: str) -> None:
+        """A symbolic link from one place on the machine to another."""
+        file = self.root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        (self.root / target.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        file.symlink_to(os.path.relpath(self.root / target.lstrip("/"), file.parent))
+
+    def pci(self, path: str, kind: str = "0x030200", maker: str = "0x10de", **files: str) -> str:
+        """A PCI device by its path below /sys/devices; returns the whole path.
+
+        `now` and `able` are speed and width, such as "16.0 GT/s PCIe" x16, of its own link files.
+        """
+        folder, address = f"/sys/devices/{path}", path.rpartition("/")[2]
+        told = {"class": kind, "vendor": maker, "device": "0x1234", "numa_node": "0"} | files
+        for which, name in (("now", "current"), ("able", "max")):
+            speed, _, lanes = told.pop(which, "").partition(" x")
+            if speed:
+                self.write(f"{folder}/{name}_link_speed", f"{speed}\n")
+                self.write(f"{folder}/{name}_link_width", f"{lanes}\n")
+        for name, text in told.items():
+            self.write(f"{folder}/{name}", f"{text}\n")
+        self.link(f"/sys/bus/pci/devices/{address}", folder)
+        return folder
 
     def cpu(self, path: str, text: str) -> None:
         self.write(f"/sys/devices/system/cpu/{path}", f"{text}\n")

@@ -209,7 +209,7 @@ def test_nvlink_joins_every_gpu(measure):
 
 
 def test_no_gpu_and_not_having_looked_are_told_apart(measure):
-    assert titles(laid_out(small(), measure), Kind.UNREAD)[0] == "GPUs: not looked for"
+    assert titles(laid_out(small(), measure), Kind.UNREAD)[0] == "GPUs: not known"
     assert titles(laid_out(elsewhere(), measure), Kind.UNREAD) == ["No GPU here."]
 
 

@@ -1,0 +1,77 @@
+"""What GPUs does a Mac have, as `system_profiler` tells?
+
+LIMIT: written after the answers that people have published of M1 to M4 and of Macs with Intel's
+processors; not yet seen on a Mac.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from machine.facts import Facts, Reason, Unanswered
+
+COMMAND = ("/usr/sbin/system_profiler", "SPDisplaysDataType", "-json")
+_ANSWER_WITHIN_S = 10.0
+_SAID = "system_profiler SPDisplaysDataType"
+_UNITS = {"MB": 2**20, "GB": 2**30}
+_NO_ANSWER = Reason("system_profiler did not answer.", " ".join(COMMAND))
+_NO_METAL = Reason("The system does not say that Metal supports this GPU.", " ".join(COMMAND))
+
+
+def run(command: Sequence[str]) -> str:
+    """Return what the command prints. Raises Unanswered."""
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_ANSWER_WITHIN_S, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        raise Unanswered(_NO_ANSWER) from None
+
+
+def read(memory_bytes: int | None, run: Callable[[Sequence[str]], str] = run) -> list[Facts]:
+    """Return the GPUs of this Mac, whose memory has `memory_bytes`. Raises Unanswered."""
+    try:
+        told = json.loads(run(COMMAND))["SPDisplaysDataType"]
+        return [_read(entry, memory_bytes) for entry in told]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Unanswered(_NO_ANSWER) from None
+
+
+def _read(entry: Mapping[str, Any], memory_bytes: int | None) -> Facts:
+    gpu = Facts()
+    name = str(entry.get("sppci_model") or entry.get("_name") or "")
+    is_apple = "apple" in f"{entry.get('spdisplays_vendor', '')} {name}".lower()
+    if name:
+        gpu.keep("name", name, _SAID)
+    if vendor := next((v for v in ("Apple", "AMD", "Intel", "NVIDIA") if v in _maker(entry)), None):
+        gpu.keep("vendor", vendor, _SAID)
+    elif is_apple:
+        gpu.keep("vendor", "Apple", _SAID)
+    if "metal" in json.dumps(entry).lower():
+        gpu.keep("torch_backend", "mps", f"{_SAID}: it supports Metal")
+    else:
+        gpu.lack("torch_backend", _NO_METAL)
+    if (cores := str(entry.get("sppci_cores", ""))).isdecimal():
+        gpu.keep("sms", int(cores), _SAID)
+    gpu.keep("visible", True, "macOS hides no GPU from programs")
+    memory = re.fullmatch(r"(\d+) (MB|GB)", str(entry.get("spdisplays_vram", "")))
+    if memory:
+        gpu.keep("memory_bytes", int(memory[1]) * _UNITS[memory[2]], _SAID)
+        gpu.keep("unified_memory", False, _SAID)
+    elif is_apple or "spdisplays_vram_shared" in entry:
+        gpu.keep("unified_memory", True, _SAID)
+        if memory_bytes:
+            gpu.keep("memory_bytes", memory_bytes, "the machine's memory, which the GPU shares")
+    return gpu
+
+
+def _maker(entry: Mapping[str, Any]) -> str:
+    """Return the vendor, spelt as we do: it is "sppci_vendor_Apple", "AMD (0x1002)", ..."""
+    said = str(entry.get("spdisplays_vendor", ""))
+    for ours in ("Apple", "AMD", "Intel", "NVIDIA"):
+        said = re.sub(ours, ours, said, flags=re.IGNORECASE)
+    return said

@@ -1,0 +1,75 @@
+"""Are the files there through which a program speaks to the driver, and may this user use them?"""
+
+from __future__ import annotations
+
+from machine.doctor.facts import Facts, Vendor
+from machine.doctor.queries import (
+    MODULES,
+    cards_of,
+    has_failed,
+    is_contained,
+    nodes_of,
+    pass_to_container,
+)
+from machine.doctor.verdicts import Verdict, fine, wrong
+
+_GROUP_MAY_USE = 0o060
+
+
+def nodes(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether the files through which programs speak to the driver are there."""
+    cards = [c for c in cards_of(facts, vendor) if c.address is not None]
+    if not cards or facts.surroundings.system != "linux":
+        return None
+    there = {node.path for node in nodes_of(facts, vendor)}
+    if vendor is Vendor.NVIDIA:
+        missing = _missing_of_nvidia(facts, there)
+        command = "sudo nvidia-modprobe -c 0 -u"
+    else:
+        missing = [
+            c.render_node or "/dev/dri/renderD*" for c in cards if c.render_node not in there
+        ]
+        missing += ["/dev/kfd"] if vendor is Vendor.AMD and "/dev/kfd" not in there else []
+        command = f"sudo dmesg | grep -E '{'|'.join(MODULES.get(vendor, ()))}|kfd'"
+    if missing and is_contained(facts):
+        container = facts.surroundings.container or ""
+        commands = pass_to_container(container, vendor)
+        return wrong("nodes_missing_in_container", *commands, paths=", ".join(missing))
+    if missing:
+        return wrong("nodes_missing", command, paths=", ".join(missing))
+    return fine("nodes_there", paths=", ".join(sorted(there))) if there else None
+
+
+def _missing_of_nvidia(facts: Facts, there: set[str]) -> list[str]:
+    """Return what is missing once it was needed: the driver makes its files when first used."""
+    failed = has_failed(facts)
+    missing = []
+    if failed or (facts.nvml is not None and facts.nvml.code != 0):
+        missing += ["/dev/nvidiactl"] if "/dev/nvidiactl" not in there else []
+        missing += [] if any(path[11:].isdecimal() for path in there) else ["/dev/nvidia0"]
+    if failed and "/dev/nvidia-uvm" not in there:
+        missing.append("/dev/nvidia-uvm")
+    return missing
+
+
+def permission(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether this user may use those files."""
+    speaking = nodes_of(facts, vendor)
+    denied = [node for node in speaking if not node.is_usable]
+    if vendor is Vendor.NVIDIA and any(n.is_usable and n.path[11:].isdecimal() for n in speaking):
+        denied = [node for node in denied if not node.path[11:].isdecimal()]  # others' GPUs
+    if not speaking or facts.surroundings.system != "linux":
+        return None
+    if not denied:
+        return fine("permitted")
+    first, around = denied[0], facts.surroundings
+    group, user = first.group or "", around.user or "$USER"
+    if is_contained(facts) and vendor is not Vendor.NVIDIA:
+        numbered = f"docker run --group-add $(getent group {group} | cut -d: -f3) ..."
+        return wrong("not_permitted_in_container", numbered, path=first.path, group=group)
+    if group in around.account_groups and group not in around.groups:
+        return wrong("login_again", path=first.path, group=group)
+    if group and group != "root" and (first.mode or 0) & _GROUP_MAY_USE == _GROUP_MAY_USE:
+        command = f"sudo usermod --append --groups {group} {user}"
+        return wrong("not_permitted", command, path=first.path, group=group)
+    return wrong("not_permitted_to_all", f"sudo chmod a+rw {first.path}", path=first.path)

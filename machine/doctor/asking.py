@@ -1,0 +1,80 @@
+"""What does another process say, if it says anything at all?
+
+A broken driver can crash whoever asks it, or hold them for ever, in a state in which not even a
+kill ends them. So it is asked by a process of its own, which tells what it knows line by line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_GRACE_S = 2.0  # for a killed process to be gone; after that it is left behind
+_MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was said. `status` is None where the time ran out, negative for a signal."""
+
+    lines: tuple[str, ...]
+    status: int | None
+    last_error: str
+
+
+def ask(command: Sequence[str], *, within_s: float) -> Answer:
+    """Run `command` and return what it printed, also where it did not come to its end.
+
+    The process sees the environment as it is, and a folder in which nothing lies. May block for
+    `within_s`. Raises OSError where it cannot be started.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # To files: a pipe would stay open as long as any process that it started.
+        out, errors = os.path.join(folder, "out"), os.path.join(folder, "errors")
+        empty = os.path.join(folder, "empty")
+        os.mkdir(empty)
+        with open(out, "wb") as out_file, open(errors, "wb") as errors_file:
+            process = subprocess.Popen(
+                command,
+                cwd=empty,
+                stdin=subprocess.DEVNULL,
+                stdout=out_file,
+                stderr=errors_file,
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"},
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        status: int | None = None
+        try:
+            status = process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            _end(process)
+        said = [line.strip() for line in _read(errors).splitlines() if line.strip()]
+        return Answer(
+            lines=tuple(_read(out).splitlines()),
+            status=status,
+            last_error=said[-1] if said else "",
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all that it started."""
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+
+
+def _read(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read(_MOST_BYTES).decode("utf-8", "replace")

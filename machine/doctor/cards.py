@@ -1,0 +1,144 @@
+"""Is there a card that could compute, and which driver holds it? Read from /sys/bus/pci/devices.
+
+Classes are those of the PCI Code and ID Assignment Specification: 0x03 display controllers, 0x12
+processing accelerators, 0x0680 other bridges, which is what NVSwitches call themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from machine.doctor.facts import AmdDevice, Card, Vendor
+from machine.linux import PCI_ADDRESS, entries, numbered, read_hex, read_int, read_text
+from machine.pci_names import PciNames
+
+_DISPLAY, _ACCELERATOR, _BRIDGE = 0x03, 0x12, 0x0680
+_NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
+VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
+_FOLDER = "sys/bus/pci/devices"
+
+# Accelerators that PyTorch reaches through a package of their makers.
+_OTHERS = {
+    0x1DA3: ("Intel Gaudi", "habana-torch-plugin"),
+    0x1AE0: ("Google TPU", "torch_xla"),
+    0x1E52: ("Tenstorrent", "tt-xla"),
+    0x1D95: ("Graphcore", "poptorch"),
+    0x19E5: ("Huawei Ascend", "torch_npu"),
+    0x1ED5: ("Moore Threads", "torch_musa"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bus:
+    """What of interest lies on the PCI bus."""
+
+    cards: tuple[Card, ...]
+    displays: tuple[str, ...]
+    nvswitches: int
+
+
+def read_bus(root: Path) -> Bus:
+    """Return the cards of a machine. Nothing is woken: a sleeping card is not spoken to."""
+    cards: list[Card] = []
+    displays: list[str] = []
+    nvswitches = 0
+    names = PciNames(root)
+    for address in sorted(filter(PCI_ADDRESS.fullmatch, entries(root / _FOLDER))):
+        place = root / _FOLDER / address
+        class_id, vendor_id = read_hex(place / "class"), read_hex(place / "vendor")
+        if class_id is None or vendor_id in (None, _MICROSOFT):
+            continue
+        nvswitches += vendor_id == _NVIDIA and class_id >> 8 == _BRIDGE
+        kind = class_id >> 16
+        if kind not in (_DISPLAY, _ACCELERATOR):
+            continue
+        name = names.name(vendor_id, read_hex(place / "device"), class_id)
+        vendor = VENDORS.get(vendor_id or 0)
+        if vendor is Vendor.INTEL and kind == _ACCELERATOR:  # an NPU, which PyTorch does not know
+            continue
+        if vendor_id in _OTHERS:
+            name, package = _OTHERS[vendor_id]
+            cards.append(_card(place, class_id, Vendor.OTHER, name, needs=package))
+        elif vendor is not None:
+            cards.append(_card(place, class_id, vendor, name))
+        elif kind == _DISPLAY:
+            displays.append(name or address)
+    return Bus(cards=tuple(cards), displays=tuple(displays), nvswitches=nvswitches)
+
+
+def _card(
+    place: Path, class_id: int, vendor: Vendor, name: str, *, needs: str | None = None
+) -> Card:
+    status = read_text(place / "power/runtime_status")
+    nodes = sorted(f"/dev/dri/{n.name}" for n in place.glob("drm/renderD*"))
+    # Intel's own graphics sit on the first bus, as part of the processor.
+    is_inside = vendor is Vendor.INTEL and place.name.startswith("0000:00:")
+    return Card(
+        vendor=vendor,
+        name=name,
+        address=place.name,
+        class_id=class_id,
+        driver=_driver(place),
+        runtime_status=status,
+        answers=None if status in ("suspended", "suspending") else _answers(place),
+        only_draws=is_inside and not computes(name),
+        render_node=nodes[0] if nodes else None,
+        needs=needs,
+    )
+
+
+def computes(name: str) -> bool:
+    """Is a card of Intel one that PyTorch computes on? Also some inside of processors are.
+
+    Source: https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html
+    """
+    return "Arc" in name or "Data Center" in name
+
+
+def _driver(place: Path) -> str:
+    try:
+        return os.path.basename(os.readlink(place / "driver"))
+    except OSError:
+        return ""
+
+
+def _answers(place: Path) -> bool | None:
+    """Look at the first four bytes: vendor and device are all ones where nothing answers.
+
+    Source: PCI Local Bus Specification 3.0, section 6.1. Reading wakes a sleeping device.
+    """
+    try:
+        with open(place / "config", "rb") as file:
+            start = file.read(4)
+    except OSError:
+        return None
+    return None if len(start) < 4 else start != b"\xff\xff\xff\xff"
+
+
+def read_amd(root: Path) -> tuple[AmdDevice, ...]:
+    """Return the GPUs that AMD's compute driver offers.
+
+    Source: the kernel's kfd_topology.c; `gfx_target_version` is major * 10000 + minor * 100 + step.
+    """
+    folder = root / "sys/class/kfd/kfd/topology/nodes"
+    found = []
+    for number in numbered(folder, ""):
+        lines = (read_text(folder / str(number) / "properties") or "").splitlines()
+        pairs = (line.split() for line in lines)
+        told = {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
+        version = told.get("gfx_target_version", 0)
+        if not told.get("simd_count") or not version:
+            continue  # a processor
+        domain, where = told.get("domain", 0), told.get("location_id", 0)
+        address = f"{domain:04x}:{where >> 8 & 0xFF:02x}:{where >> 3 & 0x1F:02x}.{where & 7}"
+        place = root / _FOLDER / address
+        found.append(
+            AmdDevice(
+                target=f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}",
+                total_bytes=read_int(place / "mem_info_vram_total"),
+                used_bytes=read_int(place / "mem_info_vram_used"),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,161 @@
+"""What is the first thing that is wrong? Walks the causes in order, from the card to a sum on it.
+
+Pure: the same facts give the same diagnosis. What comes after something wrong is not judged, since
+it would be mended or broken along with it. A sum that came out right on every device proves that
+nothing before it can have been wrong, whatever could not be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from machine.doctor import access_steps, nvidia_steps, system_steps, torch_steps, works_step
+from machine.doctor.facts import Card, Facts, Vendor
+from machine.doctor.queries import built_for, has_computed
+from machine.doctor.remedies import AMD_TARGETS
+from machine.doctor.verdicts import State, Value, Verdict, fine
+
+FORMAT = "coreopsis.diagnosis"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One question and its answer; `key` and `values` make its sentence, "" where not reached."""
+
+    step: str
+    state: State
+    key: str = ""
+    values: dict[str, Value] = field(default_factory=dict)
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """The walk. `vendor` is whose accelerator was looked at, None where there is none.
+
+    `finding` is the name of the step that says what to do: the first that is wrong, else the first
+    to look at, else the first that could not be told; None where all is well.
+    """
+
+    format: str = FORMAT
+    version: int = VERSION
+    vendor: Vendor | None = None
+    python: str | None = None
+    state: State = State.OK
+    finding: str | None = None
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def found(self) -> Step | None:
+        """The step of the finding."""
+        return next((step for step in self.steps if step.step == self.finding), None)
+
+
+Judge = Callable[[Facts, Vendor | None], Verdict | None]
+
+_GPU = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)
+_BUILT = (*_GPU, Vendor.APPLE)
+_NVIDIA = (Vendor.NVIDIA,)
+_EVERY = (*_BUILT, Vendor.OTHER, None)
+
+# In the order in which one cause hides the next.
+STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
+    ("card", system_steps.card, _EVERY),
+    ("suited", system_steps.suited, (*_GPU, Vendor.OTHER)),
+    ("surroundings", system_steps.surroundings, _GPU),
+    ("driver", system_steps.driver, _GPU),
+    ("power", system_steps.power, _GPU),
+    ("nodes", access_steps.nodes, _GPU),
+    ("permission", access_steps.permission, _GPU),
+    ("library", nvidia_steps.library, _NVIDIA),
+    ("health", nvidia_steps.health, _NVIDIA),
+    ("fabric", nvidia_steps.fabric, _NVIDIA),
+    ("partitions", nvidia_steps.partitions, _NVIDIA),
+    ("mode", nvidia_steps.mode, _NVIDIA),
+    ("torch", torch_steps.installed, _EVERY),
+    ("build", torch_steps.build, _BUILT),
+    ("cuda", torch_steps.cuda, _NVIDIA),
+    ("visible", torch_steps.visible, _GPU),
+    ("architecture", torch_steps.architecture, _GPU),
+    ("memory", nvidia_steps.memory, _NVIDIA),
+    ("memory", system_steps.amd_memory, (Vendor.AMD,)),
+    ("works", works_step.works, _BUILT),
+    ("persistence", nvidia_steps.persistence, _NVIDIA),
+)
+
+
+def diagnose(facts: Facts) -> Diagnosis:
+    """Return the walk, each step with its state; those that do not apply are left out."""
+    vendor = subject(facts)
+    steps: list[Step] = []
+    is_blocked = False
+    for name, judge, vendors in STEPS:
+        verdict = judge(facts, vendor) if vendor in vendors else None
+        if verdict is None:
+            continue
+        if is_blocked:
+            steps.append(Step(step=name, state=State.NOT_REACHED))
+            continue
+        if verdict.state is State.WRONG and has_computed(facts):
+            verdict = fine("proved")
+        is_blocked = verdict.state is State.WRONG
+        steps.append(
+            Step(
+                step=name,
+                state=verdict.state,
+                key=verdict.key,
+                values=verdict.values,
+                commands=verdict.commands,
+            )
+        )
+        if verdict.ends_walk:
+            break
+    order = (State.WRONG, State.LOOK, State.UNKNOWN)
+    found = next((step for state in order for step in steps if step.state is state), None)
+    return Diagnosis(
+        vendor=vendor,
+        python=facts.torch.python if facts.torch is not None else None,
+        state=found.state if found else State.OK,
+        finding=found.step if found else None,
+        steps=tuple(steps),
+    )
+
+
+def subject(facts: Facts) -> Vendor | None:
+    """Return whose accelerator to look at, where there are several: the likeliest to compute.
+
+    That is the one that PyTorch was built for, else a card of its own rather than graphics that
+    belong to the processor.
+    """
+    built = [vendor for vendor in _BUILT if facts.torch and built_for(facts.torch, vendor)]
+    if not facts.cards and facts.torch is not None and facts.torch.devices:
+        return next(iter(built), None)  # hidden from the system, not from PyTorch
+    is_served = {device.target for device in facts.amd} & AMD_TARGETS
+
+    def rank(card: Card) -> tuple[bool, int]:
+        order = [Vendor.NVIDIA, Vendor.APPLE, Vendor.AMD, Vendor.INTEL, Vendor.OTHER]
+        place = order.index(card.vendor)
+        if card.only_draws:
+            place += len(order)
+        elif card.vendor is Vendor.AMD and not is_served:
+            place += 2
+        return card.vendor not in built, place
+
+    best = min(facts.cards, key=rank, default=None)
+    return None if best is None else best.vendor
+
+
+def to_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return the diagnosis in dicts, lists, numbers and texts."""
+    plain: dict[str, Any] = msgspec.to_builtins(diagnosis)
+    return plain
+
+
+def from_json(data: object) -> Diagnosis:
+    """Return the diagnosis in `data`, for who had it made in another process. Raises ValueError."""
+    return msgspec.convert(data, Diagnosis)

@@ -1,0 +1,132 @@
+"""Which drivers has the kernel loaded, which could it load, and what keeps them away?
+
+LIMIT: whether a module was refused for its signature stands in the kernel's log, which only root
+may read; that Secure Boot is on beside a module that is there but not loaded is what can be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from machine.doctor.facts import Kernel
+from machine.linux import read_text
+
+MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")
+_FILE = re.compile(r"/(nvidia(?:-current)?|nouveau|amdgpu|i915|xe)\.ko\b")  # -current is Debian's
+_FOLDERS = ("lib/modules", "usr/lib/modules", "run/booted-system/kernel-modules/lib/modules")
+_CONFIGURED = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
+
+# UEFI specification 2.10, section 3.3; the file system puts four bytes of attributes before it.
+_SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+_ATTRIBUTES_BYTES = 4
+
+# Places of NVIDIA's own libraries: Debian's and Red Hat's, containers', NixOS'.
+_LIBRARIES = (
+    "usr/lib/*-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+    "usr/lib/*-linux-gnu/nvidia/current",
+    "usr/local/nvidia/lib64",
+    "run/opengl-driver/lib",
+)
+
+
+def read_kernel(root: Path) -> Kernel:
+    """Return what is known of drivers. In a container, the files of modules are mostly missing."""
+    release = read_text(root / "proc/sys/kernel/osrelease")
+    listed = {line.split(" ")[0] for line in (read_text(root / "proc/modules") or "").splitlines()}
+    modules = dict(_module_files(root))
+    here = modules.get(release or "")
+    elsewhere = frozenset[str]().union(*modules.values())
+    return Kernel(
+        release=release,
+        loaded=frozenset(
+            name for name in MODULES if name in listed or (root / "sys/module" / name).is_dir()
+        ),
+        built=here,
+        built_elsewhere=elsewhere - (here or frozenset()),
+        blacklisted=_blacklisted(root),
+        removing_rule=_removing_rule(root),
+        secure_boot=_secure_boot(root),
+        nvidia_version=_nvidia_version(root),
+    )
+
+
+def read_libraries(root: Path) -> tuple[str, ...]:
+    """Return the versions of NVIDIA's libraries that are installed, as their file names say."""
+    found = {
+        file.name.removeprefix("libnvidia-ml.so.")
+        for folder in _LIBRARIES
+        for file in root.glob(f"{folder}/libnvidia-ml.so.*")
+    }
+    return tuple(sorted(version for version in found if "." in version))
+
+
+def _module_files(root: Path) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each kernel's release, and the drivers that lie ready for it."""
+    for folder in _FOLDERS:
+        for place in sorted(root.glob(f"{folder}/*")):
+            lists = [read_text(place / name) for name in ("modules.dep", "modules.builtin")]
+            paths = [line.partition(":")[0] for text in lists for line in (text or "").splitlines()]
+            if paths:
+                found = _FILE.findall("\n".join(f"/{path}" for path in paths))
+                yield place.name, frozenset(name.removesuffix("-current") for name in found)
+
+
+def _configuration(root: Path, folder: str, suffix: str) -> Iterator[tuple[str, str]]:
+    """Yield path and text of the system's files of a kind; a file in /etc hides its namesakes."""
+    seen = set()
+    for base in _CONFIGURED:
+        for file in sorted((root / base / folder).glob(f"*{suffix}")):
+            if file.name not in seen:
+                seen.add(file.name)
+                yield f"/{file.relative_to(root)}", read_text(file) or ""
+
+
+def _blacklisted(root: Path) -> dict[str, str]:
+    """Return the drivers that shall not be loaded, and which file says so."""
+    found: dict[str, str] = {}
+    command = read_text(root / "proc/cmdline") or ""
+    for names in re.findall(r"(?:^|\s)(?:modprobe|module)[._]blacklist=(\S+)", command):
+        for name in names.split(","):
+            found[name.replace("-", "_")] = "/proc/cmdline"
+    pattern = r"^\s*(?:blacklist\s+(\S+)|install\s+(\S+)\s+/\S*/(?:false|true))\s*$"
+    for path, text in _configuration(root, "modprobe.d", ".conf"):
+        for first, second in re.findall(pattern, text, re.MULTILINE):
+            found.setdefault((first or second).replace("-", "_"), path)
+    return {name: path for name, path in found.items() if name in MODULES}
+
+
+def _removing_rule(root: Path) -> str | None:
+    """Return the file that takes NVIDIA's card off the bus at each start, to save energy.
+
+    Written by prime-select, envycontrol and others where only the integrated graphics shall run.
+    """
+    for path, text in _configuration(root, "udev/rules.d", ".rules"):
+        for line in text.splitlines():
+            is_rule = "0x10de" in line and not line.lstrip().startswith("#")
+            if is_rule and re.search(r'ATTR\{remove\}="1"', line) and "0x03" in line:
+                return path
+    return None
+
+
+def _secure_boot(root: Path) -> bool | None:
+    if not (root / "sys/firmware/efi").is_dir():
+        return False if (root / "sys/firmware").is_dir() else None
+    try:
+        value = (root / _SECURE_BOOT).read_bytes()[_ATTRIBUTES_BYTES:]
+    except OSError:
+        return None
+    return value == b"\x01" if value else None
+
+
+def _nvidia_version(root: Path) -> str | None:
+    """Return the version of the driver that runs, not of the one that is installed."""
+    told = read_text(root / "sys/module/nvidia/version")
+    if told:
+        return told
+    text = read_text(root / "proc/driver/nvidia/version") or ""
+    found = re.search(r"Kernel Module\s+(?:for \S+\s+)?(\d+(?:\.\d+)+)", text)
+    return found[1] if found else None

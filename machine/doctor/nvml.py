@@ -1,0 +1,174 @@
+"""What does NVIDIA's management library (NVML) know about why its GPUs cannot be used?
+
+Asked in a process of its own, which may crash or hang where the driver is broken. A call that fails
+leaves its value None; a GPU that refuses to speak at all keeps the number of its refusal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from machine.doctor.asking import ask
+from machine.doctor.facts import Holder, Nvml, NvmlDevice
+from machine.nvml import Library
+
+WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
+UNKNOWN = 999  # NVML_ERROR_UNKNOWN
+_GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
+
+_ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
+
+
+def ask_nvml(*, within_s: float = WITHIN_S) -> Nvml:
+    """Return what NVML says. Never raises; may block; wakes a sleeping GPU."""
+    rooms = str(Path(__file__).parents[2])
+    try:
+        answer = ask((sys.executable, "-c", _ASK, rooms), within_s=within_s)
+        return msgspec.json.decode(answer.lines[-1] if answer.lines else "{}", type=Nvml)
+    except (OSError, msgspec.DecodeError):
+        return Nvml()
+
+
+def tell() -> None:
+    """Write what NVML says to standard output, as one line of JSON."""
+    import pynvml
+
+    sys.stdout.write(msgspec.json.encode(read(pynvml)).decode() + "\n")
+
+
+def read(library: Library) -> Nvml:
+    """Return what the library says; only what it does not know at all is raised."""
+    asked = _Asked(library)
+    asked.get("nvmlInit")
+    if asked.code:
+        return Nvml(code=asked.code)
+    cuda = asked.get("nvmlSystemGetCudaDriverVersion_v2")
+    driver = asked.get("nvmlSystemGetDriverVersion")
+    count = asked.get("nvmlDeviceGetCount") or 0
+    devices = tuple(_device(library, index) for index in range(count))
+    asked.get("nvmlShutdown")
+    return Nvml(
+        code=0,
+        driver=driver,
+        cuda=(cuda // 1000, cuda % 1000 // 10) if cuda else None,
+        devices=devices,
+    )
+
+
+class _Asked:
+    """The library, and the nvmlReturn_t of the last call: 0 if it went well."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self.code = 0
+
+    def get(self, call: str, *arguments: Any) -> Any:
+        """Return the answer, None where there is none."""
+        self.code = 0
+        try:
+            return getattr(self._library, call)(*arguments)
+        except self._library.NVMLError as error:
+            self.code = int(getattr(error, "value", UNKNOWN))
+        except (AttributeError, OSError, ValueError, TypeError):  # older than the call, or nonsense
+            self.code = UNKNOWN
+        return None
+
+
+def _device(library: Library, index: int) -> NvmlDevice:
+    asked = _Asked(library)
+    handle = asked.get("nvmlDeviceGetHandleByIndex", index)
+    if asked.code:
+        return NvmlDevice(index=index, code=asked.code)
+    name = asked.get("nvmlDeviceGetName", handle)
+    memory = asked.get("nvmlDeviceGetMemoryInfo", handle)
+    code = asked.code if asked.code in _GONE else 0  # although there is a handle
+    pci = asked.get("nvmlDeviceGetPciInfo_v3", handle)
+    mig = asked.get("nvmlDeviceGetMigMode", handle)
+    rows = asked.get("nvmlDeviceGetRemappedRows", handle)
+    retired = asked.get("nvmlDeviceGetRetiredPagesPendingStatus", handle)
+    persistence = asked.get("nvmlDeviceGetPersistenceMode", handle)
+    display = asked.get("nvmlDeviceGetDisplayActive", handle)
+    fabric_state, fabric_status = _fabric(library, handle)
+    is_mig = bool(mig and mig[0])
+    return NvmlDevice(
+        index=index,
+        code=code,
+        name=_text(name),
+        address=_address(pci),
+        uuid=_text(asked.get("nvmlDeviceGetUUID", handle)),
+        capability=asked.get("nvmlDeviceGetCudaComputeCapability", handle),
+        total_bytes=getattr(memory, "total", None),
+        free_bytes=getattr(memory, "free", None),
+        holders=tuple(_holders(library, handle)),
+        is_mig=is_mig,
+        is_mig_pending=bool(mig and mig[0] != mig[1]),
+        mig_instances=_mig_instances(library, handle) if is_mig else None,
+        compute_mode=asked.get("nvmlDeviceGetComputeMode", handle),
+        is_persistent=None if persistence is None else bool(persistence),
+        drives_display=None if display is None else bool(display),
+        fabric_state=fabric_state,
+        fabric_status=fabric_status,
+        is_remap_pending=bool((rows and rows[2]) or retired),
+        has_remap_failed=bool(rows and rows[3]),
+        # NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC: since the driver was loaded
+        uncorrected_errors=asked.get("nvmlDeviceGetTotalEccErrors", handle, 1, 0),
+    )
+
+
+def _fabric(library: Library, handle: Any) -> tuple[int | None, int | None]:
+    """Return the state of the NVLink fabric, and how its making went (nvmlGpuFabricInfo_v2_t)."""
+    asked, record = _Asked(library), getattr(library, "c_nvmlGpuFabricInfo_v2_t", None)
+    if record is None:
+        return None, None
+    info = record()
+    asked.get("nvmlDeviceGetGpuFabricInfoV", handle, ctypes.byref(info))
+    return (None, None) if asked.code else (int(info.state), int(info.status))
+
+
+def _mig_instances(library: Library, handle: Any) -> int:
+    """Count the instances that a program can be given."""
+    asked = _Asked(library)
+    found = 0
+    for index in range(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
+        asked.get("nvmlDeviceGetMigDeviceHandleByIndex", handle, index)
+        found += not asked.code
+    return found
+
+
+def _holders(library: Library, handle: Any) -> Iterator[Holder]:
+    """Yield who holds memory, each process once."""
+    asked = _Asked(library)
+    seen: dict[int, int | None] = {}
+    for kind in ("Compute", "Graphics"):
+        for process in asked.get(f"nvmlDeviceGet{kind}RunningProcesses_v3", handle) or ():
+            seen[process.pid] = process.usedGpuMemory
+    for pid, used_bytes in sorted(seen.items(), key=lambda held: -(held[1] or 0)):
+        name, user = _who(pid)
+        yield Holder(pid=pid, name=name, user=user, used_bytes=used_bytes)
+
+
+def _who(pid: int) -> tuple[str | None, str | None]:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return process.name(), process.username()
+    except (psutil.Error, KeyError):  # gone, of another container, or of a user without a name
+        return None, None
+
+
+def _address(pci: Any) -> str | None:
+    """Return 0000:01:00.0 as the kernel writes it; a GPU is always function 0."""
+    if pci is None or pci.bus > 0xFF:  # WSL and some virtual machines hide it behind ones
+        return None
+    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
+
+
+def _text(value: Any) -> str | None:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,0 +1,219 @@
+"""Can the PyTorch in question use the accelerator? Steps from its installation to its code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from machine.doctor.facts import Facts, Outcome, Torch, Vendor
+from machine.doctor.queries import built_for, devices_of, has_failed
+from machine.doctor.remedies import (
+    capabilities,
+    driver_cuda,
+    install_driver,
+    install_torch,
+    quoted,
+    reinstall_torch,
+)
+from machine.doctor.verdicts import Verdict, fine, look, wrong
+
+_BOARDS = {(5, 3), (6, 2), (7, 2), (8, 7), (10, 1)}  # Jetsons and their kin run only their own code
+_OLDEST_SERVED = (5, 0)  # the compute capability below which no build of today holds code
+# Relatives whose machine code is the same, so that they pass for the one that PyTorch knows.
+_OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
+
+
+def installed(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether the Python in question has a PyTorch that can be loaded.
+
+    Without an accelerator, that is no reason for anything; it is told all the same.
+    """
+    torch = facts.torch
+    if torch is None:
+        return None
+    python, said = torch.python, torch.detail or "nothing"
+    how = look if vendor is None else wrong
+    if torch.outcome is Outcome.UNSTARTABLE:
+        command = f"{quoted(python)} --version"
+        return how("python_unstartable", command, python=python, said=said)
+    if torch.is_missing:
+        if vendor is None:
+            return fine("torch_missing_here", python=python)
+        return wrong("torch_missing", *install_torch(facts, vendor), python=python)
+    again = reinstall_torch(torch)
+    if torch.import_problem:
+        return how("torch_broken", *again, python=python, said=torch.import_problem)
+    if torch.stage == "import" and torch.outcome is Outcome.SILENT:
+        command = f"{quoted(python)} -v -c 'import torch'"
+        return how("torch_silent_loading", command, python=python)
+    if torch.stage == "import" and torch.outcome is Outcome.CRASHED:
+        return how("torch_crashes_loading", *again, python=python, said=said)
+    return fine("torch_there", version=torch.version or "?", python=python)
+
+
+def build(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether PyTorch was built for this maker's accelerators."""
+    torch = facts.torch
+    if torch is None or vendor is None:
+        return None
+    if vendor is Vendor.APPLE and torch.architecture not in (None, "arm64"):
+        command = f"{quoted(torch.python)} -c 'import platform; print(platform.machine())'"
+        return wrong("python_translated", command, python=torch.python)
+    own, version = built_for(torch, vendor), torch.version or "?"
+    if own:
+        return fine("build_suits", version=version, built_for=own)
+    commands = install_torch(facts, vendor)
+    other = next((name for each in Vendor if (name := built_for(torch, each))), None)
+    if other:
+        return wrong("build_for_others", *commands, version=version, built_for=other)
+    return wrong("build_for_processors", *commands, version=version, python=torch.python)
+
+
+def cuda(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether the driver runs the CUDA that PyTorch was built with: the major number counts.
+
+    Source: CUDA Compatibility, minor version compatibility, in force since CUDA 11.
+    """
+    driver, torch = driver_cuda(facts), facts.torch
+    if driver is None or torch is None or not torch.cuda:
+        return None
+    knows = _dotted(driver)
+    if int(torch.cuda.partition(".")[0]) > driver[0]:
+        commands = (*install_driver(facts), *install_torch(facts, Vendor.NVIDIA))
+        return wrong("driver_too_old", *commands, driver=knows, built=torch.cuda)
+    return fine("driver_new_enough", driver=knows, built=torch.cuda)
+
+
+def visible(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether the environment hides devices."""
+    around = facts.surroundings.environment
+    chosen = [name for name in _CHOOSERS.get(vendor, ()) if name in around]
+    finds_none = facts.torch is None or not facts.torch.devices
+    for name in chosen if finds_none else ():
+        value = around[name]
+        if vendor is Vendor.INTEL:
+            hides = has_failed(facts)  # two languages of their own: blamed where nothing was found
+        else:
+            hides = _visible_count(facts, vendor, value) == 0
+        if hides and "SLURM_JOB_ID" in around and value in ("", "NoDevFiles"):
+            return wrong("hidden_by_slurm", "srun --gpus=1 ...", name=name, value=value)
+        if hides:
+            return wrong("hidden", f"unset {name}", name=name, value=value)
+    if not chosen:
+        return None
+    return fine("chosen", name=chosen[0], value=around[chosen[0]])
+
+
+_CHOOSERS: dict[Vendor | None, tuple[str, ...]] = {
+    Vendor.NVIDIA: ("CUDA_VISIBLE_DEVICES",),
+    Vendor.AMD: ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
+    Vendor.INTEL: ("ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR"),
+}
+
+
+def _visible_count(facts: Facts, vendor: Vendor | None, value: str) -> int | None:
+    if vendor is Vendor.NVIDIA:
+        devices = devices_of(facts)
+        return see(value, len(devices) or None, [d.uuid for d in devices if d.uuid])
+    return see(value, len(facts.amd) or None)
+
+
+def see(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
+    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None where that cannot be told.
+
+    The first that does not exist hides itself and all that follow it. A UUID may be cut short where
+    it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    """
+    seen = 0
+    for each in value.split(",") if value.strip() else ():
+        name = each.strip()
+        if re.fullmatch(r"[+-]?\d+", name):
+            if int(name) < 0 or (count is not None and int(name) >= count):
+                break
+        elif name.startswith("GPU-"):
+            if uuids and sum(uuid.startswith(name) for uuid in uuids) != 1:
+                break
+        elif name.startswith("MIG"):
+            return None
+        else:
+            break
+        seen += 1
+    return seen
+
+
+def architecture(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether PyTorch holds code for this generation of GPUs."""
+    torch = facts.torch
+    if torch is None or not torch.targets:
+        return None
+    if vendor is Vendor.AMD:
+        return _amd_architecture(facts, torch)
+    if vendor is not Vendor.NVIDIA:
+        return None
+    found = capabilities(facts)
+    for capability in found:
+        if runs_on(torch.targets, capability):
+            continue
+        told = {"capability": _dotted(capability), "built": ", ".join(torch.targets)}
+        if capability < _OLDEST_SERVED:
+            return wrong("too_old_for_all", **told)
+        commands = install_torch(facts, vendor)
+        if capability > max(_numbers(target)[:2] for target in torch.targets):
+            return wrong("too_new_for_torch", *commands, **told)
+        return wrong("too_old_for_torch", *commands, **told)
+    listed = ", ".join(sorted({_dotted(capability) for capability in found}))
+    return fine("code_suits", capability=listed) if found else None
+
+
+def runs_on(targets: Sequence[str], capability: tuple[int, int]) -> bool:
+    """Does code for `targets`, such as sm_86 or compute_90, run on a GPU of that capability?
+
+    Machine code (sm) runs within its generation, from its own number on. Intermediate code
+    (compute) is translated for all that came later, with an f only within its generation. With an
+    a, either runs on that very number. Source: CUDA C++ Programming Guide, binary and PTX
+    compatibility; for the boards, DEVICE_REQUIREMENT in torch/cuda/__init__.py of PyTorch 2.13.
+    """
+    for target in targets:
+        major, minor, letter = _numbers(target)
+        if letter == "a":
+            suits = (major, minor) == capability
+        elif target.startswith("compute") and not letter:
+            suits = (major, minor) <= capability
+        else:
+            is_early_enough = minor == capability[1] or (
+                minor < capability[1] and capability not in _BOARDS
+            )
+            suits = major == capability[0] and is_early_enough
+        if suits:
+            return True
+    return False
+
+
+def _dotted(capability: tuple[int, int]) -> str:
+    return f"{capability[0]}.{capability[1]}"
+
+
+def _numbers(target: str) -> tuple[int, int, str]:
+    """Return (9, 0, "a") for sm_90a; the last digit is the minor number."""
+    match = re.search(r"_(\d+)(\d)([af]?)$", target)
+    return (int(match[1]), int(match[2]), match[3]) if match else (0, 0, "")
+
+
+def _amd_architecture(facts: Facts, torch: Torch) -> Verdict | None:
+    around = facts.surroundings.environment
+    built = {target.partition(":")[0] for target in torch.targets}
+    own = {device.target for device in facts.amd}
+    own |= {d.target for d in torch.devices if d.target}
+    if not own:
+        return None
+    listed = ", ".join(sorted(own))
+    if "HSA_OVERRIDE_GFX_VERSION" in around:
+        return fine("override_set", value=around["HSA_OVERRIDE_GFX_VERSION"], targets=listed)
+    if own & built:
+        return fine("amd_code_suits", targets=listed)
+    (first, *_) = sorted(own)
+    override = next((v for start, v in _OVERRIDES.items() if first.startswith(start)), None)
+    if override:
+        command = f"export HSA_OVERRIDE_GFX_VERSION={override}"
+        return wrong("amd_override", command, target=first, built=", ".join(sorted(built)))
+    return wrong("amd_without_code", target=first, built=", ".join(sorted(built)))

@@ -1,0 +1,124 @@
+"""What was found out about one device, where, and why is the rest not known?
+
+Machines have several devices of a kind, and what one driver says of one of them it mostly says, or
+keeps to itself, for all. So each device collects facts of its own, and `note` tells what they have
+in common once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from machine.notes import Notes
+
+T = TypeVar("T")
+
+
+class Reason(NamedTuple):
+    """Why there is no value, and how to get it; a sentence each."""
+
+    why: str
+    how: str
+
+
+class Unanswered(Exception):
+    """A question has no answer, for this reason."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.why)
+        self.reason = reason
+
+
+class Facts:
+    """The values of one device by name, with their sources, and the reasons of what is missing."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
+        self.missing: dict[str, Reason] = {}
+
+    def keep(self, name: str, value: T, source: str) -> T:
+        """Keep a value that is known."""
+        self.values[name], self.sources[name] = value, source
+        self.missing.pop(name, None)
+        return value
+
+    def found(self, name: str, value: object, source: str, reason: Reason) -> None:
+        """Keep a value, or where it is None, the reason."""
+        if value is None:
+            self.lack(name, reason)
+        else:
+            self.keep(name, value, source)
+
+    def lack(self, name: str, reason: Reason) -> None:
+        """Keep why a value is not known, if it is not; the first reason stays.
+
+        `name` may lead into a part, as links[*].peer.
+        """
+        if name not in self.sources:
+            self.missing.setdefault(name, reason)
+
+    def ask(self, name: str, source: str, read: Callable[[], T]) -> T | None:
+        """Keep and return what `read` returns, or keep the reason why it is Unanswered."""
+        try:
+            value = read()
+        except Unanswered as error:
+            self.lack(name, error.reason)
+            return None
+        if value is not None:
+            self.keep(name, value, source)
+        return value
+
+    def drop(self, name: str, reason: Reason) -> None:
+        """Forget a value that means nothing here, for this reason."""
+        self.values.pop(name, None)
+        self.sources.pop(name, None)
+        self.missing[name] = reason
+
+    def take(self, other: Facts) -> None:
+        """Take over what another knows, and its reasons for what neither knows."""
+        self.values |= other.values
+        self.sources |= other.sources
+        for name, reason in other.missing.items():
+            self.lack(name, reason)
+
+    def knows(self, name: str) -> bool:
+        """Has the value been found?"""
+        return self.values.get(name) is not None
+
+
+def note(devices: Sequence[Facts], what: str, names: Iterable[str], notes: Notes) -> None:
+    """Write down sources and reasons for the elements of the list `what`.
+
+    Every name of `names` that is neither known nor explained gets a general reason. What is the
+    same for all devices that have it, or lack it, is said once, as `what[*].name`.
+    """
+    names = tuple(names)
+    for device in devices:
+        for name in names:
+            if name not in device.sources and name not in device.missing:
+                device.lack(name, _UNTOLD)
+    for name in dict.fromkeys(name for device in devices for name in device.sources):
+        _spread([device.sources.get(name) for device in devices], what, name, notes.sources)
+    reasons: dict[str, Reason] = {}
+    for name in dict.fromkeys(name for device in devices for name in device.missing):
+        _spread([device.missing.get(name) for device in devices], what, name, reasons)
+    for path, reason in reasons.items():
+        notes.lack(path, why=reason.why, how=reason.how)
+
+
+def _spread(found: Sequence[T | None], what: str, name: str, into: dict[str, T]) -> None:
+    different = {value for value in found if value is not None}
+    if len(different) == 1:
+        into[f"{what}[*].{name}"] = different.pop()
+        return
+    for index, value in enumerate(found):
+        if value is not None:
+            into[f"{what}[{index}].{name}"] = value
+
+
+_UNTOLD = Reason(
+    why="The driver of this device does not tell it.",
+    how="Look the model up in its maker's data sheet.",
+)

@@ -1,0 +1,166 @@
+"""What is said of a GPU at work, whoever made it, and who holds its memory?"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from machine.facts import Facts, Reason
+
+_COMMAND_LIMIT = 300  # characters
+_MOST_KNOWN = 1000  # processes: those of days ago are forgotten
+
+State = Literal["awake", "asleep", "lost"]
+Severity = Literal["information", "limit", "warning"]
+
+NEEDS_TWO = Reason("A rate needs two samples; this is the first.", "Wait for the next sample.")
+ASLEEP = Reason(
+    "The GPU is asleep to save power, and asking would wake it.", "Use it, and it will be told."
+)
+_HIDDEN = Reason(
+    "The process is not visible from here: it belongs to another container or user.",
+    "ps -fp PID, as root on the machine itself.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReason:
+    """Why the clock is not higher; `key` names the sentence."""
+
+    key: str
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuProcess:
+    """Who holds memory of a GPU. Names people and what they do: never in a file that is kept."""
+
+    pid: int
+    memory_bytes: int | None = None
+    kind: Literal["compute", "graphics"] | None = None
+    user: str | None = None
+    age_s: float | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuSample:
+    """`index` and `pci_address` are those of the machine's `gpus`.
+
+    `busy` is the share of the time in which at least one kernel ran, not how full the GPU was;
+    `memory_busy` that in which its memory was read or written. Traffic is as the GPU sees it.
+    Errors count since the driver was loaded.
+    """
+
+    index: int
+    pci_address: str | None = None
+    state: State = "awake"
+    busy: float | None = None
+    memory_busy: float | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    sm_hz: int | None = None
+    memory_hz: int | None = None
+    power_watts: float | None = None
+    power_limit_watts: float | None = None
+    temperature_celsius: float | None = None
+    clock_reasons: tuple[ClockReason, ...] | None = None
+    pcie_received_bytes_per_s: float | None = None
+    pcie_sent_bytes_per_s: float | None = None
+    pcie_generation: int | None = None
+    pcie_width: int | None = None
+    nvlink_received_bytes_per_s: float | None = None
+    nvlink_sent_bytes_per_s: float | None = None
+    ecc_corrected: int | None = None
+    ecc_uncorrected: int | None = None
+    remapped_rows: int | None = None
+    remapping_pending: bool | None = None
+    remapping_failed: bool | None = None
+    pcie_replays: int | None = None
+    xid: int | None = None
+    processes: tuple[GpuProcess, ...] | None = None
+
+
+NAMES = tuple(
+    field.name
+    for field in dataclasses.fields(GpuSample)
+    if field.name not in ("index", "pci_address", "state")
+)
+
+
+def lack_all(gpu: Facts, reason: Reason) -> None:
+    """Keep one reason for all that is not known."""
+    for name in NAMES:
+        gpu.lack(name, reason)
+
+
+class Rates:
+    """Turns counters into rates, by their differences to the previous look."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, tuple[float, float]] = {}
+
+    def per_s(self, name: str, now_s: float, count: float) -> float | None:
+        """Return the rate since the previous look at this counter, None at the first."""
+        before = self._before.get(name)
+        self._before[name] = now_s, count
+        if before is None or now_s <= before[0] or count < before[1]:  # it starts anew
+            return None
+        return round((count - before[1]) / (now_s - before[0]), 3)
+
+
+class Processes:
+    """Finds out who processes are; what does not change is asked once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[float, str | None, str | None]] = {}
+
+    def describe(
+        self, gpu: Facts, held: Sequence[tuple[int, int | None, Literal["compute", "graphics"]]]
+    ) -> tuple[GpuProcess, ...]:
+        """Return the processes of `held` (number, bytes, kind), those that hold most first."""
+        import psutil
+
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        found = []
+        for pid, memory_bytes, kind in held:
+            user = age_s = command = None
+            try:
+                started_s = psutil.Process(pid).create_time()
+                if self._known.get(pid, (None,))[0] != started_s:  # numbers are used again
+                    self._known[pid] = (started_s, *_who(pid))
+                _, user, command = self._known[pid]
+                age_s = round(max(0.0, time.time() - started_s), 1)
+            except psutil.Error:
+                pass
+            process = GpuProcess(
+                pid=pid,
+                memory_bytes=memory_bytes,
+                kind=kind,
+                user=user,
+                age_s=age_s,
+                command=command,
+            )
+            for name in ("user", "age_s", "command"):
+                if getattr(process, name) is None:
+                    gpu.lack(f"processes[*].{name}", _HIDDEN)
+            found.append(process)
+        return tuple(sorted(found, key=lambda p: p.memory_bytes or 0, reverse=True))
+
+
+def _who(pid: int) -> tuple[str | None, str | None]:
+    """Return user and command, as far as they may be known."""
+    import psutil
+
+    process = psutil.Process(pid)
+    user = command = None
+    try:
+        user = process.username()
+        command = " ".join(process.cmdline())[:_COMMAND_LIMIT] or process.name()
+    except (psutil.Error, KeyError, UnicodeDecodeError):  # KeyError: a user without a name
+        pass
+    return user, command

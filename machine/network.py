@@ -1,0 +1,137 @@
+"""Which network interfaces has this machine, of what kind, and how fast do they run?
+
+Only interfaces that are a device are listed: no loopback, bridges, VLANs, tunnels or the ends that
+containers get, and no virtual functions, which are shares of a card in the list. An adapter for
+InfiniBand counts also where no IP runs over it. The speed is that of the link as it is up now.
+
+Sources: Documentation/ABI/testing/sysfs-class-net and stable/sysfs-class-infiniband of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from machine.devices import NetworkInterface
+from machine.facts import Facts, Reason, note
+from machine.linux import device_path, entries, pci_addresses, read_int, read_text
+from machine.notes import Notes
+
+_FOLDER = "sys/class/net"
+_ADAPTERS = "sys/class/infiniband"
+_KINDS = {1: "ethernet", 32: "infiniband"}  # ARPHRD_ETHER, ARPHRD_INFINIBAND of if_arp.h
+_NOT_TOLD = (-1, 0, 2**16 - 1, 2**32 - 1)  # what drivers put for "unknown", -1 also without a sign
+# Data a lane carries after coding, in Gb/s. What the kernel calls the rate is the signal's up to
+# QDR (8 of 10 bits are data), the rounded signal's for FDR (64 of 66), and the data's from EDR on.
+# Source: InfiniBand Architecture Specification; drivers/infiniband/core/sysfs.c of the kernel.
+_LANE_GBIT_PER_S = {
+    "SDR": 2.5 * 8 / 10,
+    "DDR": 5 * 8 / 10,
+    "QDR": 10 * 8 / 10,
+    "FDR10": 10.3125 * 64 / 66,
+    "FDR": 14.0625 * 64 / 66,
+    "EDR": 25.0,
+    "HDR": 50.0,
+    "NDR": 100.0,
+    "XDR": 200.0,
+}
+
+_KIND = Reason(why="Its type is neither Ethernet, InfiniBand nor Wi-Fi.", how="ip -details link")
+_UP = Reason(why="The kernel does not say whether it is up.", how="ip link")
+_DOWN = Reason(why="It is down: only a link that is up has a speed.", how="ethtool INTERFACE")
+_SPEED = Reason(
+    why="Its driver tells no speed: virtual and wireless interfaces have none that is fixed.",
+    how="ethtool INTERFACE, or for Wi-Fi iw dev INTERFACE link",
+)
+_PCI = Reason(why="It does not hang on a PCI device.", how=f"ls -l /{_FOLDER}")
+
+
+def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
+    """Return the interfaces by name."""
+    found = []
+    for name in entries(root / _FOLDER):
+        path = device_path(root, root / _FOLDER / name)
+        folder = root / _FOLDER / name
+        is_device = (folder / "device").exists() and "/devices/virtual/" not in path
+        if is_device and not (folder / "device/physfn").exists():
+            found.append(_facts(root, folder, path))
+    known = {facts.values.get("pci_address") for facts in found}
+    found += [facts for facts in _adapters(root) if facts.values.get("pci_address") not in known]
+    note(found, "network", (name for name in NetworkInterface.__slots__ if name != "name"), notes)
+    return notes.keep(
+        "network",
+        tuple(NetworkInterface(**facts.values) for facts in found),
+        f"/{_FOLDER}",
+        why="No network interface of its own is in sight: containers get virtual ones, a sandbox "
+        "may hide them, or they were not recorded.",
+        how="ip -details link, on the machine itself.",
+    )
+
+
+def _facts(root: Path, folder: Path, path: str) -> Facts:
+    facts, source = Facts(), f"/{_FOLDER}/*"
+    facts.values["name"] = folder.name
+    is_wireless = (folder / "wireless").exists() or (folder / "phy80211").exists()
+    kind = "wifi" if is_wireless else _KINDS.get(read_int(folder / "type") or 0)
+    state = read_text(folder / "operstate")
+    # Some drivers never say "up"; then a carrier is what makes it so.
+    is_up = {"up": True, "down": False}.get(state or "", read_int(folder / "carrier") == 1)
+    addresses = pci_addresses(path)
+    address = addresses[-1] if addresses else None
+    facts.found("kind", kind, f"{source}/type", _KIND)
+    facts.found("is_up", is_up if state else None, f"{source}/operstate", _UP)
+    facts.found("pci_address", address, f"where {source} leads", _PCI)
+    adapter = _adapter_of(root, address) if kind == "infiniband" else None
+    megabits = read_int(folder / "speed")
+    if not is_up:
+        facts.lack("peak_bytes_per_s", _DOWN)
+    elif adapter:
+        _port_rate(facts, adapter)
+    elif megabits is None or megabits in _NOT_TOLD:
+        facts.lack("peak_bytes_per_s", _SPEED)
+    else:
+        facts.keep("peak_bytes_per_s", megabits * 1e6 / 8, f"{source}/speed in Mb/s, / 8 bits")
+    return facts
+
+
+def _adapters(root: Path) -> list[Facts]:
+    """Return the InfiniBand adapters, whether or not IP runs over them."""
+    found = []
+    for name in entries(root / _ADAPTERS):
+        folder = root / _ADAPTERS / name
+        addresses = pci_addresses(device_path(root, folder))
+        is_ethernet = read_text(folder / "ports/1/link_layer") == "Ethernet"
+        if is_ethernet or not addresses or (folder / "device/physfn").exists():
+            continue
+        facts = Facts()
+        facts.values["name"] = name
+        is_up = "ACTIVE" in (read_text(folder / "ports/1/state") or "")
+        facts.keep("kind", "infiniband", f"/{_ADAPTERS}/*/ports/1/link_layer")
+        facts.keep("is_up", is_up, f"/{_ADAPTERS}/*/ports/1/state")
+        facts.keep("pci_address", addresses[-1], f"where /{_ADAPTERS}/* leads")
+        if is_up:
+            _port_rate(facts, folder)
+        else:
+            facts.lack("peak_bytes_per_s", _DOWN)
+        found.append(facts)
+    return found
+
+
+def _adapter_of(root: Path, address: str | None) -> Path | None:
+    for name in entries(root / _ADAPTERS):
+        folder = root / _ADAPTERS / name
+        if address and pci_addresses(device_path(root, folder))[-1:] == [address]:
+            return folder
+    return None
+
+
+def _port_rate(facts: Facts, adapter: Path) -> None:
+    """Keep what the first port carries, from a rate such as "56 Gb/sec (4X FDR)"."""
+    rate = re.search(r"\((\d+)X ?(\w*)\)", read_text(adapter / "ports/1/rate") or "")
+    lane = _LANE_GBIT_PER_S.get(rate[2] or "SDR") if rate else None
+    facts.found(
+        "peak_bytes_per_s",
+        int(rate[1]) * lane * 1e9 / 8 if rate and lane else None,
+        f"/{_ADAPTERS}/*/ports/1/rate: lanes × data rate of a lane / 8 bits",
+        _SPEED,
+    )

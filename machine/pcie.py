@@ -1,0 +1,153 @@
+"""How fast can a PCIe link carry data, and which hop of the way to a device is the narrowest?
+
+A hop is the link between a card and the port above it. Its ceiling is what both ends could do at
+best, in one direction, after line coding: packet headers take 5 to 16 % more (the larger the
+maximum payload, the less). A way is as wide as its narrowest hop; speed and width are never
+compared apart from each other, since a narrow fast link may carry more than a wide slow one.
+
+Sources: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b) and 6.0 (FLITs of
+256 bytes, of which 8 are checksum and 6 correct errors).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from machine.devices import Link, PciDevice
+from machine.model import Machine
+
+# Transfers a second in 1e9, and the share of the bits that is not coding.
+_GENERATIONS = {
+    1: (2.5, 8, 10),
+    2: (5.0, 8, 10),
+    3: (8.0, 128, 130),
+    4: (16.0, 128, 130),
+    5: (32.0, 128, 130),
+    6: (64.0, 242, 256),
+}
+_WIDTHS = frozenset({1, 2, 4, 8, 12, 16, 32})  # the kernel says 0 or 255 where it does not know
+_BRIDGE = 0x0604
+# Broadcom's switches show themselves as one switch below another of the same kind, though all
+# their ports have the full bandwidth. Source: NVIDIA's NCCL, ncclTopoFlattenBcmSwitches.
+_SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """A hop that several cards share, and those that share it with the one asked for."""
+
+    hop: PciDevice
+    others: tuple[str, ...]
+
+
+def generation(text: str | None) -> int | None:
+    """Return the generation of a speed as /sys tells it: "16.0 GT/s PCIe", "8 GT/s", "Unknown"."""
+    match = re.match(r"(\d+(?:\.\d+)?) GT/s", text or "")
+    speeds = {speed: number for number, (speed, _, _) in _GENERATIONS.items()}
+    return speeds.get(float(match[1])) if match else None
+
+
+def width(text: str | None) -> int | None:
+    """Return the number of lanes, None for the numbers that stand for "unknown"."""
+    lanes = int(text) if text and text.isdecimal() else 0
+    return lanes if lanes in _WIDTHS else None
+
+
+def bytes_per_s(number: int | None, lanes: int | None) -> float | None:
+    """Return what a link of that generation and width carries in one direction."""
+    if number not in _GENERATIONS or not lanes:
+        return None
+    speed, data, coded = _GENERATIONS[number]
+    return speed * 1e9 * lanes * data / coded / 8
+
+
+def formula(number: int, lanes: int) -> str:
+    """Return how `bytes_per_s` came about."""
+    speed, data, coded = _GENERATIONS[number]
+    return f"{speed:g}e9 transfers/s × {lanes} lanes × {data}/{coded} (line coding) / 8 bits"
+
+
+def able(link: Link) -> tuple[int | None, int | None]:
+    """Return the generation and width that both ends of a link could do, as far as they tell."""
+    generations = [g for g in (link.card_generation, link.slot_generation) if g]
+    widths = [w for w in (link.card_width, link.slot_width) if w]
+    return min(generations, default=None), min(widths, default=None)
+
+
+def is_bridge(device: PciDevice) -> bool:
+    """Is it a bridge to further PCI devices: a root port, a port of a switch?"""
+    return device.class_id is not None and device.class_id >> 8 == _BRIDGE
+
+
+def way(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
+    """Return the device and what it hangs on, up to the root complex."""
+    known = {device.address: device for device in pci}
+    found: list[PciDevice] = []
+    while address and (device := known.pop(address, None)):
+        found.append(device)
+        address = device.parent
+    return found
+
+
+def hops(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
+    """Return the devices on the way whose link is known and real, the nearest to it first."""
+    all_of_it = way(pci, address)
+    found = []
+    for place, device in enumerate(all_of_it):
+        above = all_of_it[place + 1] if place + 1 < len(all_of_it) else None
+        kind = device.vendor_id, device.device_id
+        is_split = (
+            above is not None
+            and kind in _SPLIT_SWITCHES
+            and kind == (above.vendor_id, above.device_id)
+        )
+        if device.link and device.link.peak_bytes_per_s and not is_split:
+            found.append(device)
+    return found
+
+
+def narrowest(pci: tuple[PciDevice, ...], address: str | None) -> PciDevice | None:
+    """Return the device on the way whose link carries least; of equals the nearest to `address`."""
+    return min(
+        hops(pci, address),
+        key=lambda device: (device.link and device.link.peak_bytes_per_s) or 0.0,
+        default=None,
+    )
+
+
+def limiting_hop(machine: Machine, address: str) -> PciDevice | None:
+    """Return the device whose link limits the way to `address`; None where no link is known.
+
+    It is the device at `address` itself where no hop above it is narrower.
+    """
+    return narrowest(machine.pci, address)
+
+
+def peak_bytes_per_s(machine: Machine, address: str | None) -> float | None:
+    """Return what the way from the processor to `address` carries at best, in one direction."""
+    hop = narrowest(machine.pci, address)
+    return hop.link.peak_bytes_per_s if hop and hop.link else None
+
+
+def shared_hop(machine: Machine, address: str) -> Shared | None:
+    """Return the first hop on the way that other cards with a link of their own share.
+
+    The functions of one card share its link by nature and do not count.
+    """
+    pci = machine.pci
+    on_cards = [d for d in pci if d.link and not is_bridge(d) and not d.is_virtual_function]
+    for hop in hops(pci, address):
+        others = tuple(
+            device.address
+            for device in on_cards
+            if _card(device.address) != _card(address)
+            and hop.address in {d.address for d in way(pci, device.address)}
+        )
+        if others:
+            return Shared(hop=hop, others=others)
+    return None
+
+
+def _card(address: str) -> str:
+    return address.rpartition(".")[0]

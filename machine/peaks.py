@@ -1,0 +1,188 @@
+"""What could this machine do at best? Ceilings computed from what was found, each with its formula.
+
+A ceiling is what no measurement can exceed, not what one should expect: memory reaches 75 to 95 %
+of it, links 80 to 90 %. Rates of links are in one direction. FLOP/s are dense: data sheets like to
+print twice as much, for matrices of which half are zeros. An entry is a dict of the value (named by
+its unit), the formula with its numbers, and where formula and constants come from.
+
+Not computed, because nothing reliable tells: FLOP/s of processors (the clock under wide vectors
+and the number of units are not told), and anything of AMD's, Intel's and Apple's GPUs (the clock
+and width that AMD's driver tells give up to 1.7 times too little).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from machine import pcie
+from machine.devices import Gpu, GpuLink, PciDevice
+from machine.gpu_rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
+from machine.model import Memory, MemoryModule
+from machine.notes import Notes
+
+_PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
+_JEDEC = "JEDEC: one transfer moves the data width of the channel"
+_TWICE = 2  # double data rate: NVML's clock of the memory counts every second transfer
+# Bytes a second of one link in one direction. NVIDIA's white papers of P100, V100, A100, H100 and
+# Blackwell; of NVLink 3 on GA102 (compute capability 8.6) the one of that chip.
+_NVLINK_BYTES_PER_S = {"1": 20e9, "2": 25e9, "3": 25e9, "4": 25e9, "5": 50e9}
+_NVLINK_GA102_BYTES_PER_S = 14.0625e9
+NO_DRAM = "It takes the speed of the modules and the number of channels, and not both are known."
+_LACKING = {
+    "memory": NO_DRAM,
+    "pcie": "No PCIe link tells what it could do.",
+    "nvlink": "No NVLink with a known version joins two GPUs here.",
+    "gpus": "No GPU tells what its ceilings follow from, or of its kind nothing reliable is known.",
+    "cpu": "The FLOP/s of a processor follow from units and clocks that the system does not tell.",
+}
+_HOW = "Measure it, or look the model up in its maker's data sheet."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """What something could do at best; `source` is of the formula and its constants."""
+
+    value: float
+    unit: Literal["bytes_per_s", "flop_per_s", "op_per_s"] = "bytes_per_s"
+    formula: str
+    source: str
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it stands in the JSON of a machine."""
+        return {self.unit: self.value, "formula": self.formula, "source": self.source}
+
+
+def read_peaks(
+    memory: Memory,
+    pci: tuple[PciDevice, ...],
+    gpus: tuple[Gpu, ...],
+    gpu_links: tuple[GpuLink, ...],
+    notes: Notes,
+) -> dict[str, Any]:
+    """Return the ceilings of all parts by kind; parts of which several exist by their name.
+
+    `pcie` goes by the address of the device at the lower end, `nvlink` by the pair of GPUs ("0-1"),
+    `gpus` by the GPU's index, with `memory` and the precisions in each.
+    """
+    dram_ceiling = dram(memory.modules, memory.channels)
+    found: dict[str, Any] = {
+        "memory": dram_ceiling.plain() if dram_ceiling else {},
+        "pcie": {device.address: way(pci, device) for device in pci if _has_peak(device)},
+        "nvlink": {
+            f"{link.a}-{link.b}": ceiling.plain()
+            for link in gpu_links
+            if (ceiling := nvlink(link, _gpu(gpus, link.a)))
+        },
+        "gpus": {
+            str(gpu.index): {name: ceiling.plain() for name, ceiling in ceilings.items()}
+            for gpu in gpus
+            if (ceilings := gpu_ceilings(gpu))
+        },
+    }
+    for name, why in _LACKING.items():
+        if not found.get(name):
+            notes.lack(f"peaks.{name}", why=why, how=_HOW)
+    kept = {name: ceilings for name, ceilings in found.items() if ceilings}
+    if kept:
+        notes.sources["peaks"] = "computed; each has its formula and its source"
+    else:
+        notes.lack("peaks", why="Nothing is known that a ceiling follows from.", how=_HOW)
+    return kept
+
+
+def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | None:
+    """Return channels × transfers a second × bytes a transfer; the slowest module sets the pace."""
+    filled = [module for module in modules if module.size_bytes != 0]
+    speeds = [module.transfers_per_s for module in filled if module.transfers_per_s]
+    bits = {module.data_bits for module in filled}
+    if not channels or not speeds or len(speeds) < len(filled) or len(bits) > 1:
+        return None
+    width = next(iter(bits)) or 64  # of every module since SDRAM
+    return Ceiling(
+        value=channels * min(speeds) * width / 8,
+        formula=f"channels: {channels} × {min(speeds) / 1e6:g}e6 transfers/s × {width} bits / 8",
+        source=_JEDEC,
+    )
+
+
+def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
+    """Return the ceiling of the device's own link, and that of all the way from the processor."""
+    link = device.link
+    generation, width = pcie.able(link) if link else (None, None)
+    if link is None or link.peak_bytes_per_s is None or generation is None or width is None:
+        return {}
+    own = Ceiling(
+        value=link.peak_bytes_per_s, formula=pcie.formula(generation, width), source=_PCI_SIG
+    )
+    hop = pcie.narrowest(pci, device.address) or device
+    peak = hop.link.peak_bytes_per_s if hop.link else None
+    return {**own.plain(), "way_bytes_per_s": peak, "limiting_hop": hop.address}
+
+
+def nvlink(pair: GpuLink, gpu: Gpu | None) -> Ceiling | None:
+    """Return what all NVLinks of a pair of GPUs carry in one direction.
+
+    The speed that NVML tells is the signal's, up to 6 % above what the white papers promise.
+    """
+    version = (pair.nvlink_version or "").partition(".")[0]
+    each = _NVLINK_BYTES_PER_S.get(version)
+    if version == "3" and gpu and gpu.compute_capability == "8.6":
+        each = _NVLINK_GA102_BYTES_PER_S
+    if each is None or not pair.nvlinks:
+        return None
+    return Ceiling(
+        value=pair.nvlinks * each,
+        formula=f"{pair.nvlinks} links × {each:g} bytes/s",
+        source=NVIDIA_PAPERS,
+    )
+
+
+def gpu_ceilings(gpu: Gpu) -> dict[str, Ceiling]:
+    """Return the ceilings of the GPU's memory and of its arithmetic, by precision.
+
+    None for a GPU in slices (MIG): which share of memory and units a slice has is not told.
+    """
+    return {} if gpu.mig else dict(_gpu_ceilings(gpu))
+
+
+def _gpu_ceilings(gpu: Gpu) -> Iterator[tuple[str, Ceiling]]:
+    hertz, bits = gpu.memory_clock_hz, gpu.memory_bus_bits
+    if gpu.vendor == "NVIDIA" and hertz and bits and not gpu.unified_memory:
+        yield (
+            "memory",
+            Ceiling(
+                value=_TWICE * hertz * bits / 8,
+                formula=f"2 × {hertz:g} Hz × {bits} bits / 8",
+                source="double data rate; clock and width from NVIDIA's driver",
+            ),
+        )
+    for precision, per_cycle in flop_per_cycle(gpu.compute_capability, gpu.name).items():
+        if gpu.sms and gpu.sm_clock_hz:
+            highest = "the highest clock the driver allows"
+            yield precision, _arithmetic(precision, per_cycle, gpu.sms, gpu.sm_clock_hz, highest)
+        rated_hz = DATA_SHEET_HZ.get(gpu.name or "")
+        if gpu.sms and rated_hz and precision not in ORDINARY:
+            yield (
+                f"{precision}_data_sheet",
+                _arithmetic(precision, per_cycle, gpu.sms, rated_hz, "the clock of the data sheet"),
+            )
+
+
+def _arithmetic(precision: str, per_cycle: int, sms: int, hertz: float, which: str) -> Ceiling:
+    return Ceiling(
+        value=sms * per_cycle * hertz,
+        unit="op_per_s" if precision == "int8" else "flop_per_s",
+        formula=f"{sms} SMs × {per_cycle} a cycle × {hertz:g} Hz ({which})",
+        source=NVIDIA_PAPERS,
+    )
+
+
+def _has_peak(device: PciDevice) -> bool:
+    is_card = not device.is_virtual_function  # a share of a card has the card's link
+    return is_card and bool(device.link and device.link.peak_bytes_per_s)
+
+
+def _gpu(gpus: tuple[Gpu, ...], index: int) -> Gpu | None:
+    return next((gpu for gpu in gpus if gpu.index == index), None)

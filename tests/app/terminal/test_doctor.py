@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import string
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from app.context import Context, ExitCode
+from app.terminal import doctor
+from app.terminal.doctor import as_json, headline, show
+from experiments import words
+from machine.doctor.diagnosis import STEPS, diagnose, from_json
+from machine.doctor.facts import Card, Facts, Nvml, Vendor
+from tests.machine.doctor.made import (
+    CPU_TORCH,
+    PYTHON,
+    amd,
+    apple,
+    intel,
+    nvidia,
+    unproven,
+    with_device,
+)
+
+ENGLISH = words.load("en")
+ROOM = Path(doctor.__file__).parents[2] / "machine/doctor"
+BARE = Facts(torch=CPU_TORCH)
+TOLD = {"capability", "built"}  # what a verdict gets as **told
+UNTOLD = Facts(cards=(Card(vendor=Vendor.OTHER, name="Gaudi", needs="x"),), torch=CPU_TORCH)
+
+
+def page(facts, width=80):
+    console = Console(file=io.StringIO(), width=width, markup=False, emoji=False)
+    show(console, diagnose(facts), ENGLISH)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_stands_at_the_top_and_what_mends_it_below_its_step():
+    lines = page(unproven(nvidia()))
+
+    assert lines[0] == (
+        "The accelerator cannot be used yet. The first thing that is wrong: its build."
+    )
+    wrong = next(n for n, line in enumerate(lines) if line.startswith("✗"))
+    assert lines[wrong].startswith("✗ Its build")
+    command = next(n for n, line in enumerate(lines) if "-m pip install" in line)
+    assert lines[command].startswith(f"    {PYTHON} -m pip install")
+    assert wrong < command
+
+
+def test_a_command_is_never_broken_into_lines():
+    (command,) = diagnose(unproven(nvidia())).found.commands
+    assert len(command) > 80
+
+    assert f"    {command}" in page(unproven(nvidia()), width=40)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_all_but_commands_fits_the_terminal(width):
+    lines = page(unproven(nvidia()), width)
+
+    assert max(len(line) for line in lines if not line.startswith("    /home")) <= width
+
+
+def test_steps_that_were_not_reached_are_marked():
+    lines = page(unproven(nvidia(nvml=Nvml(code=18))))
+
+    assert any(line.startswith("· Its build") and "comes after that" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (BARE, "Nothing is wrong: there is no accelerator here that could be used."),
+        (nvidia(), "Nothing is wrong: PyTorch can use the GPU of NVIDIA."),
+        (apple(), "Nothing is wrong: PyTorch can use the GPU of this Mac."),
+        (
+            with_device(nvidia(), is_remap_pending=True),
+            "Nothing keeps the accelerator from being used, but something is worth a look: health.",
+        ),
+        (
+            replace(BARE, torch=replace(CPU_TORCH, import_problem="ImportError: x")),
+            "There is no accelerator here, and something else is worth a look: PyTorch.",
+        ),
+        (UNTOLD, "Whether an accelerator can be used cannot be told from here: made for it."),
+    ],
+)
+def test_the_whole_is_said_in_a_sentence(facts, sentence):
+    assert headline(diagnose(facts), ENGLISH) == sentence
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def run(monkeypatch, capsys, facts, **options):
+    monkeypatch.setattr(doctor, "gather", lambda python: facts)
+    code = doctor.run(argparse.Namespace(json=False, python=None, **options), Context())
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        (BARE, ExitCode.DONE),
+        (nvidia(), ExitCode.DONE),
+        (UNTOLD, ExitCode.DONE),
+        (unproven(nvidia()), ExitCode.FAILED),
+        (with_device(nvidia(), is_remap_pending=True), ExitCode.LOOK),
+    ],
+)
+def test_the_exit_code_says_whether_something_is_wrong(monkeypatch, capsys, facts, code):
+    assert run(monkeypatch, capsys, facts)[0] == code
+
+
+def test_the_codes_are_those_that_others_rely_on():
+    assert (ExitCode.DONE, ExitCode.FAILED, ExitCode.LOOK) == (0, 1, 4)
+
+
+@pytest.mark.parametrize("facts", [BARE, nvidia(), unproven(amd()), unproven(intel()), UNTOLD])
+def test_the_json_holds_the_diagnosis_and_its_sentences(facts):
+    told = json.loads(json.dumps(as_json(diagnose(facts), ENGLISH)))
+
+    assert from_json(told) == diagnose(facts)
+    assert (told["format"], told["version"]) == ("coreopsis.diagnosis", 1)
+    assert told["headline"] == headline(diagnose(facts), ENGLISH)
+    assert all(step["text"] for step in told["steps"])
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def calls():
+    """Yield each key of a verdict in the source, the names of its values, and: any commands?"""
+    for path in sorted(ROOM.glob("*_step*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(getattr(call, "func", None), "id", "")
+            if name in ("fine", "look", "wrong", "unknown", "how"):
+                given = {keyword.arg for keyword in call.keywords}
+                given |= TOLD if None in given else set()
+                for part in ast.walk(call.args[0]):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield part.value, given, len(call.args) > 1
+
+
+VERDICTS = [*((key, given) for key, given, _ in calls()), ("proved", set())]
+
+
+def test_the_source_of_the_verdicts_is_understood():
+    assert len({key for key, _ in VERDICTS}) > 100
+    assert ("hidden", {"name", "value"}) in VERDICTS
+
+
+@pytest.mark.parametrize(("key", "given"), VERDICTS, ids=[key for key, _ in VERDICTS])
+def test_every_verdict_has_words_that_know_their_values(key, given):
+    assert ENGLISH.has(f"doctor.{key}")
+    text = ENGLISH._texts[f"doctor.{key}"]
+    asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    assert asked <= given
+    assert text[0].isupper() or text.startswith("{")
+    assert text.endswith((".", ":"))
+
+
+def test_every_word_of_a_verdict_is_said():
+    about = {"steps", "vendors"} | {
+        "all_well", "no_accelerator", "is_wrong", "is_odd", "is_odd_without_card", "is_untold",
+        "comes_later", "examining",
+    }  # fmt: skip
+    said = {key.split(".")[1] for key in ENGLISH.keys("doctor.")} - about
+
+    assert said == {key for key, _ in VERDICTS}
+
+
+def test_every_step_and_vendor_has_a_name():
+    for name, _, _ in STEPS:
+        assert ENGLISH.has(f"doctor.steps.{name}")
+    for vendor in Vendor:
+        assert ENGLISH.has(f"doctor.vendors.{vendor}")
+
+
+def test_what_ends_in_a_colon_is_followed_by_commands():
+    announced = {key for key, _ in VERDICTS if ENGLISH._texts[f"doctor.{key}"].endswith(":")}
+
+    assert announced
+    for facts in (*map(unproven, (nvidia(), amd(), intel())), UNTOLD):
+        for step in diagnose(facts).steps:
+            assert (step.key not in announced) or step.commands
+    assert announced <= {key for key, _, has_commands in calls() if has_commands}

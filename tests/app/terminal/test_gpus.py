@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import dataclasses
+
+from app.terminal.gpus import gpu_lines, load_text, process_lines
+from experiments import words
+from machine.devices import Gpu, GpuLink, MigInstance, NvLink
+from machine.gpu_samples import ClockReason, GpuProcess, GpuSample
+from machine.model import Machine
+
+ENGLISH = words.load()
+H100 = Gpu(
+    index=0,
+    vendor="NVIDIA",
+    name="NVIDIA H100",
+    memory_bytes=80 * 2**30,
+    sms=132,
+    compute_capability="9.0",
+    power_limit_watts=700.0,
+    torch_backend="cuda",
+    driver_version="570.86.10",
+    cuda_version="12.8",
+    nvlinks=(NvLink(number=0, state="active", version="4.0"), NvLink(number=1, state="inactive")),
+)
+
+
+def lines(*gpus, **values):
+    return list(gpu_lines(Machine(gpus=gpus, **values)))
+
+
+def test_a_gpu_is_one_line_and_its_driver_another():
+    assert lines(H100)[:2] == [
+        (
+            "gpu 0",
+            "NVIDIA H100, 80 GiB, 132 SMs, compute capability 9.0, at most 700 W, PyTorch: cuda",
+        ),
+        ("gpu driver", "driver 570.86.10, knows CUDA up to 12.8"),
+    ]
+
+
+def test_gpus_that_are_alike_share_a_line():
+    gpus = [dataclasses.replace(H100, index=n) for n in range(8)]
+    assert lines(*gpus)[0][0] == "gpu 0 to 7"
+    assert lines(*gpus)[0][1].startswith("8 × NVIDIA H100")
+    hidden = dataclasses.replace(gpus[3], visible=False)
+    assert [label for label, _ in lines(*gpus[:3], hidden)][:2] == ["gpu 0 to 2", "gpu 3"]
+
+
+def test_the_ways_stand_in_a_table_as_nvidia_smi_shows_them():
+    gpus = [dataclasses.replace(H100, index=n) for n in range(3)]
+    links = (
+        GpuLink(a=0, b=1, path="NV18"),
+        GpuLink(a=0, b=2, path="SYS"),
+        GpuLink(a=1, b=2, path=None),
+    )
+    table = [text.split() for label, text in lines(*gpus, gpu_links=links)[2:6]]
+    assert table == [
+        ["0", "1", "2"],
+        ["0", "X", "NV18", "SYS"],
+        ["1", "NV18", "X", "?"],
+        ["2", "SYS", "?", "X"],
+    ]
+
+
+def test_links_that_are_up_are_counted():
+    assert lines(H100, nvswitch=True)[-1] == (
+        "nvlink",
+        "1 of 2 links up on each GPU, of version 4.0, through NVSwitches",
+    )
+
+
+def test_what_is_unusual_is_said():
+    gpu = Gpu(
+        index=0,
+        vendor="NVIDIA",
+        memory_bytes=2**37,
+        unified_memory=True,
+        mig=True,
+        virtualization="vgpu",
+        fabric="in progress",
+        asleep=True,
+        visible=False,
+        mig_instances=(MigInstance(name="MIG 1g.10gb", memory_bytes=10 * 2**30, sms=16),),
+    )
+    (_, text), (label, instance) = lines(gpu)
+    assert text == (
+        "an accelerator of NVIDIA, 128 GiB shared with the processor, MIG on, "
+        "a share of a GPU (vGPU), fabric in progress, asleep, hidden from programs started here"
+    )
+    assert (label, instance) == ("of gpu 0", "MIG 1g.10gb, 10 GiB, 16 SMs")
+
+
+def told(**values):
+    return load_text(dataclasses.asdict(GpuSample(index=0, **values)), ENGLISH)
+
+
+def test_a_gpu_at_work_tells_its_errors_first():
+    reason = ClockReason(key="clock_reasons.power_cap", severity="limit")
+    assert told(
+        busy=0.97,
+        memory_used_bytes=2**34,
+        memory_total_bytes=2**36,
+        power_watts=698.0,
+        power_limit_watts=700.0,
+        sm_hz=1_760_000_000,
+        temperature_celsius=61.0,
+        clock_reasons=(reason,),
+        ecc_uncorrected=2,
+        ecc_corrected=0,
+    ) == (
+        "2 uncorrected memory errors, 97 %, 16 GiB of 64 GiB, 698 W of 700 W, 1.76 GHz, 61 °C, "
+        "at its power limit"
+    )
+
+
+def test_what_is_not_known_is_left_out_and_never_zero():
+    assert told() == "?"
+    assert told(busy=0.0) == "0 %"
+
+
+def test_a_gpu_that_sleeps_or_is_lost_says_so():
+    assert "not woken" in told(state="asleep")
+    assert "LOST" in told(state="lost")
+
+
+def test_who_holds_memory_is_told_with_since_when():
+    process = GpuProcess(
+        pid=31877, memory_bytes=2**29, user="alice", age_s=260_000.0, command="python train.py"
+    )
+    sample = dataclasses.asdict(GpuSample(index=1, processes=(process, GpuProcess(pid=7))))
+    assert list(process_lines([sample])) == [
+        ("gpu 1 · 31877", "512 MiB, alice, since 3 days, python train.py"),
+        ("gpu 1 · 7", ""),
+    ]

@@ -1,0 +1,227 @@
+"""Machines with accelerators that are well, to be broken by a test in one place at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from machine.doctor.diagnosis import Diagnosis, Step, diagnose
+from machine.doctor.facts import (
+    AmdDevice,
+    Card,
+    Facts,
+    Kernel,
+    Node,
+    Nvml,
+    NvmlDevice,
+    Surroundings,
+    Torch,
+    TorchDevice,
+    Vendor,
+)
+
+GIB = 2**30
+PYTHON = "/home/ada/.venv/bin/python"
+
+CUDA_DEVICE = TorchDevice(
+    kind="cuda", name="NVIDIA GeForce RTX 4070", target="8.9", has_computed=True
+)
+CUDA_TORCH = Torch(
+    python=PYTHON,
+    version="2.13.0+cu130",
+    cuda="13.0",
+    has_mps=False,
+    targets=("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "compute_120"),
+    driver_cuda=(13, 0),
+    devices=(CUDA_DEVICE,),
+)
+CPU_TORCH = Torch(python=PYTHON, version="2.13.0+cpu", has_mps=False)
+DEVICE = NvmlDevice(
+    index=0,
+    name="NVIDIA GeForce RTX 4070",
+    address="0000:01:00.0",
+    uuid="GPU-5d6b-1111",
+    capability=(8, 9),
+    total_bytes=12 * GIB,
+    free_bytes=11 * GIB,
+    compute_mode=0,
+    is_persistent=False,
+    fabric_state=0,
+)
+NVIDIA_CARD = Card(
+    vendor=Vendor.NVIDIA,
+    name="NVIDIA AD104 [GeForce RTX 4070]",
+    address="0000:01:00.0",
+    class_id=0x030000,
+    driver="nvidia",
+    runtime_status="active",
+    answers=True,
+)
+NVIDIA_NODES = tuple(
+    Node(path=f"/dev/{name}", is_usable=True, group="root", mode=0o666)
+    for name in ("nvidia0", "nvidiactl", "nvidia-uvm")
+)
+UBUNTU = Surroundings(
+    architecture="x86_64",
+    distributions=("ubuntu", "debian"),
+    virtualization="none",
+    container="none",
+    user="ada",
+    groups=frozenset({"ada"}),
+    account_groups=frozenset({"ada"}),
+)
+
+
+def nvidia(**changes: object) -> Facts:
+    """Return a desktop with one GeForce, on which PyTorch computes."""
+    facts = Facts(
+        surroundings=UBUNTU,
+        cards=(NVIDIA_CARD,),
+        kernel=Kernel(
+            release="6.8.0-60-generic",
+            loaded=frozenset({"nvidia", "nvidia_uvm"}),
+            built=frozenset({"nvidia", "nouveau", "amdgpu", "i915", "xe"}),
+            secure_boot=False,
+            nvidia_version="580.65.06",
+        ),
+        nodes=NVIDIA_NODES,
+        libraries=("580.65.06",),
+        nvml=Nvml(code=0, driver="580.65.06", cuda=(13, 0), devices=(DEVICE,)),
+        has_fabric_manager=False,
+        torch=CUDA_TORCH,
+    )
+    return replace(facts, **changes)
+
+
+def amd(**changes: object) -> Facts:
+    """Return a desktop with one Radeon, on which PyTorch computes."""
+    node = "/dev/dri/renderD128"
+    facts = Facts(
+        surroundings=replace(UBUNTU, groups=frozenset({"ada", "render"})),
+        cards=(
+            Card(
+                vendor=Vendor.AMD,
+                name="AMD Navi 31 [Radeon RX 7900 XTX]",
+                address="0000:03:00.0",
+                class_id=0x030000,
+                driver="amdgpu",
+                runtime_status="active",
+                answers=True,
+                render_node=node,
+            ),
+        ),
+        kernel=Kernel(release="6.8.0", loaded=frozenset({"amdgpu"}), built=frozenset({"amdgpu"})),
+        nodes=tuple(
+            Node(path=path, is_usable=True, group="render", mode=0o660)
+            for path in ("/dev/kfd", node)
+        ),
+        amd=(AmdDevice(target="gfx1100", total_bytes=24 * GIB, used_bytes=GIB),),
+        torch=Torch(
+            python=PYTHON,
+            version="2.13.0+rocm7.2",
+            hip="7.2.26015",
+            targets=("gfx90a", "gfx942", "gfx1030", "gfx1100"),
+            devices=(
+                TorchDevice(
+                    kind="cuda", name="Radeon RX 7900 XTX", target="gfx1100", has_computed=True
+                ),
+            ),
+        ),
+    )
+    return replace(facts, **changes)
+
+
+def intel(**changes: object) -> Facts:
+    """Return a desktop with one Arc, on which PyTorch computes."""
+    node = "/dev/dri/renderD128"
+    facts = Facts(
+        surroundings=UBUNTU,
+        cards=(
+            Card(
+                vendor=Vendor.INTEL,
+                name="Intel DG2 [Arc A770]",
+                address="0000:03:00.0",
+                class_id=0x030000,
+                driver="xe",
+                runtime_status="active",
+                answers=True,
+                render_node=node,
+            ),
+        ),
+        kernel=Kernel(release="6.8.0", loaded=frozenset({"xe", "i915"})),
+        nodes=(Node(path=node, is_usable=True, group="render", mode=0o660),),
+        torch=Torch(
+            python=PYTHON,
+            version="2.13.0+xpu",
+            xpu="20250201",
+            devices=(TorchDevice(kind="xpu", name="Intel Arc A770", has_computed=True),),
+        ),
+    )
+    return replace(facts, **changes)
+
+
+def apple(**changes: object) -> Facts:
+    """Return a Mac with an Apple chip, on which PyTorch computes."""
+    facts = Facts(
+        surroundings=Surroundings(system="macos", release="15.1", architecture="arm64"),
+        cards=(Card(vendor=Vendor.APPLE, name="Apple GPU"),),
+        torch=Torch(
+            python=PYTHON,
+            version="2.13.0",
+            architecture="arm64",
+            has_mps=True,
+            devices=(TorchDevice(kind="mps", has_computed=True),),
+        ),
+    )
+    return replace(facts, **changes)
+
+
+def unproven(facts: Facts) -> Facts:
+    """Return the same with the build for processors, so that no sum proves anything."""
+    return replace(facts, torch=CPU_TORCH)
+
+
+def failing(facts: Facts, problem: str) -> Facts:
+    """Return the same where PyTorch finds no device, and says so."""
+    assert facts.torch is not None
+    return replace(facts, torch=replace(facts.torch, devices=(), problem=problem))
+
+
+def around(facts: Facts, **changes: object) -> Facts:
+    """Return the same in other surroundings."""
+    return replace(facts, surroundings=replace(facts.surroundings, **changes))
+
+
+def with_kernel(facts: Facts, **changes: object) -> Facts:
+    """Return the same with another kernel."""
+    return replace(facts, kernel=replace(facts.kernel, **changes))
+
+
+def with_card(facts: Facts, **changes: object) -> Facts:
+    """Return the same with another first card."""
+    first, *others = facts.cards
+    return replace(facts, cards=(replace(first, **changes), *others))
+
+
+def with_device(facts: Facts, **changes: object) -> Facts:
+    """Return the same with another first GPU, as NVML sees it."""
+    assert facts.nvml is not None
+    first, *others = facts.nvml.devices
+    devices = (replace(first, **changes), *others)
+    return replace(facts, nvml=replace(facts.nvml, devices=devices))
+
+
+def found(facts: Facts) -> Step:
+    """Return the step that says what to do."""
+    step = diagnose(facts).found
+    assert step is not None, diagnose(facts)
+    return step
+
+
+def step_of(facts: Facts, name: str) -> Step | None:
+    """Return a step of the walk by its name."""
+    return named(diagnose(facts), name)
+
+
+def named(diagnosis: Diagnosis, name: str) -> Step | None:
+    """Return the step of that name."""
+    return next((step for step in diagnosis.steps if step.step == name), None)

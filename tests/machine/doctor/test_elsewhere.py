@@ -1,0 +1,79 @@
+"""Answers of Windows and macOS, made after the documentation; not yet seen on real machines."""
+
+from __future__ import annotations
+
+import pytest
+
+from machine.doctor import elsewhere
+from machine.doctor.diagnosis import diagnose
+from machine.doctor.facts import Nvml, NvmlDevice, Torch, Vendor
+from tests.machine.doctor.made import CPU_TORCH
+
+GEFORCE = ("NVIDIA GeForce RTX 4070", r"PCI\VEN_10DE&DEV_2786&SUBSYS_16FA10DE&REV_A1")
+UHD = ("Intel(R) UHD Graphics 770", r"PCI\VEN_8086&DEV_4680&SUBSYS_86941043&REV_0C")
+ARC = ("Intel(R) Arc(TM) Graphics", r"PCI\VEN_8086&DEV_7D55&SUBSYS_00000000&REV_08")
+REMOTE = ("Microsoft Remote Display Adapter", r"SWD\REMOTEDISPLAYENUM\RdpIdd")
+
+
+def test_adapters_are_cards_by_their_pci_identity():
+    cards = elsewhere.windows_cards([GEFORCE, GEFORCE, UHD, ARC, REMOTE])
+
+    assert [(card.vendor, card.only_draws) for card in cards] == [
+        (Vendor.NVIDIA, False),
+        (Vendor.INTEL, True),
+        (Vendor.INTEL, False),
+    ]
+    assert cards[0].name == "NVIDIA GeForce RTX 4070"
+
+
+def test_only_apples_own_chips_count_on_a_mac():
+    assert [card.vendor for card in elsewhere.mac_cards(True)] == [Vendor.APPLE]
+    assert elsewhere.mac_cards(False) == ()
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    def gathered(*adapters, nvml):
+        monkeypatch.setattr(elsewhere.sys, "platform", "win32")
+        monkeypatch.setattr(elsewhere, "_adapters", lambda: adapters)
+        return elsewhere.gather("py", {}, nvml=lambda: nvml, probe=lambda python: CPU_TORCH)
+
+    return gathered
+
+
+def test_the_commonest_case_is_found_on_windows(windows):
+    facts = windows(UHD, GEFORCE, nvml=Nvml(code=0, cuda=(13, 0), devices=(NvmlDevice(index=0),)))
+
+    assert facts.surroundings.system == "windows"
+    assert diagnose(facts).found.key == "build_for_processors"
+    assert "--index-url" in diagnose(facts).found.commands[0]
+
+
+def test_a_missing_driver_is_found_on_windows(windows):
+    assert diagnose(windows(GEFORCE, nvml=Nvml(code=12))).found.key == "library_missing"
+
+
+def test_a_card_without_a_screen_is_known_by_its_driver_alone(windows):
+    facts = windows(UHD, nvml=Nvml(code=0, devices=(NvmlDevice(index=0),)))
+
+    assert [card.vendor for card in facts.cards] == [Vendor.INTEL, Vendor.NVIDIA]
+
+
+def test_a_computer_with_intels_graphics_alone_has_no_problem(windows):
+    facts = windows(UHD, nvml=Nvml(code=12))
+
+    assert facts.nvml is None
+    assert diagnose(facts).found.key == "intel_integrated"
+
+
+def test_a_mac_is_gathered(monkeypatch):
+    monkeypatch.setattr(elsewhere.sys, "platform", "darwin")
+    monkeypatch.setattr(elsewhere, "_is_apple_silicon", lambda: True)
+
+    facts = elsewhere.gather(
+        "py", {}, nvml=lambda: Nvml(), probe=lambda python: Torch(python=python, has_mps=False)
+    )
+
+    assert (facts.surroundings.system, facts.surroundings.architecture) == ("macos", "arm64")
+    assert facts.nvml is None
+    assert diagnose(facts).found.key == "build_for_processors"

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from machine.doctor import nvml
+from machine.doctor.facts import Nvml, NvmlDevice
+from machine.doctor.nvml import UNKNOWN, ask_nvml, read
+from tests.machine.fake_nvml import (
+    DRIVER_NOT_LOADED,
+    GIB,
+    LOST,
+    NOT_SUPPORTED,
+    FakeNvml,
+    NVMLError,
+    fabric,
+    h100,
+)
+
+pynvml = pytest.importorskip("pynvml")
+
+
+class Library(FakeNvml):
+    """With the structure that the real binding has, too."""
+
+    c_nvmlGpuFabricInfo_v2_t = pynvml.c_nvmlGpuFabricInfo_v2_t
+
+
+def only(library):
+    (device,) = read(library).devices
+    return device
+
+
+def test_a_gpu_that_is_well_is_read():
+    gpu = h100(0x1A, ComputeMode=0, DisplayActive=0, GpuFabricInfoV=fabric(3))
+    answered = read(Library(gpu, CudaDriverVersion_v2=13020))
+
+    assert (answered.code, answered.driver, answered.cuda) == (0, "570.86.10", (13, 2))
+    (device,) = answered.devices
+    assert (device.name, device.address) == ("NVIDIA H100 80GB HBM3", "0000:1a:00.0")
+    assert (device.capability, device.total_bytes) == ((9, 0), 85520809984)
+    assert (device.fabric_state, device.fabric_status) == (3, 0)
+    assert (device.is_persistent, device.drives_display, device.compute_mode) == (True, False, 0)
+    assert (device.code, device.is_mig, device.mig_instances) == (0, False, None)
+    assert (device.is_remap_pending, device.has_remap_failed) == (False, False)
+    assert device.uncorrected_errors == 0
+
+
+@pytest.mark.parametrize("number", [4, DRIVER_NOT_LOADED, 12, LOST, 18, UNKNOWN])
+def test_a_library_that_does_not_start_says_why(number):
+    library = Library(h100())
+    library.failing["nvmlInit"] = number
+
+    assert read(library) == Nvml(code=number)
+
+
+@pytest.mark.parametrize("number", [LOST, 16, UNKNOWN])
+def test_a_gpu_that_gives_no_handle_keeps_the_others(number):
+    devices = read(Library(h100(0x1A), h100(0x1B, Handle=NVMLError(number)))).devices
+
+    assert devices[0].code == 0
+    assert devices[1] == NvmlDevice(index=1, code=number)
+
+
+def test_a_gpu_that_is_lost_while_it_is_asked_is_lost():
+    assert only(Library(h100(MemoryInfo=NVMLError(LOST)))).code == LOST
+    assert only(Library(h100(MemoryInfo=NVMLError(NOT_SUPPORTED)))).code == 0
+
+
+def calls():
+    library = Library(h100(GpuFabricInfoV=fabric(3), MigMode=[1, 1], MaxMigDeviceCount=7))
+    read(library)
+    return sorted(set(library.calls))
+
+
+@pytest.mark.parametrize("call", calls())
+@pytest.mark.parametrize("number", [NOT_SUPPORTED, LOST, UNKNOWN])
+def test_every_call_may_fail(call, number):
+    library = Library(h100(GpuFabricInfoV=fabric(3), MigMode=[1, 1], MaxMigDeviceCount=7))
+    library.failing[call] = number
+
+    answered = read(library)
+
+    assert answered.code == (number if call == "nvmlInit" else 0)
+
+
+def test_a_binding_that_is_older_than_the_questions_knows_less():
+    class Old:
+        NVMLError = NVMLError
+
+        def nvmlInit(self):
+            pass
+
+        def nvmlDeviceGetCount(self):
+            return 1
+
+        def nvmlDeviceGetHandleByIndex(self, index):
+            return object()
+
+    assert read(Old()) == Nvml(code=0, devices=(NvmlDevice(index=0),))
+
+
+def test_broken_rows_and_pages_are_told():
+    assert only(Library(h100(RemappedRows=(0, 2, 1, 0)))).is_remap_pending
+    assert only(Library(h100(RemappedRows=(0, 2, 0, 1)))).has_remap_failed
+    assert only(Library(h100(RetiredPagesPendingStatus=1))).is_remap_pending
+    assert only(Library(h100(TotalEccErrors=lambda kind, counter: 5))).uncorrected_errors == 5
+
+
+def test_instances_are_counted():
+    def instance(index):
+        if index > 1:
+            raise NVMLError(6)
+        return object()
+
+    gpu = h100(MigMode=[1, 1], MaxMigDeviceCount=7, MigDeviceHandleByIndex=instance)
+
+    assert only(Library(gpu)).mig_instances == 2
+
+
+def test_a_division_that_waits_for_a_reset_is_pending():
+    device = only(Library(h100(MigMode=[0, 1])))
+
+    assert (device.is_mig, device.is_mig_pending) == (False, True)
+
+
+def test_who_holds_memory_is_told_the_largest_first_and_each_once(monkeypatch):
+    monkeypatch.setattr(nvml, "_who", lambda pid: (f"program {pid}", "ada"))
+    gpu = h100(
+        ComputeRunningProcesses_v3=[
+            SimpleNamespace(pid=7, usedGpuMemory=GIB),
+            SimpleNamespace(pid=8, usedGpuMemory=2 * GIB),
+        ],
+        GraphicsRunningProcesses_v3=[SimpleNamespace(pid=7, usedGpuMemory=GIB)],
+    )
+
+    holders = only(Library(gpu)).holders
+
+    assert [(held.pid, held.name, held.used_bytes) for held in holders] == [
+        (8, "program 8", 2 * GIB),
+        (7, "program 7", GIB),
+    ]
+
+
+def test_a_process_that_cannot_be_seen_has_no_name():
+    gone = SimpleNamespace(pid=2**22 + 1, usedGpuMemory=None)
+
+    (held,) = only(Library(h100(ComputeRunningProcesses_v3=[gone]))).holders
+
+    assert (held.name, held.user, held.used_bytes) == (None, None, None)
+
+
+def test_an_address_that_is_hidden_is_none():
+    hidden = SimpleNamespace(domain=0xFFFFFFFF, bus=0xFFFFFFFF, device=0xFFFFFFFF)
+
+    assert only(Library(h100(PciInfo_v3=hidden))).address is None
+
+
+# --- in a process of its own --------------------------------------------------------------------
+
+
+def test_this_machine_is_asked():
+    answered = ask_nvml()
+
+    assert answered.code is not None
+    assert answered.code or answered.driver
+
+
+@pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 11)", "print('{')", "1 / 0", ""])
+def test_a_library_that_crashes_leaves_no_answer(monkeypatch, code):
+    monkeypatch.setattr(nvml, "_ASK", code)
+
+    assert ask_nvml() == Nvml()
+
+
+def test_a_library_that_hangs_leaves_no_answer(monkeypatch):
+    monkeypatch.setattr(nvml, "_ASK", "import time; time.sleep(60)")
+
+    assert ask_nvml(within_s=0.3) == Nvml()
+
+
+def test_a_python_that_does_not_start_leaves_no_answer(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+
+    assert ask_nvml() == Nvml()

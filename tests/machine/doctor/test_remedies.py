@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from machine.doctor import remedies
+from machine.doctor.facts import Facts, Nvml, NvmlDevice, Surroundings, Torch, Vendor
+from machine.doctor.remedies import install_driver, install_torch, quoted, reinstall_torch
+
+TORCH = Torch(python="/py", version="2.13.0+cpu")
+
+
+def having(*capabilities, cuda=(13, 0), torch=TORCH, **surroundings):
+    devices = tuple(NvmlDevice(index=n, capability=c) for n, c in enumerate(capabilities))
+    return Facts(
+        nvml=Nvml(code=0, cuda=cuda, devices=devices),
+        torch=torch,
+        surroundings=Surroundings(**surroundings),
+    )
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "cuda", "index"),
+    [
+        ([(8, 9)], (13, 0), "cu130"),
+        ([(12, 0)], (13, 1), "cu130"),
+        ([(7, 0)], (13, 0), "cu126"),  # CUDA 13 knows no Volta
+        ([(6, 1), (8, 6)], (13, 0), "cu126"),
+        ([(8, 9)], (12, 2), "cu126"),
+        ([(12, 0)], (12, 8), "cu128"),
+        ([(8, 0)], (11, 4), "cu118"),
+        ([], None, "cu126"),
+        ([], (13, 0), "cu130"),
+    ],
+)
+def test_the_build_suits_driver_and_gpus(capabilities, cuda, index):
+    (command,) = install_torch(having(*capabilities, cuda=cuda), Vendor.NVIDIA)
+
+    assert command.endswith(f"torch --index-url https://download.pytorch.org/whl/{index}")
+
+
+@pytest.mark.parametrize(
+    ("torch", "command"),
+    [
+        (TORCH, "/py -m pip install --upgrade --force-reinstall torch"),
+        (replace(TORCH, is_missing=True), "/py -m pip install torch"),
+        (
+            replace(TORCH, companions=("torchvision",)),
+            "/py -m pip install --upgrade --force-reinstall torch torchvision",
+        ),
+        (replace(TORCH, installer="uv"), "uv pip install --python /py --reinstall torch"),
+        (
+            replace(TORCH, installer="uv", is_missing=True, python="/a b/py"),
+            "uv pip install --python '/a b/py' torch",
+        ),
+    ],
+)
+def test_packages_come_the_way_they_came_before(torch, command):
+    assert install_torch(having(torch=torch), Vendor.APPLE) == (command,)
+
+
+def test_conda_brings_its_own():
+    conda = replace(TORCH, installer="conda")
+
+    assert install_torch(having(torch=conda), Vendor.NVIDIA) == (
+        "conda install -c conda-forge pytorch-gpu",
+    )
+    assert "whl/xpu" in install_torch(having(torch=conda), Vendor.INTEL)[0]
+    assert reinstall_torch(conda) == ("conda install --force-reinstall pytorch",)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "surroundings", "ending"),
+    [
+        (Vendor.AMD, {}, "/whl/rocm7.2"),
+        (Vendor.INTEL, {}, "/whl/xpu"),
+        (Vendor.AMD, {"system": "windows"}, "radeon-ryzen/en/latest/"),
+        (Vendor.AMD, {"wsl": 2}, "radeon-ryzen/en/latest/"),
+        (Vendor.NVIDIA, {"board": "NVIDIA Jetson Orin"}, "pytorch-jetson-platform/index.html"),
+    ],
+)
+def test_each_maker_has_its_build_or_its_page(vendor, surroundings, ending):
+    assert install_torch(having(**surroundings), vendor)[0].endswith(ending)
+
+
+def test_what_is_damaged_comes_anew_from_where_it_came():
+    assert reinstall_torch(TORCH) == ("/py -m pip install --upgrade --force-reinstall torch",)
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "first"),
+    [
+        ({"distributions": ("linuxmint", "ubuntu", "debian")}, "sudo ubuntu-drivers install"),
+        ({"distributions": ("pop", "ubuntu", "debian")}, "sudo apt install system76-driver-nvidia"),
+        ({"distributions": ("nixos",)}, remedies.DRIVERS_PAGE),
+        ({"system": "windows"}, remedies.DRIVERS_PAGE),
+        ({"wsl": 2, "distributions": ("ubuntu",)}, remedies.DRIVERS_PAGE),
+    ],
+)
+def test_a_driver_comes_from_the_distribution_or_from_the_makers_page(surroundings, first):
+    assert install_driver(having(**surroundings))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("platform", "path", "typed"),
+    [
+        ("linux", "/a b/python", "'/a b/python'"),
+        ("win32", r"C:\Program Files\python.exe", r'"C:\Program Files\python.exe"'),
+        ("win32", r"C:\py\python.exe", r"C:\py\python.exe"),
+    ],
+)
+def test_a_path_is_quoted_as_its_shell_wants_it(monkeypatch, platform, path, typed):
+    monkeypatch.setattr(remedies.sys, "platform", platform)
+
+    assert quoted(path) == typed

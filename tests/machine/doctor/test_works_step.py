@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from machine.doctor.facts import Outcome
+from machine.doctor.verdicts import State
+from tests.machine.doctor.made import (
+    CUDA_TORCH,
+    amd,
+    apple,
+    around,
+    failing,
+    found,
+    intel,
+    nvidia,
+    step_of,
+    with_device,
+)
+
+COUNTED = (
+    "RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions "
+    "before calling NumCudaDevices() that might have already set an error? "
+)
+SAID = {
+    COUNTED + "Error 803: system has unsupported display driver / cuda driver combination":
+        ("mismatch", "mismatch_in_container"),
+    COUNTED + "Error 804: forward compatibility was attempted on non supported HW":
+        ("forward_compatibility", "forward_compatibility"),
+    COUNTED + "Error 802: system not yet initialized":
+        ("cuda_unknown", "cuda_unknown_in_container"),
+    COUNTED + "Error 2: out of memory": ("out_of_memory", "out_of_memory"),
+    COUNTED + "Error 34: CUDA driver is a stub library": ("stub_library", "stub_library"),
+    "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment":
+        ("cuda_unknown", "cuda_unknown_in_container"),
+    "RuntimeError: Found no NVIDIA driver on your system. Please check that you have one":
+        ("libcuda_missing", "library_missing_in_container"),
+    "RuntimeError: The NVIDIA driver on your system is too old (found version 11040).":
+        ("driver_too_old_said", "driver_too_old_said"),
+    "RuntimeError: No CUDA GPUs are available": ("none_found", "none_found"),
+    "AcceleratorError: CUDA error: all CUDA-capable devices are busy or unavailable":
+        ("busy", "busy"),
+    "RuntimeError: something that nobody has seen": ("does_not_work", "does_not_work"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_pytorch_says_is_put_into_words(said):
+    plain, inside = SAID[said]
+    facts = failing(nvidia(), said)
+
+    assert (found(facts).step, found(facts).key) == ("works", plain)
+    assert found(around(facts, container="docker")).key == inside
+    if "said" in found(facts).values:
+        assert found(facts).values["said"] == said
+
+
+@pytest.mark.parametrize(
+    ("problem", "key"),
+    [
+        ("AcceleratorError: CUDA error: no kernel image is available for execution", "no_code"),
+        ("OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB", "out_of_memory"),
+        ("AcceleratorError: CUDA error: uncorrectable ECC error encountered", "memory_error_met"),
+        ("8 times 1 + 1 gives 0.0", "does_not_work"),
+    ],
+)
+def test_what_happens_on_a_device_is_put_into_words(problem, key):
+    device = replace(CUDA_TORCH.devices[0], has_computed=False, problem=problem)
+
+    assert found(nvidia(torch=replace(CUDA_TORCH, devices=(device,)))).key == key
+
+
+def test_one_of_two_devices_that_fails_is_told():
+    good, bad = (
+        replace(CUDA_TORCH.devices[0], index=0),
+        replace(CUDA_TORCH.devices[0], index=1, has_computed=False, problem="it failed"),
+    )
+
+    step = found(nvidia(torch=replace(CUDA_TORCH, devices=(good, bad))))
+
+    assert step.values == {"where": "cuda:1", "said": "it failed"}
+
+
+def test_gpus_behind_switches_wait_for_the_fabric_manager():
+    said = COUNTED + "Error 802: system not yet initialized"
+
+    assert found(failing(nvidia(nvswitches=4, has_fabric_manager=None), said)).key == (
+        "fabric_not_ready"
+    )
+    ready = with_device(nvidia(), fabric_state=3, fabric_status=0)
+    assert found(failing(ready, said)).key == "fabric_not_ready"
+
+
+def test_no_code_for_a_card_of_amd_brings_the_build_for_amd():
+    facts = failing(amd(), "RuntimeError: HIP error: invalid device function")
+
+    assert found(facts).key == "no_code"
+    assert "/whl/rocm" in found(facts).commands[0]
+
+
+@pytest.mark.parametrize("stage", ["look", "use"])
+def test_a_pytorch_that_hangs_or_crashes_on_the_device_is_told(stage):
+    silent = replace(CUDA_TORCH, devices=(), outcome=Outcome.SILENT, stage=stage)
+    crashed = replace(silent, outcome=Outcome.CRASHED, detail="signal 11")
+
+    assert found(nvidia(torch=silent)).key == "torch_silent"
+    assert found(nvidia(torch=crashed)).values == {"said": "signal 11"}
+
+
+def test_apple_and_intel_have_words_of_their_own():
+    mac = found(failing(apple(), "RuntimeError: torch.backends.mps.is_available() is False"))
+    arc = found(failing(intel(), "RuntimeError: No XPU devices are available."))
+
+    assert (mac.key, mac.values) == ("mps_unavailable", {"release": "15.1"})
+    assert arc.key == "xpu_unavailable"
+
+
+def test_a_pytorch_that_says_nothing_is_not_judged():
+    step = step_of(nvidia(torch=replace(CUDA_TORCH, devices=())), "works")
+
+    assert (step.key, step.state) == ("nothing_tried", State.UNKNOWN)
