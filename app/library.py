@@ -11,7 +11,6 @@ import gzip
 import json
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -210,46 +209,6 @@ class Library:
             meta=msgspec.json.decode(facts["meta"], type=Meta),
             problem=json.loads(facts["problem"]),
         )
-
-
-class Keeping:
-    """Keeps the lines of one run in the library, from the moment it has started."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self.recorder: Recorder | None = None
-        self.problem: Trouble | None = None
-
-    def keep(self, event: wire.Event, line: bytes) -> None:
-        """Append one line; never raises."""
-        if isinstance(event, wire.Started) and self.problem is None:
-            try:
-                self.recorder = self._library.create(event)
-            except Trouble as trouble:
-                self.problem = trouble
-        if self.recorder is not None:
-            self.recorder.keep(event, line)
-
-    def close(self) -> None:
-        """Close the file; `problem` then says if anything could not be kept."""
-        if self.recorder is not None:
-            self.recorder.close()
-            error = self.recorder.problem
-            if error is not None:
-                self.problem = self._rescued(self.recorder, error.strerror or "?")
-
-    def _rescued(self, recorder: Recorder, reason: str) -> Trouble:
-        """Write the whole run elsewhere: the disk of the library is full."""
-        for folder in (Path.cwd(), Path(tempfile.gettempdir())):
-            path = folder / recorder.path.name
-            try:
-                recorder.rescue(path)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                continue
-            return Trouble("run_kept_elsewhere", reason=reason, path=str(path))
-        return Trouble("run_not_kept", reason=reason)
 
 
 _COLUMNS = (

@@ -23,8 +23,11 @@ class StatusLine(QFrame):
         self.setProperty("role", "status")
         self._machine, self._load, self._power = (_words() for _ in range(3))
         self._right = _words()
-        self._run = button("", "link", clicked=self.run_wanted.emit)
+        self._run = button("", "small-link", clicked=self.run_wanted.emit)
         self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
+        stays = self._stop.sizePolicy()
+        stays.setRetainSizeWhenHidden(True)  # or the line, and all above it, would jump
+        self._stop.setSizePolicy(stays)
         layout = row(
             self._machine, self._load, self._power, self._run, self._stop, None, self._right,
             space=6 * STEP,
@@ -39,7 +42,7 @@ class StatusLine(QFrame):
         self._machine.setMinimumWidth(
             min(
                 self._machine.sizeHint().width(),
-                self._machine.fontMetrics().averageCharWidth() * 44,
+                self._machine.fontMetrics().averageCharWidth() * MACHINE_CHARACTERS,
             )
         )
         self._machine.setToolTip(text)

@@ -189,11 +189,12 @@ def _style_sheet(theme: Theme) -> str:
         background: {theme.line}; color: {theme.soft}; border-color: {theme.line};
     }}
     QPushButton[role="crumb"] {{
-        background: transparent; border: 1px solid transparent; padding: 1px 2px 1px 0px;
-        color: {theme.soft}; font-size: {theme.px("note")}px; font-weight: 400;
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0px; padding: 2px 0px 0px 0px; font-weight: 400;
+        color: {theme.soft}; font-size: {theme.px("note")}px;
     }}
     QPushButton[role="crumb"]:hover {{ color: {theme.ink}; }}
-    QPushButton[role="crumb"]:focus {{ border-color: {theme.accent}; }}
+    QPushButton[role="crumb"]:focus {{ border-bottom-color: {theme.accent}; }}
     QPushButton[role="main"]:focus {{ border: 2px solid {theme.ink}; }}
     QPushButton[role="stop"] {{ color: {theme.attention}; border-color: {theme.attention}; }}
     QPushButton[role="stop"]:focus {{ border: 2px solid {theme.attention}; }}
@@ -210,6 +211,13 @@ def _style_sheet(theme: Theme) -> str:
     }}
     QPushButton[role="link"]:hover {{ color: {theme.ink}; }}
     QPushButton[role="link"]:focus {{ border-color: {theme.accent}; }}
+    QPushButton[role="small-link"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0px; padding: 2px 0px 0px 0px; font-weight: 400;
+        color: {theme.accent_word}; font-size: {theme.px("note")}px;
+    }}
+    QPushButton[role="small-link"]:hover {{ color: {theme.ink}; }}
+    QPushButton[role="small-link"]:focus {{ border-bottom-color: {theme.accent}; }}
     QPushButton[role="flush-link"] {{
         background: transparent; border: none; border-bottom: 2px solid transparent;
         border-radius: 0px; padding: 1px 0px; color: {theme.accent_word}; text-align: left;

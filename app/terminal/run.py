@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.context import Context, ExitCode, discard_output
-from app.library import Keeping
+from app.keeping import Keeping
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop

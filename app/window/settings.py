@@ -49,7 +49,6 @@ class Settings:
     mode: str = _one_of("system", "light", "dark")
     worn: str = _one_of("dark", "light")  # last time, so that the first paint need not ask
     zoom: float = _between(0.8, 2.0, 1.0)  # the ends of theme.ZOOMS
-    motion: str = _one_of("system", "none")
     letters: bool = _any(True)  # do single letters act as shortcuts?
     closing: str = _one_of("ask", "finish", "stop")  # what becomes of a run as the window closes
     live_hz: float = _between(0.1, 20.0, 2.0)

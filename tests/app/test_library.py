@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.library import META_SUFFIX, Keeping, Library, Meta, read_meta
+from app.keeping import Keeping
+from app.library import META_SUFFIX, Library, Meta, read_meta
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.problems import Trouble
@@ -528,7 +529,8 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
 WRITE = """
 import sys
 from pathlib import Path
-from app.library import Keeping, Library, Meta
+from app.keeping import Keeping
+from app.library import Library, Meta
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
@@ -635,7 +637,8 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 
 REFUSED = """
 import json
-from app.library import Keeping, Library, Meta
+from app.keeping import Keeping
+from app.library import Library, Meta
 from experiments.problems import Trouble
 from tests.app.recordings import burst
 
@@ -722,7 +725,7 @@ def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_w
     fills_up, tmp_path, monkeypatch, caplog
 ):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
-    monkeypatch.setattr("app.library.Path.cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr("app.keeping.Path.cwd", lambda: tmp_path / "missing")
 
     problem = fills_up(burst())
 

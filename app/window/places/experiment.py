@@ -29,6 +29,7 @@ from widgets.experiment.action_button import ActionButton
 from widgets.experiment.header import Header
 from widgets.experiment.main_panel import MainPanel
 from widgets.machine_strip import MachineStrip
+from widgets.place_head import BELOW, MARGINS
 from widgets.replay_bar import ReplayBar
 from widgets.tab_order import set_tab_order
 from widgets.theme import STEP
@@ -137,9 +138,9 @@ class ExperimentPage(QWidget):
         left.setStretch(0, 1)
         body = row(left, self._side.column, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(self._header, body, space=4 * STEP)
+        whole = column(self._header, body, space=BELOW)
         whole.setStretch(1, 1)
-        whole.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+        whole.setContentsMargins(*MARGINS)
         self.setLayout(whole)
 
     def _connect(self) -> None:

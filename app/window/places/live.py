@@ -25,6 +25,7 @@ from widgets.live.board import Board
 from widgets.live.controls import Controls
 from widgets.live.explanation import Explanation
 from widgets.live.history import History
+from widgets.place_head import BELOW, MARGINS
 from widgets.theme import STEP
 
 FOOT = 4 * STEP  # below the tiles
@@ -58,8 +59,9 @@ class LivePlace(Place):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self.board)
         self._scroll.viewport().installEventFilter(self)
-        layout = column(self.controls, self._instead, self._scroll, space=4 * STEP)
-        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 0)
+        layout = column(self.controls, self._instead, self._scroll, space=BELOW)
+        left, top, right, _ = MARGINS
+        layout.setContentsMargins(left, top, right, 0)
         layout.setStretch(2, 1)
         self.setLayout(layout)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -21,12 +21,12 @@ from app.window.session import Session
 from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.problems import Problem
 from widgets.basics import column
+from widgets.place_head import MARGINS
 from widgets.question import Answer, ask
 from widgets.runs.details import Said
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
-from widgets.theme import STEP
 
 
 class RunsPlace(Place):
@@ -53,7 +53,7 @@ class RunsPlace(Place):
             run_files.choose_folder, self, words
         )
         layout = column(self.page)
-        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 6 * STEP)
+        layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
         self._connect()

@@ -33,6 +33,8 @@ def crashes(window, caplog) -> Iterator[Crashes]:
     made.install()
     yield made
     made.uninstall()
+    for dialog in dialogs():
+        dialog.close()
 
 
 def dialogs() -> list[CrashDialog]:

@@ -236,7 +236,8 @@ def test_a_run_is_opened_as_it_was(runs, how):
     else:
         runs.place.actions_.open.trigger()
     path = runs.library.folder / "runs" / names[3]
-    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path)]
+    wanted = Target(EXPERIMENTS, experiment="cache-ladder", run=path, again=how == "again")
+    assert runs.went == [wanted]
 
 
 @pytest.mark.parametrize("how", ["button", "action"])

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
+from hypothesis import settings as patience
 from hypothesis import strategies as st
 
 from app.window.settings import ASIDE, NAME, Settings, load, save
@@ -127,6 +128,7 @@ def test_no_file_can_stop_the_window(tmp_path_factory, garbage):
 NAMES = [field.name for field in dataclasses.fields(Settings)]
 
 
+@patience(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(values=st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)))
 def test_no_value_can_stop_the_window(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("settings")

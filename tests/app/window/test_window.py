@@ -254,6 +254,7 @@ def test_closing_with_a_run_asks_and_esc_stays(qtbot, window, running):
     assert window.isVisible()
     assert running.is_running
     assert said == []
+    running.end()  # so that the window closes in the end
 
 
 def test_a_run_may_finish_behind_the_closed_window_which_then_ends(qtbot, window, running):
