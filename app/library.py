@@ -21,7 +21,7 @@ import msgspec
 
 from app.index import Index
 from experiments.engine import messages as wire
-from experiments.engine.recording import SUFFIXES, Recorder, Recording, read
+from experiments.engine.recording import SUFFIXES, Recorder, read
 from experiments.problems import Trouble
 
 META_SUFFIX = ".meta.json"
@@ -94,6 +94,10 @@ class Library:
         words = search.lower().split()
         found = [run for run in kept if all(word in _haystack(run) for word in words)]
         return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
+
+    def close(self) -> None:
+        """Nobody wants to know any more: a list that is being read ends soon."""
+        self._index.close()
 
     def find(self, reference: str) -> Path:
         """Return the file that is meant: a path, or the first letters of a run's id.
@@ -187,9 +191,9 @@ class Library:
     def _move(self, path: Path, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            path.replace(folder / path.name)  # first: what was said of it stays with a run
             with contextlib.suppress(FileNotFoundError):
                 _meta_path(path).replace(folder / _meta_path(path).name)
-            path.replace(folder / path.name)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -241,7 +245,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         started.at,
         started.quick,
         str(recording.finished.outcome),
-        machine_name(recording),
+        machine_name(started),
         json.dumps(started.params),
         finding.message if finding else "",
         json.dumps(finding.values if finding else {}),
@@ -258,9 +262,9 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def machine_name(recording: Recording) -> str:
-    """Return what the machine of a recording is called: the model of its processor."""
-    cpu = recording.started.machine.get("cpu")
+def machine_name(started: wire.Started) -> str:
+    """Return what the machine of a run is called: the model of its processor."""
+    cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
 

@@ -50,7 +50,8 @@ class PlaceHead(QWidget):
     def _fit(self) -> None:
         line, gap = self._chips.sizeHint(), self._grid.horizontalSpacing()
         is_beside = self._about.sizeHint().width() + gap + line.width() <= self.width()
-        self._grid.setRowMinimumHeight(0, line.height())
+        if self._grid.rowMinimumHeight(0) != line.height():  # each call asks for another layout
+            self._grid.setRowMinimumHeight(0, line.height())
         self._chips.setMinimumWidth(line.width() if is_beside else 0)
         if is_beside == self._is_beside:
             return

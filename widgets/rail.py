@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout
 
 from experiments.words import Words
@@ -26,6 +26,16 @@ class Stop:
     name: str
     text: str
     keys: str
+
+
+class _Button(QToolButton):
+    """A button that Enter presses too, as it does all others."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
 
 class Rail(QFrame):
@@ -85,7 +95,7 @@ class Rail(QFrame):
         self._fit()
 
     def _button(self, stop: Stop) -> QToolButton:
-        button = QToolButton()
+        button = _Button()
         button.setText(stop.text)
         button.setAccessibleName(stop.text)
         button.setToolTip(f"{stop.text}  {stop.keys}" if stop.keys else stop.text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 
+from widgets.escape import asks_for_escape
 from widgets.icons import pixmap
 from widgets.look import Look
 from widgets.theme import STEP
@@ -35,6 +36,13 @@ class SearchField(QLineEdit):
         with QPainter(self) as painter:
             sign = pixmap("search", self._look.theme.soft, side)
             painter.drawPixmap(PADDING, (self.height() - side) // 2, sign)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc while there are words that it clears."""
+        if asks_for_escape(event) and self.text():
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Lead on to what was found."""

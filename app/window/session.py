@@ -74,12 +74,11 @@ class Session(QObject):
         from app.window.watcher import Watcher
         from experiments.engine.jobs import Engine
 
+        self.runner, self.watcher = Runner(self.library, Engine()), Watcher()
         self.background = Background()
         self.background.troubled.connect(self.troubled)
-        self.runner = Runner(self.library, Engine())
         self.runner.swept.connect(self._tell_swept)
         self.runner.ended.connect(self.refresh_runs)
-        self.watcher = Watcher()
         self.watcher.sampled.connect(self.sampled)
         self.watcher.inspected.connect(self._take_machine)
         self.watcher.not_inspected.connect(self._tell_unknown)
@@ -93,9 +92,11 @@ class Session(QObject):
 
     def close(self) -> None:
         """End every process and thread."""
-        for each in ("watcher", "runner", "background"):  # as far as `wake` has come
-            if hasattr(self, each):
-                getattr(self, each).close()
+        if self.is_awake:
+            self.watcher.close()
+            self.runner.close()
+            self.library.close()
+            self.background.close()
 
     def refresh_runs(self) -> None:
         """Read the list of runs anew; `runs_changed` comes when it is there."""

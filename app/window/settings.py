@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -32,7 +31,7 @@ def _between(least: float, most: float, default: float) -> Any:
     def holds(value: object) -> bool:
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
-        return math.isfinite(value) and least <= value <= most
+        return least <= value <= most
 
     return field(default=default, metadata={"holds": holds})
 

@@ -101,7 +101,7 @@ class MenuChip(QPushButton):
         self.value: Any = None
         self.setProperty("role", "chip")
         self.setCheckable(True)
-        self.setAutoDefault(False)
+        self.setAutoDefault(True)  # Enter opens it too
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)

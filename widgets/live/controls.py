@@ -45,7 +45,8 @@ class Controls(QWidget):
         self.rate.clicked.connect(lambda: _pop_up(self.rates, self.rate))
         self.load.clicked.connect(self._use_load)
         buttons = (self.rate, self.freeze, self.mark, self.save, self.load, self.explain)
-        about, title = label(words.say("live.about"), "soft"), label(words.say("live.title"), "title")
+        about = label(words.say("live.about"), "soft")
+        title = label(words.say("live.title"), "title")
         self.setLayout(column(PlaceHead(about, title, chip_row(*buttons))))
         for before, after in pairwise(buttons):
             QWidget.setTabOrder(before, after)

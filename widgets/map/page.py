@@ -12,6 +12,7 @@ from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
 from widgets.basics import button, chip, column, label, row
+from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.map.boxes import EarnedValue, Invitation
 from widgets.map.machine_map import MachineMap
@@ -141,7 +142,7 @@ class StartCard(QFrame):
         layout = column(
             label(words.say("map.start_here"), "soft", wrap=True),
             self._question,
-            row(self.button, self._time, None, space=3 * STEP),
+            FlowLayout(self.button, self._time, space=3 * STEP),
             space=3 * STEP,
         )
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP)

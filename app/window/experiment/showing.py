@@ -255,7 +255,7 @@ class Showing(QObject):
                 then(loaded)
 
         work = partial(load, path, self._session.catalogue, is_opened=is_opened)
-        self._session.background.do(work, take)
+        self._session.background.do_soon(work, take, failed=take)
 
     def _take_last(self, loaded: Loaded) -> None:
         if isinstance(loaded, Shown):  # a damaged one is not missed here
@@ -264,8 +264,8 @@ class Showing(QObject):
     def _take_opened(self, loaded: Loaded) -> None:
         self.is_reading = False
         if isinstance(loaded, Problem):
-            self.changed.emit()
             self.refused.emit(loaded)
+            self.changed.emit()
         else:
             self.experiment = loaded.following.experiment
             self._show(loaded)

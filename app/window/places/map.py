@@ -68,6 +68,15 @@ class MapPlace(Place):
         """Return what can be done here."""
         return self._actions
 
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those of the map."""
+        say = self.session.words.say
+        return (
+            ("← → ↑ ↓", say("keys.walk_map")),
+            ("Enter", say("keys.use_part")),
+            ("+ - 0", say("keys.zoom_map")),
+        )
+
     def _action(self, key: str, act: Callable[[], object]) -> QAction:
         action = QAction(self.session.words.say(key), self)
         action.triggered.connect(lambda _=False: act())

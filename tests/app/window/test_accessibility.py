@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QAccessible, QAction, QImage, QKeySequence
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QImage, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -16,15 +17,32 @@ from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QMenu,
+    QPushButton,
     QScrollBar,
     QStyle,
     QStyleOptionButton,
     QWidget,
 )
+from shiboken6 import isValid
 
-from tests.app.window.whole import STATES, Whole
+from experiments.engine import messages as wire
+from tests.app.recordings import burst
+from tests.app.window.stage import events
+from tests.app.window.whole import (
+    STATES,
+    Whole,
+    show_catalogue,
+    show_live,
+    show_notice,
+    show_page_done,
+    show_page_empty,
+    show_page_failed,
+    show_page_running,
+    show_runs,
+)
 from widgets import theme as themes
 from widgets.overlay import Overlay
+from widgets.search_field import SearchField
 
 NEAR_PX = 8  # what stands a little higher is still in the same line
 RING_PIXELS = 40  # a cursor that blinks is no ring
@@ -39,6 +57,14 @@ def whole(request, look, tmp_path) -> Iterator[Whole]:
     whole.rest()
     yield whole
     whole.close()
+
+
+@pytest.fixture
+def made(look, tmp_path) -> Iterator[Whole]:
+    """Return the window as it is at the start."""
+    made = Whole(look, tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("whole", STATES, indirect=True)
@@ -60,13 +86,25 @@ def seen(whole: Whole) -> list[QWidget]:
 
 def stops(whole: Whole) -> list[QWidget]:
     """Return all that Tab should reach."""
-    return [
+    found = [
         widget
         for widget in seen(whole)
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
         and widget.isEnabled()
-        and widget.focusProxy() is None
+        and not is_for_arrows(widget)
     ]
+    first = min(found, key=lambda each: (rect_of(each).left(), rect_of(each).top()))
+    if isinstance(ground(whole), Overlay):  # there is no rail at the left
+        first = min(found, key=lambda each: rect_of(each).top())
+    return [first, *(widget for widget in found if widget is not first)]
+
+
+def is_for_arrows(widget: QWidget) -> bool:
+    """Is this one of some buttons of which another is chosen, where Tab stops?"""
+    if not isinstance(widget, QAbstractButton) or not widget.isCheckable() or widget.isChecked():
+        return False
+    group = widget.group()
+    return widget.autoExclusive() if group is None else group.exclusive()
 
 
 def name_of(widget: QWidget) -> str:
@@ -82,6 +120,85 @@ def told(widget: QWidget) -> str:
 
 def rect_of(widget: QWidget) -> QRect:
     return QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
+
+
+@pytest.fixture
+def heard(monkeypatch) -> list[str]:
+    """Return what assistive technology is asked to say."""
+    said: list[str] = []
+
+    class Ear:
+        AnnouncementPoliteness = QAccessible.AnnouncementPoliteness
+
+        @staticmethod
+        def updateAccessibility(event: QAccessibleAnnouncementEvent) -> None:
+            said.append(event.message())
+
+    monkeypatch.setattr("widgets.announce.QAccessible", Ear)
+    return said
+
+
+def test_a_run_is_heard_when_it_begins_at_its_quarters_and_when_it_ends(heard, made):
+    show_page_empty(made)
+    made.do("page.run")
+    first, *rest = events(burst())
+    made.runner.hear(first)
+    for share in (0.26, 0.5, 0.51, 0.77):
+        made.runner.hear(wire.Progress(fraction=share, left_s=1.0))
+    made.runner.hear(*rest)
+
+    say = made.words.say
+    quarters = [say("page.done_part", {"done_fraction": part}) for part in (0.25, 0.5, 0.75)]
+    assert heard[:-1] == [say("page.beginning"), *quarters]
+    assert "1 MiB" in heard[-1]  # what was found
+
+
+def test_trouble_is_heard(heard, made):
+    show_page_failed(made)
+
+    assert any("on purpose" in text for text in heard)
+
+
+def test_what_is_said_in_passing_is_heard(heard, made):
+    show_notice(made)
+
+    assert heard[-1] == "The run was deleted."
+
+
+def test_esc_is_left_to_what_has_the_focus_while_nothing_runs(made):
+    show_catalogue(made)
+    search = made.window.findChild(SearchField)
+    search.setFocus()
+    QTest.keyClicks(search, "cache")
+    QTest.keyClick(search, Qt.Key.Key_Escape)
+
+    assert search.text() == ""
+
+
+def test_esc_stops_a_run_unless_it_takes_something_back(made):
+    show_page_running(made)
+    show_catalogue(made)
+    made.window.go_back()
+    search = made.window.findChild(SearchField)
+    search.setFocus()
+    QTest.keyClicks(search, "cache")
+
+    QTest.keyClick(search, Qt.Key.Key_Escape)
+    assert (search.text(), made.runner.stops) == ("", 0)
+
+    QTest.keyClick(search, Qt.Key.Key_Escape)
+    assert made.runner.stops == 1
+
+
+@pytest.mark.parametrize("show", [show_page_empty, show_page_done, show_live, show_runs])
+def test_without_single_letters_no_key_acts_by_itself(made, show):
+    """Keys that act only on what has the focus remain, such as those of a plot (WCAG 2.1.4)."""
+    made.window.preferences.change(letters=False)
+    show(made)
+    made.rest()
+
+    single = [keys for keys in shortcuts(made) if len(keys) == 1]
+    assert single == []
 
 
 # --- names ----------------------------------------------------------------------------------
@@ -104,47 +221,58 @@ def called_the_same(whole: Whole) -> list[str]:
 # --- Tab ------------------------------------------------------------------------------------
 
 
-def round_by_tab(whole: Whole, key: Qt.Key = Qt.Key.Key_Tab) -> list[QWidget]:
+@dataclass(frozen=True)
+class Stop:
+    """Where Tab stopped: told at once, for what is told of a part of the map goes with the next."""
+
+    widget: QWidget
+    told: str
+    rect: QRect
+    rect_before: QRect  # of the stop before this, as it is now: it may have been scrolled
+
+
+def round_by_tab(whole: Whole, key: Qt.Key = Qt.Key.Key_Tab) -> list[Stop]:
     """Press Tab until it comes round; return where it stopped, each once."""
-    first = stops(whole)[0]
-    first.setFocus()
-    found = [first]
+    here = stops(whole)[0]
+    here.setFocus()
+    found: list[Stop] = []
     for _ in range(60 + 3 * len(stops(whole))):  # on the map it stops at many parts
-        QTest.keyClick(found[-1], key)
+        if not found or here is not found[-1].widget:
+            assert here not in [stop.widget for stop in found], f"too early again: {told(here)}"
+            before = found[-1].widget if found and isValid(found[-1].widget) else here
+            found.append(Stop(here, told(here), rect_of(here), rect_of(before)))
+        QTest.keyClick(here, key)
         here = QApplication.focusWidget()
-        assert here is not None, f"lost after {told(found[-1])}"
-        if here is first and found[-1] is not first:
+        assert here is not None, f"lost after {found[-1].told}"
+        if here is found[0].widget:
             return found
-        if here is not found[-1]:
-            assert here not in found, f"comes again too early: {told(here)}"
-            found.append(here)
-    raise AssertionError(f"Tab does not come round: {[told(widget) for widget in found]}")
+    raise AssertionError(f"Tab does not come round: {[stop.told for stop in found]}")
 
 
 def not_reached_by_tab(whole: Whole) -> list[str]:
     """Return what Tab leaves out, and where it stops though nothing is seen there."""
-    wanted, reached = stops(whole), round_by_tab(whole)
-    return [told(widget) for widget in {*wanted} ^ {*reached}]
+    reached = [stop.widget for stop in round_by_tab(whole)]
+    return [told(widget) for widget in stops(whole) if widget not in reached]
 
 
 def another_way_back(whole: Whole) -> list[str]:
     """Return the way of Shift+Tab where that is not the one of Tab."""
-    there, back = round_by_tab(whole), round_by_tab(whole, Qt.Key.Key_Backtab)
-    return [] if back == [there[0], *reversed(there[1:])] else [told(each) for each in back]
+    there = [stop.widget for stop in round_by_tab(whole)]
+    back = [stop.widget for stop in round_by_tab(whole, Qt.Key.Key_Backtab)]
+    there = [there[0], *(widget for widget in there[:0:-1] if widget in back)]
+    back = [widget for widget in back if widget in there]
+    return [] if there == back else [told(widget) for widget in back]
 
 
 def against_reading(whole: Whole) -> list[str]:
     """Return steps of Tab that lead neither down nor to the right."""
-    way = round_by_tab(whole)
-    turn = way.index(min(way, key=lambda each: (rect_of(each).left(), rect_of(each).top())))
-    way = [*way[turn:], *way[:turn]]
     against = []
-    for before, after in itertools.pairwise(way):
-        one, other = rect_of(before), rect_of(after)
+    for before, after in itertools.pairwise(round_by_tab(whole)):
+        one, other = after.rect_before, after.rect
         is_below = other.top() >= one.bottom() - NEAR_PX or other.bottom() > one.bottom() + NEAR_PX
         is_beside = other.left() >= one.right() - NEAR_PX
-        if not (is_below or is_beside or one.contains(other)):
-            against.append(f"{told(before)} to {told(after)}")
+        if not (is_below or is_beside or one.contains(other) or one == other):
+            against.append(f"{before.told} to {after.told}")
     return against
 
 
@@ -196,13 +324,12 @@ def focus_unseen(whole: Whole) -> list[str]:
         kinds.setdefault((type(widget), widget.property("role"), is_checked), widget)
     unseen = []
     for widget in kinds.values():
-        other = next(each for each in stops(whole) if each is not widget)
-        pictures = []
-        for focused in (widget, other):
-            focused.setFocus(Qt.FocusReason.TabFocusReason)
-            QApplication.processEvents()
-            pictures.append(widget.grab().toImage())
-        if changed_pixels(*pictures) < RING_PIXELS:
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        QApplication.processEvents()
+        focused = widget.grab().toImage()
+        widget.clearFocus()
+        QApplication.processEvents()
+        if changed_pixels(focused, widget.grab().toImage()) < RING_PIXELS:
             unseen.append(told(widget))
     return unseen
 
@@ -219,33 +346,20 @@ def changed_pixels(one: QImage, other: QImage) -> int:
 
 def cut_off(widget: QWidget) -> str:
     """Return why the words of a label or a button are not whole, "" if they are."""
-    metrics = widget.fontMetrics()
-    if isinstance(widget, QLabel):
-        room = widget.contentsRect()
-        if widget.wordWrap():
-            least = widget.heightForWidth(widget.width())
-            widest = max(map(metrics.horizontalAdvance, widget.text().split()), default=0)
-            if widget.height() < least - 1:
-                return f"{widget.height()} high, needs {least}"
-            return (
-                f"{room.width()} wide, a word needs {widest}" if room.width() < widest - 1 else ""
-            )
-        needed = max(map(metrics.horizontalAdvance, widget.text().splitlines()), default=0)
-        return f"{room.width()} wide, needs {needed}" if room.width() < needed - 1 else ""
-    if (
-        isinstance(widget, QAbstractButton)
-        and type(widget).paintEvent is QAbstractButton.paintEvent
-    ):
+    if not isinstance(widget, QLabel | QAbstractButton) or not widget.text():
         return ""
-    if isinstance(widget, QAbstractButton) and widget.text():
+    if widget.hasHeightForWidth():
+        least = widget.heightForWidth(widget.width())
+        return f"{widget.height()} high, needs {least}" if widget.height() < least - 1 else ""
+    room, measure = widget.contentsRect().width(), widget.fontMetrics().horizontalAdvance
+    if isinstance(widget, QPushButton):
         option = QStyleOptionButton()
         option.initFrom(widget)
         part = QStyle.SubElement.SE_PushButtonContents
-        room = widget.style().subElementRect(part, option, widget)
-        needed = max(map(metrics.horizontalAdvance, widget.text().splitlines()))
-        if room.width() < needed - 1 and widget.width() < widget.sizeHint().width():
-            return f"{room.width()} wide, needs {needed}"
-    return ""
+        room = widget.style().subElementRect(part, option, widget).width()
+    needed = max(map(measure, widget.text().splitlines()))
+    is_elided = widget.text().endswith("…") and widget.toolTip()
+    return f"{room} wide, needs {needed}" if room < needed - 1 and not is_elided else ""
 
 
 def outside(widget: QWidget) -> str:

@@ -15,6 +15,7 @@ from app.window.entries import Entry
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.declare import Need
+from experiments.problems import Problem
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
 from widgets.basics import column
@@ -26,6 +27,7 @@ class Page(QWidget):
     """What the place asks of the page of an experiment."""
 
     back = Signal()
+    told = None
 
     def __init__(self, session):
         super().__init__()
@@ -58,6 +60,7 @@ class Runner(QObject):
     began, moved, ended = Signal(), Signal(), Signal()
     is_running = False
     following = None
+    not_kept = None
 
     def close(self):
         pass
@@ -304,3 +307,22 @@ def test_numpy_is_not_loaded_for_the_catalogue():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert said.stdout.strip() == "False"
+
+
+def test_a_run_that_could_not_be_kept_is_told_unless_its_page_says_so(qtbot, place, awake):
+    lost, told = Problem("run_not_kept", {"reason": "disk full"}), []
+    awake.troubled.connect(told.append)
+    awake.runner.not_kept = lost
+
+    awake.runner.ended.emit()  # the catalogue is seen
+    qtbot.waitUntil(lambda: told == [lost])
+
+    place.open(Target(EXPERIMENTS, experiment="burst-random"))
+    place._page.told = lost
+    awake.runner.ended.emit()
+    qtbot.wait(20)
+    assert told == [lost]
+
+    place.leave()
+    awake.runner.ended.emit()
+    qtbot.waitUntil(lambda: told == [lost, lost])

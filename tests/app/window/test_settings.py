@@ -144,3 +144,9 @@ def test_nesting_without_end_is_only_a_broken_file(tmp_path):
     (tmp_path / NAME).write_bytes(b'{"a":' * 100_000)
 
     assert load(tmp_path)[1].key == "settings_broken"
+
+
+def test_a_number_beyond_all_numbers_is_only_a_wrong_value(tmp_path):
+    (tmp_path / NAME).write_text('{"zoom": 1' + "0" * 400 + "}")
+
+    assert load(tmp_path) == (Settings(), None)

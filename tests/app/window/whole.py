@@ -103,6 +103,7 @@ class Whole:
         settle(lambda: page is None or not page._drawing._timer.isActive())
 
     def close(self) -> None:
+        self.window.place.leave()  # or its timers would outlive it
         self.window.hide()
         self.session.close()
         self.window.deleteLater()
