@@ -34,7 +34,7 @@ run: .venv/.app libraries $(TORCH_STAMP) ## open the window; ARGS='inspect' and 
 	@$(BIN)/coreopsis $(ARGS)
 
 test: lint libraries $(TORCH_STAMP) ## check the style, the types, the layers, and run the tests
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
 sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experiment for real
 	$(BIN)/python -m pytest -m slow $(ARGS)

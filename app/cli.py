@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, discard_output
@@ -40,7 +40,7 @@ def _run(arguments: Sequence[str]) -> int:
     )
     context = Context(data=options.data, fake_machine=options.fake_machine)
     try:
-        return int(_command(options.command)(options, context))
+        return _command(options.command)(options, context)
     except Trouble as trouble:
         if options.debug:
             import traceback
@@ -60,7 +60,7 @@ def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
     return options
 
 
-def _command(name: str | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]:
     """Return what runs a command; the modules of the others are not imported."""
     match name:
         case "inspect":

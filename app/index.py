@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeVar
 
 import msgspec
@@ -43,6 +44,7 @@ class Index:
         self._path, self._folder = path, folder
         self._columns = (*FILE_COLUMNS, *columns)
         self._suffixes, self._beside = suffixes, beside
+        self._is_over = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
         """Return an entry for each file; `facts` reads the columns of one that has changed."""
@@ -57,6 +59,10 @@ class Index:
                 with contextlib.suppress(OSError):
                     self.forget()
         return self._through(":memory:", facts, entry)
+
+    def close(self) -> None:
+        """Let a look that goes on in another thread end with what it has by now."""
+        self._is_over = True
 
     def forget(self) -> None:
         """Delete the index; the next look makes it anew. Raises OSError."""
@@ -82,6 +88,8 @@ class Index:
             for name in known.keys() - here.keys():
                 index.execute("DELETE FROM runs WHERE name = ?", (name,))
             for name, state in here.items():
+                if self._is_over:
+                    break
                 if known.get(name) != state:
                     row = (name, *state, *facts(self._folder / name))
                     index.execute(f"INSERT OR REPLACE INTO runs VALUES ({values})", row)
@@ -98,7 +106,7 @@ class Index:
             return {}
         files = {}
         for name, stat in found.items():
-            if name.endswith(self._suffixes):
+            if name.endswith(self._suffixes) and _can_be_indexed(name, stat):
                 beside = found.get(self._beside(name), stat)
                 files[name] = (stat.st_size, max(stat.st_mtime_ns, beside.st_mtime_ns))
         return files
@@ -115,3 +123,12 @@ class Index:
             connection.close()
             raise
         return connection
+
+
+def _can_be_indexed(name: str, stat: os.stat_result) -> bool:
+    """Has it a name that is text, and is it no pipe, which would be read for ever?"""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return S_ISREG(stat.st_mode) or S_ISDIR(stat.st_mode)

@@ -11,7 +11,6 @@ import gzip
 import json
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import msgspec
 
 from app.index import Index
 from experiments.engine import messages as wire
-from experiments.engine.recording import SUFFIXES, Recorder, Recording, read
+from experiments.engine.recording import SUFFIXES, Recorder, read
 from experiments.problems import Trouble
 
 META_SUFFIX = ".meta.json"
@@ -95,6 +94,10 @@ class Library:
         words = search.lower().split()
         found = [run for run in kept if all(word in _haystack(run) for word in words)]
         return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
+
+    def close(self) -> None:
+        """Nobody wants to know any more: a list that is being read ends soon."""
+        self._index.close()
 
     def find(self, reference: str) -> Path:
         """Return the file that is meant: a path, or the first letters of a run's id.
@@ -188,9 +191,9 @@ class Library:
     def _move(self, path: Path, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            path.replace(folder / path.name)  # first: what was said of it stays with a run
             with contextlib.suppress(FileNotFoundError):
                 _meta_path(path).replace(folder / _meta_path(path).name)
-            path.replace(folder / path.name)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -210,46 +213,6 @@ class Library:
             meta=msgspec.json.decode(facts["meta"], type=Meta),
             problem=json.loads(facts["problem"]),
         )
-
-
-class Keeping:
-    """Keeps the lines of one run in the library, from the moment it has started."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self.recorder: Recorder | None = None
-        self.problem: Trouble | None = None
-
-    def keep(self, event: wire.Event, line: bytes) -> None:
-        """Append one line; never raises."""
-        if isinstance(event, wire.Started) and self.problem is None:
-            try:
-                self.recorder = self._library.create(event)
-            except Trouble as trouble:
-                self.problem = trouble
-        if self.recorder is not None:
-            self.recorder.keep(event, line)
-
-    def close(self) -> None:
-        """Close the file; `problem` then says if anything could not be kept."""
-        if self.recorder is not None:
-            self.recorder.close()
-            error = self.recorder.problem
-            if error is not None:
-                self.problem = self._rescued(self.recorder, error.strerror or "?")
-
-    def _rescued(self, recorder: Recorder, reason: str) -> Trouble:
-        """Write the whole run elsewhere: the disk of the library is full."""
-        for folder in (Path.cwd(), Path(tempfile.gettempdir())):
-            path = folder / recorder.path.name
-            try:
-                recorder.rescue(path)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                continue
-            return Trouble("run_kept_elsewhere", reason=reason, path=str(path))
-        return Trouble("run_not_kept", reason=reason)
 
 
 _COLUMNS = (
@@ -282,7 +245,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         started.at,
         started.quick,
         str(recording.finished.outcome),
-        machine_name(recording),
+        machine_name(started),
         json.dumps(started.params),
         finding.message if finding else "",
         json.dumps(finding.values if finding else {}),
@@ -299,9 +262,9 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def machine_name(recording: Recording) -> str:
-    """Return what the machine of a recording is called: the model of its processor."""
-    cpu = recording.started.machine.get("cpu")
+def machine_name(started: wire.Started) -> str:
+    """Return what the machine of a run is called: the model of its processor."""
+    cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
 

@@ -32,7 +32,8 @@ def parser() -> argparse.ArgumentParser:
     _add_common(common)
     made = _Parser(
         prog="coreopsis",
-        description="Shows the machine in front of you, and lets you experiment on it.",
+        description="Shows the machine in front of you, and lets you experiment on it. "
+        "Without a command it opens the window.",
         epilog="Exit codes: 0 done, 1 the run failed or a problem was found, 2 wrong usage or "
         "unreadable input, 3 cannot run here, 4 something to look at, 130 stopped.",
     )
@@ -96,7 +97,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("--debug", action="store_true", help="tell everything, with tracebacks")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="where runs are kept")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="where runs and settings are kept")
     parser.add_argument(
         "--fake-machine", type=Path, metavar="FILE", help="take the machine from a JSON file"
     )

@@ -6,6 +6,7 @@ Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s;
 from __future__ import annotations
 
 import math
+import re
 
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -13,6 +14,14 @@ _TIMES = ((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6,
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
 _ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
+
+_UNITS = (
+    *(unit for _, unit in _BINARY),
+    *(unit for _, _, unit in _TIMES),
+    *(prefix + rate for _, prefix in _DECIMAL for rate in _RATES.values()),
+    *("ns", "%", "°C", "W"),
+)
+_BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (
@@ -52,6 +61,11 @@ def show(value: float, unit: str = "") -> str:
     if unit in ("celsius", "watts"):
         return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
     return digits(value)
+
+
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def digits(value: float, count: int = 3) -> str:

@@ -36,7 +36,7 @@ class Words:
         """Return every key that starts with `prefix`."""
         for section in tuple(self._unread):
             self._read(section)
-        return tuple(key for key in self._texts if key.startswith(prefix))
+        return tuple(key for key in tuple(self._texts) if key.startswith(prefix))
 
     def say(self, key: str, values: Mapping[str, Any] | None = None) -> str:
         """Return the text of `key` with `values` filled in.
@@ -48,9 +48,10 @@ class Words:
         return _SHOWING.vformat(text, (), _Shown(values or {}))
 
     def _read(self, section: str) -> None:
-        text = self._unread.pop(section, None)
+        text = self._unread.get(section)
         if text is not None:
             _flatten("", tomllib.loads(text), self._texts)
+            self._unread.pop(section, None)  # only now: another thread may want it meanwhile
 
 
 def load(language: str = "en") -> Words:

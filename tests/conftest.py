@@ -33,6 +33,7 @@ def nothing_is_left_behind(request) -> Iterator[None]:
     while (left := _left(threads, children)) and time.monotonic() < end_s:
         time.sleep(0.01)
     assert not left, f"left running: {left}"
+    assert not (shown := _left_open()), f"left open: {shown}"
     if _descriptors() > descriptors + DESCRIPTORS and had_qt == ("PySide6.QtGui" in sys.modules):
         gc.collect()  # costs too much to be done after every test
         assert _descriptors() <= descriptors + DESCRIPTORS, "left open: descriptors"
@@ -60,6 +61,18 @@ class _Warnings(logging.Handler):
 def _left(threads: set[threading.Thread], children: set[psutil.Process]) -> list[str]:
     new = [repr(thread) for thread in set(threading.enumerate()) - threads]
     return new + [repr(child) for child in _children() - children]
+
+
+def _left_open() -> list[str]:
+    """Return the windows and menus of Qt that are left, and close them."""
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    if widgets is None or widgets.QApplication.instance() is None:
+        return []
+    left = [window for window in widgets.QApplication.topLevelWidgets() if window.isVisible()]
+    for window in left:  # or it would catch the mouse of every test that follows
+        window.close()
+        window.deleteLater()
+    return [repr(window) for window in left]
 
 
 def _children() -> set[psutil.Process]:

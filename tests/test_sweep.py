@@ -16,7 +16,7 @@ from experiments.catalogue import Catalogue
 from experiments.engine.guardian import MARK
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
-from tests.app.program import Program
+from tests.app.program import HIDE, Program
 from tests.processes import until
 
 FULL = int(os.environ.get("COREOPSIS_SWEEP", "2"))
@@ -67,9 +67,12 @@ def test_an_experiment_does_the_same_again_and_again(coreopsis, experiment, kind
 
 
 def test_the_tour_shows_the_machine_and_every_experiment(coreopsis):
-    said = coreopsis()
+    said = coreopsis(**{HIDE: "PySide6"})
 
     assert said.code == 0
+    why, *_ = said.err.splitlines()  # then the progress of the measurements
+    assert why == words.load().say("problems.qt_missing")
+    assert words.load().say("terminal.tour_instead") in said.out.replace("\n", " ")
     for experiment in EXPERIMENTS:
         assert words.load().say(f"{experiment.id}.question") in said.out
     assert len(coreopsis.runs) == len(EXPERIMENTS)

@@ -63,20 +63,24 @@ def chip(text: str, *, checkable: bool = False) -> QPushButton:
     return made
 
 
-def icon_button(look: Look, name: str, tip: str) -> QPushButton:
-    """Return a button with nothing but an icon; `tip` is its name for those who do not see it."""
-    made = button("", "icon")
-    made.setToolTip(tip)
-    made.setAccessibleName(tip)
+class IconButton(QPushButton):
+    """A button with nothing but an icon; `tip` is its name for those who do not see it."""
 
-    def dress() -> None:
-        side = round(ICON_PX * look.theme.zoom)
-        made.setIconSize(QSize(side, side))
-        made.setIcon(icon(name, look.theme.soft, side))
+    def __init__(self, look: Look, name: str, tip: str) -> None:
+        super().__init__()
+        self._look, self._icon = look, name
+        self.setProperty("role", "icon")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(True)
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        look.changed.connect(self._dress)  # a function would be called when the button has gone
+        self._dress()
 
-    dress()
-    look.changed.connect(dress)
-    return made
+    def _dress(self) -> None:
+        side = round(ICON_PX * self._look.theme.zoom)
+        self.setIconSize(QSize(side, side))
+        self.setIcon(icon(self._icon, self._look.theme.soft, side))
 
 
 def panel() -> QFrame:

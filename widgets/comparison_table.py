@@ -98,27 +98,29 @@ class ComparisonTable(QWidget):
         table = QWidget()
         grid = QGridLayout(table)
         grid.setContentsMargins(0, STEP, 0, STEP)
-        grid.setHorizontalSpacing(3 * STEP)
+        grid.setHorizontalSpacing((2 if self._is_narrow else 3) * STEP)
         grid.setVerticalSpacing(STEP)
         first = 0 if self._is_narrow else 1
         for place, heading in enumerate(HEADINGS, first):
             grid.addWidget(_number(heading, "soft"), 0, place)
             grid.setColumnStretch(place, int(bool(self._is_narrow)))
-        grid.setColumnStretch(first + 3, 1)
         if not self._is_narrow:
             grid.setColumnStretch(0, 2)
+            grid.setColumnStretch(first + 3, 1)
         line = 1
         for each in rows:
             name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
+            verdict = self._verdict(each)
             if self._is_narrow:
                 name.setContentsMargins(0, STEP, 0, 0)
-                grid.addWidget(name, line, 0, 1, 4)
+                grid.addWidget(name, line, 0, 1, 2)
+                grid.addWidget(verdict, line, 2, Qt.AlignmentFlag.AlignRight)
                 line += 1
             else:
                 grid.addWidget(name, line, 0)
+                grid.addWidget(verdict, line, first + 3)
             for place, number in enumerate((each.a, each.b, each.ratio), first):
                 grid.addWidget(_number(number, "number"), line, place)
-            grid.addWidget(self._verdict(each), line, first + 3)
             line += 1
         return table
 

@@ -101,7 +101,7 @@ class OneInput(Input):
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QRadioButton] = {}
         self._flow = FlowLayout(space=STEP)
-        name = label(asked.label)
+        name = label(asked.label, wrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(STEP + 2)
@@ -159,7 +159,7 @@ class SomeInput(Input):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(STEP)
-        layout.addWidget(label(asked.label, "strong"))
+        layout.addWidget(label(asked.label, "strong", wrap=True))
         layout.addLayout(self._column)
         layout.addWidget(self._lacking)
 

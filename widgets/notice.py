@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
 from experiments.words import Words
 from widgets.announce import announce
-from widgets.basics import button, icon_button, label
+from widgets.basics import IconButton, button, label
+from widgets.escape import asks_for_escape
 from widgets.look import Look
 from widgets.overlay import give_focus
 from widgets.theme import STEP
@@ -34,7 +35,7 @@ class Notices(QFrame):
         self.setAccessibleName(words.say("notice.name"))
         self.text = label("", wrap=True)
         self.button = button("", "link", clicked=self._act)
-        self.closer = icon_button(look, "close", words.say("notice.close"))
+        self.closer = IconButton(look, "close", words.say("notice.close"))
         self.closer.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(4 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
@@ -96,11 +97,7 @@ class Notices(QFrame):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc from the shortcuts of the window while the focus is here."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Escape
-        ):
+        if asks_for_escape(event):
             event.accept()
             return True
         return super().event(event)

@@ -13,12 +13,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from widgets.announce import announce
-from widgets.basics import icon_button, label, panel, row
+from widgets.basics import IconButton, label, panel, row
 from widgets.look import Look
+from widgets.tab_order import go_on
 from widgets.theme import SIZES, STEP
 
 VEIL_ALPHA = 0.75  # what lies below stays to be recognised
@@ -46,12 +47,13 @@ class Overlay(QWidget):
 
     def open(self) -> None:
         """Show the sheet over everything else of the window, and give it the keys."""
-        self._focus_before = QApplication.focusWidget()
+        # Asked of the window: while a dialog of the system goes, nothing has the focus yet.
+        self._focus_before = self.window().focusWidget()
         self._arrange()
         self.show()
         self.raise_()
         self.setFocus()
-        if QApplication.focusWidget() in (self, self._focus_before):
+        if self.window().focusWidget() in (self, self._focus_before):
             self.focusNextPrevChild(True)
         if self.accessibleName():
             announce(self, self.accessibleName())
@@ -68,7 +70,7 @@ class Overlay(QWidget):
     def add_head(self, title: str, close_text: str, look: Look) -> None:
         """Put a title with a close button on top of the content."""
         self.setAccessibleName(title)
-        self.closer = icon_button(look, "close", close_text)
+        self.closer = IconButton(look, "close", close_text)
         self.closer.clicked.connect(self.dismiss)
         self.content.addLayout(row(label(title, "head"), None, self.closer))
         self.content.addSpacing(STEP)
@@ -107,15 +109,7 @@ class Overlay(QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab go round on the sheet."""
-        reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
-        here: QWidget = QApplication.focusWidget() or self
-        there = _beside(here, forward)
-        while there is not None and there is not here:
-            if self.isAncestorOf(there) and _takes_tab(there):
-                there.setFocus(reason)
-                _scroll_to(there)
-                break
-            there = _beside(there, forward)
+        go_on(self, forward=forward)
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -143,20 +137,3 @@ def give_focus(widget: QWidget | None) -> None:
     """Give the focus back to a widget that had it, if that is still there."""
     if widget is not None and isValid(widget):
         widget.setFocus(Qt.FocusReason.OtherFocusReason)
-
-
-def _beside(widget: QWidget, forward: bool) -> QWidget | None:
-    return widget.nextInFocusChain() if forward else widget.previousInFocusChain()
-
-
-def _scroll_to(widget: QWidget) -> None:
-    above = widget.parentWidget()
-    while above is not None:
-        if isinstance(above, QScrollArea):
-            above.ensureWidgetVisible(widget)
-        above = above.parentWidget()
-
-
-def _takes_tab(widget: QWidget) -> bool:
-    takes = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
-    return bool(takes) and widget.isVisible() and widget.isEnabled()

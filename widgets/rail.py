@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout
 
 from experiments.words import Words
@@ -16,6 +16,7 @@ from widgets.theme import STEP
 
 WIDTH, LOGO, ICON = 84, 32, 24  # pixels at zoom 1
 MARGIN = 10  # around the longest word: of the rail, of the button, and what Qt leaves free
+Style = Qt.ToolButtonStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,21 @@ class Stop:
     keys: str
 
 
+class _Button(QToolButton):
+    """A button that Enter presses too, as it does all others."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
 class Rail(QFrame):
-    """Places above, tools below. `chosen` names a place, `used` a tool."""
+    """Places above, tools below. `chosen` names a place, `used` a tool.
+
+    Where the window is not high enough for all words, the icons stand alone.
+    """
 
     chosen = Signal(str)
     used = Signal(str)
@@ -38,13 +52,14 @@ class Rail(QFrame):
     ) -> None:
         super().__init__()
         self._look = look
+        self._least = 0
         self.setProperty("role", "rail")
         self._logo = QLabel()
         self._logo.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._logo.setAccessibleName(words.say("frame.program"))
         self._buttons = {stop.name: self._button(stop) for stop in places}
         self._tools = {stop.name: self._button(stop) for stop in tools}
-        layout = QVBoxLayout(self)
+        self._layout = layout = QVBoxLayout(self)
         layout.setContentsMargins(STEP, 4 * STEP, STEP, 3 * STEP)
         layout.setSpacing(2 * STEP)
         layout.addWidget(self._logo)
@@ -70,12 +85,20 @@ class Rail(QFrame):
         """Return the button of a tool, for what opens beside it."""
         return self._tools[name]
 
+    def minimumSizeHint(self) -> QSize:
+        """Return the size at which all icons are seen."""
+        return QSize(self.width(), self._least)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the height there is."""
+        super().resizeEvent(event)
+        self._fit()
+
     def _button(self, stop: Stop) -> QToolButton:
-        button = QToolButton()
+        button = _Button()
         button.setText(stop.text)
         button.setAccessibleName(stop.text)
         button.setToolTip(f"{stop.text}  {stop.keys}" if stop.keys else stop.text)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -94,3 +117,23 @@ class Rail(QFrame):
             colour = theme.accent_word if button.isChecked() else theme.soft
             button.setIcon(icon(name, colour, side))
             button.setIconSize(QSize(side, side))
+        self._show_words(of_places=False, of_tools=False)
+        self._least = self._needed()
+        self.updateGeometry()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the words of the tools out where height ends, then those of the places."""
+        for of_places, of_tools in ((True, True), (True, False), (False, False)):
+            self._show_words(of_places=of_places, of_tools=of_tools)
+            if self._needed() <= self.height():
+                return
+
+    def _show_words(self, *, of_places: bool, of_tools: bool) -> None:
+        for buttons, has_words in ((self._buttons, of_places), (self._tools, of_tools)):
+            style = Style.ToolButtonTextUnderIcon if has_words else Style.ToolButtonIconOnly
+            for button in buttons.values():
+                button.setToolButtonStyle(style)
+
+    def _needed(self) -> int:
+        return self._layout.totalMinimumSize().height()

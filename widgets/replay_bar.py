@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from experiments.words import Words
-from widgets.basics import chip, icon_button, label, row
+from widgets.basics import IconButton, chip, label, row
 from widgets.icons import icon
 from widgets.look import Look
 from widgets.slider import StopSlider
@@ -32,12 +32,12 @@ class ReplayBar(QWidget):
         super().__init__()
         self._look, self._words = look, words
         self._is_playing = False
-        self._shown = ""
+        self._shown = self._longest = ""
         self.setAccessibleName(words.say("replay.bar"))
-        self.play_button = icon_button(look, "play", words.say("replay.play"))
-        self.restart_button = icon_button(look, "restart", words.say("replay.restart"))
-        self.back_button = icon_button(look, "step-back", words.say("replay.back"))
-        self.step_button = icon_button(look, "step", words.say("replay.step"))
+        self.play_button = IconButton(look, "play", words.say("replay.play"))
+        self.restart_button = IconButton(look, "restart", words.say("replay.restart"))
+        self.back_button = IconButton(look, "step-back", words.say("replay.back"))
+        self.step_button = IconButton(look, "step", words.say("replay.step"))
         self.slider = _TimeSlider(look)
         self.slider.setAccessibleName(words.say("replay.position"))
         self._time = label(role="soft")
@@ -61,6 +61,7 @@ class ReplayBar(QWidget):
         self.step_button.clicked.connect(lambda: self.step_asked.emit(False))
         self.slider.valueChanged.connect(lambda ms: self.seek_asked.emit(ms / 1000))
         look.changed.connect(self._show_button)
+        look.changed.connect(self._fit)
         self.show_state(0.0, 0.0, is_playing=False)
 
     @property
@@ -94,7 +95,7 @@ class ReplayBar(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Play or pause by Space, step by comma and full stop, as in a video."""
         match event.key():
-            case Qt.Key.Key_Space | Qt.Key.Key_K:
+            case Qt.Key.Key_Space:
                 self.toggle()
             case Qt.Key.Key_Comma:
                 self.step_asked.emit(True)
@@ -122,9 +123,13 @@ class ReplayBar(QWidget):
             return
         self._time.setText(text)
         self.slider.setAccessibleDescription(text)
-        # Room for the longest, so that nothing moves while it plays.
-        longest = self._words.say("replay.time", {"position": total, "total": f"{total} s"})
-        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(longest))
+        self._longest = self._words.say("replay.time", {"position": total, "total": f"{total} s"})
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep room for the longest time, so that nothing moves while it plays."""
+        font = self._look.theme.font("note")
+        self._time.setMinimumWidth(QFontMetrics(font).horizontalAdvance(self._longest))
 
     def _show_button(self) -> None:
         key = "replay.pause" if self._is_playing else "replay.play"

@@ -31,10 +31,6 @@ class Shown(Protocol):
         """One of theme.ZOOMS, or something between."""
 
     @property
-    def motion(self) -> str:
-        """Either "system" or "none"."""
-
-    @property
     def letters(self) -> bool:
         """Do single letters act as shortcuts?"""
 
@@ -54,7 +50,6 @@ class SettingsDialog(Overlay):
         self._words, self._look, self._zoom = words, look, 1.0
         self.add_head(words.say("settings.title"), words.say("overlay.close"), look)
         self.mode = self._segments("settings.mode", "mode", _modes(words))
-        self.motion = self._segments("settings.motion", "motion", _motions(words))
         self.closing = self._segments("settings.closing", "closing", _closings(words))
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
@@ -77,7 +72,6 @@ class SettingsDialog(Overlay):
         self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
         self._add(words.say("settings.mode"), self.mode)
         self._add(words.say("settings.zoom"), row(self.smaller, self.percent, self.larger, None))
-        self._add(words.say("settings.motion"), self.motion)
         self._add(words.say("settings.letters"), self.letters)
         self._add(words.say("settings.closing"), self.closing)
         self._add(words.say("settings.folder"), column(self.folder, row(opener, None)))
@@ -88,7 +82,6 @@ class SettingsDialog(Overlay):
     def show_settings(self, settings: Shown, folder: str) -> None:
         """Show these values; emits nothing."""
         self.mode.choose(settings.mode)
-        self.motion.choose(settings.motion)
         self.closing.choose(settings.closing)
         self.letters.setChecked(settings.letters)
         self.folder.setText(folder)
@@ -128,10 +121,6 @@ def _modes(words: Words) -> list[tuple[str, str]]:
     ]
 
 
-def _motions(words: Words) -> list[tuple[str, str]]:
-    return [("system", words.say("settings.as_system")), ("none", words.say("settings.none"))]
-
-
 def _closings(words: Words) -> list[tuple[str, str]]:
     return [
         ("ask", words.say("settings.ask")),
@@ -148,9 +137,7 @@ if __name__ == "__main__":
     def _sample(look: Look, words: Words) -> QWidget:
         window = QWidget()
         window.resize(1280, 720)
-        values = SimpleNamespace(
-            mode="system", zoom=look.theme.zoom, motion="none", letters=True, closing="ask"
-        )
+        values = SimpleNamespace(mode="system", zoom=look.theme.zoom, letters=True, closing="ask")
         page = SettingsDialog(words, look, window)
         page.show_settings(values, "~/.local/share/coreopsis")
         page.open()

@@ -51,7 +51,7 @@ class StopSlider(QSlider):
     def minimumSizeHint(self) -> QSize:
         """Remain usable when it is narrow."""
         side = self._handle_px() + 2 * RING
-        return QSize(4 * side, side)
+        return QSize(2 * side, side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the track, the part of it that is chosen, and the handle."""

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel
 
 from experiments.words import Words
 from widgets.basics import button, label, row
+from widgets.elided import ElidedButton
 from widgets.theme import STEP
 
 MACHINE_CHARACTERS = 44
@@ -23,8 +24,12 @@ class StatusLine(QFrame):
         self.setProperty("role", "status")
         self._machine, self._load, self._power = (_words() for _ in range(3))
         self._right = _words()
-        self._run = button("", "link", clicked=self.run_wanted.emit)
+        self._run = ElidedButton("small-link")
+        self._run.clicked.connect(lambda _checked=False: self.run_wanted.emit())
         self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
+        stays = self._stop.sizePolicy()
+        stays.setRetainSizeWhenHidden(True)  # or the line, and all above it, would jump
+        self._stop.setSizePolicy(stays)
         layout = row(
             self._machine, self._load, self._power, self._run, self._stop, None, self._right,
             space=6 * STEP,
@@ -39,7 +44,7 @@ class StatusLine(QFrame):
         self._machine.setMinimumWidth(
             min(
                 self._machine.sizeHint().width(),
-                self._machine.fontMetrics().averageCharWidth() * 44,
+                self._machine.fontMetrics().averageCharWidth() * MACHINE_CHARACTERS,
             )
         )
         self._machine.setToolTip(text)
@@ -54,7 +59,7 @@ class StatusLine(QFrame):
 
     def show_run(self, text: str) -> None:
         """Say what runs; nothing if `text` is empty."""
-        self._run.setText(text)
+        self._run.say(text)
         self._run.setVisible(bool(text))
         self._stop.setVisible(bool(text))
 

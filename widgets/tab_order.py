@@ -1,24 +1,92 @@
-"""In which order does the keyboard go through a page? As one reads it, area after area."""
+"""Where does Tab lead? Through what is seen now as one reads it, whatever was made first.
+
+Qt goes in the order in which widgets were made, so that what is made anew would come last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
+
+CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 
 
-def set_tab_order(areas: Sequence[QWidget]) -> None:
-    """Let Tab go through these areas in this order, and through each as its parts were added.
+def go_on(area: QWidget, *, forward: bool) -> bool:
+    """Give the focus to what comes next in an area, round and round; False if there is nothing."""
+    here = area.window().focusWidget()
+    way = list(_stops(area, here))
+    if not forward:
+        way.reverse()
+    place = way.index(here) + 1 if here in way else 0
+    there = next((stop for stop in (*way[place:], *way[:place]) if _takes_tab(stop)), None)
+    if there is None:
+        return False
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    there.setFocus(reason)
+    _scroll_to(there)
+    return True
 
-    To be done again when an area has got new parts: Qt puts what is new at the end.
-    """
-    wanted = [
-        widget
-        for area in areas
-        for widget in area.findChildren(QWidget)
-        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-    ]
-    for before, after in pairwise(wanted):
-        QWidget.setTabOrder(before, after)
+
+def _stops(area: QWidget, here: QWidget | None) -> Iterator[QWidget]:
+    """Yield what Tab may stop at, and `here`: part after part, and then what is within each."""
+    children = area.findChildren(QWidget, options=CHILDREN)
+    for part in _read([child for child in children if child.isVisible() and not child.isWindow()]):
+        if part is here or _takes_tab(part):
+            yield part
+        yield from _stops(part, here)
+
+
+def _read(parts: Sequence[QWidget]) -> Iterator[QWidget]:
+    """Yield parts line by line, or column by column where a column goes through all lines."""
+    for near, size in ((QWidget.y, QWidget.height), (QWidget.x, QWidget.width)):
+        groups = _cut(parts, near, size)
+        if len(groups) > 1:
+            for group in groups:
+                yield from _read(group)
+            return
+    yield from sorted(parts, key=lambda part: (part.y(), part.x()))
+
+
+def _cut(
+    parts: Sequence[QWidget], near: Callable[[QWidget], int], size: Callable[[QWidget], int]
+) -> list[list[QWidget]]:
+    """Part them where a straight line goes between them."""
+    groups: list[list[QWidget]] = []
+    end = 0
+    for part in sorted(parts, key=near):
+        if not groups or near(part) >= end:
+            groups.append([])
+        groups[-1].append(part)
+        end = max(end, near(part) + size(part))
+    return groups
+
+
+def _takes_tab(widget: QWidget) -> bool:
+    """Return whether Tab may stop here; of buttons of which one is chosen, at that one."""
+    if not widget.isEnabled():
+        return False
+    if isinstance(widget, QAbstractButton) and (chosen := _chosen_of(widget)) is not None:
+        return widget is chosen
+    return bool(widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value)
+
+
+def _chosen_of(button: QAbstractButton) -> QAbstractButton | None:
+    """Return the chosen one of the buttons through which arrow keys lead, if they are such."""
+    group = button.group()
+    beside: Sequence[QAbstractButton] = ()
+    if group:
+        beside = group.buttons() if group.exclusive() else ()
+    elif button.autoExclusive() and (around := button.parentWidget()) is not None:
+        beside = around.findChildren(QAbstractButton, options=CHILDREN)
+        beside = [each for each in beside if each.autoExclusive() and not each.group()]
+    return next((each for each in beside if each.isChecked() and each.isVisible()), None)
+
+
+def _scroll_to(widget: QWidget) -> None:
+    above = widget.parentWidget()
+    while above is not None:
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(widget)
+        above = above.parentWidget()

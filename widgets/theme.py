@@ -20,7 +20,7 @@ SIZES = {"small": 11, "note": 12, "text": 14, "head": 15, "title": 25}  # pixels
 STEP = 4  # all spaces are multiples of this
 ZOOMS = (0.8, 0.9, 1.0, 1.15, 1.3, 1.45, 1.6, 1.8, 2.0)
 BUSY_MIDDLE = 0.6
-PALER = 0.35  # of the way to the panel; a mark keeps 3 : 1 or nearly so
+DARKER = 0.35  # of the way to the darker one of panel and ink; a mark keeps 3 : 1
 SANS, MONO = "Inter", "JetBrains Mono"
 
 
@@ -63,13 +63,14 @@ class Theme:
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
 
-        After the last colour they begin anew, as paler marks: direct labels tell them apart.
+        After the last colour they begin anew, as darker marks: direct labels tell them apart.
         """
         colours = self.series_words if word else self.series
         colour = colours[place % len(colours)]
         if word or place < len(colours):
             return colour
-        return mixed(QColor(colour), QColor(self.panel), PALER).name()
+        darker = min(QColor(self.panel), QColor(self.ink), key=QColor.lightness)
+        return mixed(QColor(colour), darker, DARKER).name()
 
 
 def load_colour(theme: Theme, busy: float) -> QColor:
@@ -79,6 +80,17 @@ def load_colour(theme: Theme, busy: float) -> QColor:
     if busy < BUSY_MIDDLE:
         return mixed(low, middle, max(0.0, busy) / BUSY_MIDDLE)
     return mixed(middle, high, (min(1.0, busy) - BUSY_MIDDLE) / (1 - BUSY_MIDDLE))
+
+
+def ink_on(colour: QColor) -> QColor:
+    """Return black or white, whichever is easier to read on a colour: always 4.5 : 1 or more."""
+    parts = (colour.redF(), colour.greenF(), colour.blueF())
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]  # WCAG 2.1
+    is_bright = (luminance + 0.05) ** 2 > 0.05 * 1.05  # as far from each
+    return QColor("#000000" if is_bright else "#FFFFFF")
 
 
 def mixed(one: QColor, other: QColor, share: float) -> QColor:
@@ -189,11 +201,12 @@ def _style_sheet(theme: Theme) -> str:
         background: {theme.line}; color: {theme.soft}; border-color: {theme.line};
     }}
     QPushButton[role="crumb"] {{
-        background: transparent; border: 1px solid transparent; padding: 1px 2px 1px 0px;
-        color: {theme.soft}; font-size: {theme.px("note")}px; font-weight: 400;
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0px; padding: 2px 0px 0px 0px; font-weight: 400;
+        color: {theme.soft}; font-size: {theme.px("note")}px;
     }}
     QPushButton[role="crumb"]:hover {{ color: {theme.ink}; }}
-    QPushButton[role="crumb"]:focus {{ border-color: {theme.accent}; }}
+    QPushButton[role="crumb"]:focus {{ border-bottom-color: {theme.accent}; }}
     QPushButton[role="main"]:focus {{ border: 2px solid {theme.ink}; }}
     QPushButton[role="stop"] {{ color: {theme.attention}; border-color: {theme.attention}; }}
     QPushButton[role="stop"]:focus {{ border: 2px solid {theme.attention}; }}
@@ -210,6 +223,13 @@ def _style_sheet(theme: Theme) -> str:
     }}
     QPushButton[role="link"]:hover {{ color: {theme.ink}; }}
     QPushButton[role="link"]:focus {{ border-color: {theme.accent}; }}
+    QPushButton[role="small-link"] {{
+        background: transparent; border: none; border-bottom: 2px solid transparent;
+        border-radius: 0px; padding: 2px 0px 0px 0px; font-weight: 400;
+        color: {theme.accent_word}; font-size: {theme.px("note")}px;
+    }}
+    QPushButton[role="small-link"]:hover {{ color: {theme.ink}; }}
+    QPushButton[role="small-link"]:focus {{ border-bottom-color: {theme.accent}; }}
     QPushButton[role="flush-link"] {{
         background: transparent; border: none; border-bottom: 2px solid transparent;
         border-radius: 0px; padding: 1px 0px; color: {theme.accent_word}; text-align: left;
@@ -261,6 +281,7 @@ def _style_sheet(theme: Theme) -> str:
         border: none; border-bottom: 1px solid {theme.line}; border-radius: 0;
         padding: {2 * STEP}px {2 * STEP}px {3 * STEP}px; font-size: {theme.px("head")}px;
     }}
+    QLineEdit[role="search"]:focus {{ border-bottom-color: {theme.accent}; }}
     QListView[role="plain"] {{ background: transparent; border: none; outline: none; }}
     QListView[role="names"] {{
         background: transparent; border: 1px solid {theme.line}; border-radius: 6px;
@@ -346,6 +367,7 @@ def _style_sheet(theme: Theme) -> str:
     QMenu[role="choices"]::indicator:checked {{
         background: {theme.accent}; width: 6px; height: 6px; border-radius: 3px;
     }}
+    QAbstractScrollArea::corner {{ background: transparent; border: none; }}
     QScrollBar:vertical {{
         background: transparent; border: none; width: 14px; margin: 2px 2px 2px 6px;
     }}

@@ -66,11 +66,11 @@ class TroubleBox(QFrame):
                 old.deleteLater()
         self.buttons = [button(text, clicked=act) for text, act in actions]
         self.copy.setText(self._words.say("trouble.copy"))
-        self.copy.setVisible(bool(detail))
         if detail:
             self.buttons.append(self.copy)
         for each in self.buttons:
             self._actions.addWidget(each)
+        self.copy.setVisible(bool(detail))  # now that it has a place, or it were a window
         self.show()
         announce(self, sentence)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from experiments.parameters import to_text
 from experiments.problems import Trouble
 from widgets.basics import label, row, set_role
+from widgets.escape import asks_for_escape
 from widgets.icons import pixmap
 from widgets.inputs import Asked, Input
 from widgets.look import Look
@@ -40,6 +41,13 @@ class ValueEdit(QLineEdit):
         super().focusInEvent(event)
         if event.reason() is not Qt.FocusReason.MouseFocusReason:
             self.selectAll()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc while it takes something back."""
+        if asks_for_escape(event) and self.isModified():
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Step with the arrows; Esc takes back what was typed, and is others' key else."""
@@ -95,7 +103,7 @@ class TypedInput(Input):
         self._edit.editingFinished.connect(self._settle)
         self._edit.taken_back.connect(lambda: self._choose(self._settled))
         self._edit.stepped.connect(self._step)
-        name = label(asked.label)
+        name = label(asked.label, wrap=True)
         name.setBuddy(self._edit)
         self._doubt = Doubt(asked.look)
         layout = QGridLayout(self)

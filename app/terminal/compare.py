@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from types import SimpleNamespace
 from typing import Any
 
 from rich.table import Table
@@ -20,7 +20,7 @@ from experiments.units import show, unit_of
 _MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Compare two runs. Raises Trouble where they cannot be compared."""
     a, b = (read(context.library.find(reference)) for reference in (options.a, options.b))
     experiment = context.catalogue.load(a.started.experiment)
@@ -69,7 +69,7 @@ def _differences(experiment: Experiment[Any], compared: Compared) -> list[str]:
 
 def _name(recording: Recording) -> str:
     started = recording.started
-    return f"{started.run[:8]} · {machine_name(recording)} · {started.at[:16].replace('T', ' ')}"
+    return f"{started.run[:8]} · {machine_name(started)} · {started.at[:16].replace('T', ' ')}"
 
 
 def _as_json(compared: Compared) -> dict[str, Any]:

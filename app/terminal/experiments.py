@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from types import SimpleNamespace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -17,7 +17,7 @@ from experiments.needs import missing_need
 from experiments.parameters import to_json, to_text
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """List the catalogue."""
     if options.json:
         entries = [_entry(context, experiment) for experiment in context.catalogue]

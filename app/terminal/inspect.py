@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Literal
 
 from rich.console import Console, Group
@@ -25,7 +25,7 @@ from machine.linux import format_list
 from machine.model import Cache, Machine, is_virtual, missing_of, to_json
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Show the machine, or the recorded one below `--root`."""
     try:
         machine = inspect(options.root) if options.root else context.machine

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
@@ -22,13 +22,13 @@ from experiments.units import show
 LOOK_S = 0.05  # between two looks whether to stop
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Show the run in a file, or the one in the library whose id begins so."""
     if options.speed is not None and not options.speed > 0:
         raise Trouble("not_a_speed", speed=options.speed)
     recording = read(context.library.find(options.file))
     experiment = context.catalogue.load(recording.started.experiment)
-    band = {"machine": machine_name(recording), "date": recording.started.at[:10]}
+    band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
     context.console.print(
         Text(context.words.say("terminal.recorded_on", band), style="bold reverse")
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from app.context import Context, ExitCode, discard_output
-from app.library import Keeping
+from app.keeping import Keeping
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
@@ -24,7 +24,7 @@ from experiments.problems import Problem, Trouble
 from machine.memory import available_bytes
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Run the experiment that the command line names."""
     if context.has_fake_machine:
         raise Trouble("fake_machine_measured")

@@ -1,8 +1,6 @@
-"""`coreopsis` without a window: this machine, and a short tour of quick measurements."""
+"""`coreopsis` where no window can open: this machine, and a short tour of quick measurements."""
 
 from __future__ import annotations
-
-import argparse
 
 from rich.rule import Rule
 
@@ -14,11 +12,11 @@ from experiments.parameters import to_json
 from experiments.problems import Trouble
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(context: Context) -> ExitCode:
     """Show the machine and measure what can be measured quickly; Ctrl-C ends the tour."""
     console, words = context.console, context.words
     console.print(words.say("terminal.tagline"))
-    console.print(words.say("terminal.no_window"))
+    console.print(words.say("terminal.tour_instead"))
     console.print()
     show_machine(console, context.machine)
     if context.has_fake_machine:

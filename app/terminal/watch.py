@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import math
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 from rich.live import Live
@@ -25,7 +25,7 @@ from experiments.words import Words
 BAR_WIDTH = 30
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Show samples until told otherwise; exit code 130 after Ctrl-C, 0 after `--for`."""
     if not SLOWEST_HZ <= options.hz <= FASTEST_HZ:
         raise Trouble("not_a_rate", hz=options.hz)

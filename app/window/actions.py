@@ -26,7 +26,9 @@ class Actions(QObject):
         self._window, self._rail, self._session = window, rail, window.session
         self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
         self._session.settings_changed.connect(self._use_letters)
+        self._session.woke.connect(self._follow_runs)
         self._use_letters()
+        self._allow_stop()
 
     def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         """Yield the key of the words, the shortcut, and what is done."""
@@ -37,7 +39,7 @@ class Actions(QObject):
         yield "places.runs", "Ctrl+5", lambda: window.go(Target(RUNS))
         yield "frame.back", "Alt+Left", window.go_back
         yield "frame.find", "Ctrl+K", self.find
-        yield "frame.stop_run", "Escape", self.stop_run
+        yield "frame.stop_run", "Escape", lambda: self._session.runner.stop()
         yield "frame.larger", "Ctrl++ Ctrl+=", lambda: preferences.zoom_by(1)
         yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
         yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
@@ -76,14 +78,9 @@ class Actions(QObject):
         from app.window.finding import keys_of
         from widgets.shortcut_sheet import Group, ShortcutSheet
 
-        groups = [Group(title, keys_of(actions)) for title, actions in self.groups()]
-        plot_keys = self._session.words.keys("plot_keys.")
-        groups.append(
-            Group(
-                self._session.words.say("frame.on_plots"),
-                [(key.partition(".")[2], self._session.words.say(key)) for key in plot_keys],
-            )
-        )
+        here, *elsewhere = [Group(title, keys_of(actions)) for title, actions in self.groups()]
+        here = Group(here.title, [*here.keys, *self._window.place.own_keys()])
+        groups = [here, *elsewhere]
         ShortcutSheet(groups, self._session.words, self._session.look, self._window).open()
 
     def show_about(self) -> None:
@@ -104,10 +101,15 @@ class Actions(QObject):
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
         menu.popup(corner - QPoint(0, menu.sizeHint().height()))
 
-    def stop_run(self) -> None:
-        """End the run under way."""
-        if self._session.is_awake and self._session.runner.is_running:
-            self._session.runner.stop()
+    def _follow_runs(self) -> None:
+        runner = self._session.runner
+        runner.began.connect(self._allow_stop)
+        runner.ended.connect(self._allow_stop)
+
+    def _allow_stop(self) -> None:
+        """Leave Esc to what has the focus while there is no run to stop."""
+        is_running = self._session.is_awake and self._session.runner.is_running
+        self._actions["frame.stop_run"].setEnabled(is_running)
 
     def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
         action = QAction(self._session.words.say(key), self._window)

@@ -1,4 +1,8 @@
-"""How does work that takes a while stay off the event loop? One thread, results come back here."""
+"""How does work that takes a while stay off the event loop? In threads; results come back here.
+
+There are two: what somebody waits for, such as a run to open, need not wait for what takes seconds,
+such as reading a large library.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +17,59 @@ from experiments.problems import Problem, Trouble
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
+Failed = Callable[[Problem], object]
 
 
 class Background(QObject):
-    """Does one piece of work after the other; `troubled` carries the Problem of one that failed."""
+    """Does one piece of work after the other; `troubled` carries the Problem of one that failed.
+
+    With `failed`, that is called with the Problem instead.
+    """
 
     troubled = Signal(object)
     _done = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
+        self._in_order = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
+        self._soon = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background soon")
         self._closed = False
         self._done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def do(
         self, work: Callable[[], Result], then: Callable[[Result], object] | None = None
     ) -> None:
-        """Do `work` in the thread, and call `then` with its result in this one."""
+        """Do `work` after what was asked for before, and call `then` with its result here."""
         if not self._closed:
-            self._thread.submit(self._work, work, then)
+            self._in_order.submit(self._work, work, then, self.troubled.emit)
+
+    def do_soon(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], object],
+        failed: Failed | None = None,
+    ) -> None:
+        """Do `work` that takes a moment and changes nothing, whatever else is being done."""
+        if not self._closed:
+            self._soon.submit(self._work, work, then, failed or self.troubled.emit)
 
     def close(self) -> None:
         """Wait for the work under way; what has not begun is left, no result comes any more."""
         self._closed = True
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        for thread in (self._in_order, self._soon):
+            thread.shutdown(wait=True, cancel_futures=True)
 
-    def _work(self, work: Callable[[], Any], then: Callable[[Any], object] | None) -> None:
+    def _work(
+        self, work: Callable[[], Any], then: Callable[[Any], object] | None, failed: Failed
+    ) -> None:
         try:
             result = work()
         except Trouble as trouble:
-            self._done.emit(self.troubled.emit, trouble.problem)
+            self._done.emit(failed, trouble.problem)
         except Exception as error:  # said in the window, and the thread lives on
             log.exception("in the background")
             problem = Problem("unexpected", {"error": f"{type(error).__name__}: {error}"})
-            self._done.emit(self.troubled.emit, problem)
+            self._done.emit(failed, problem)
         else:
             if then is not None:
                 self._done.emit(then, result)

@@ -87,9 +87,6 @@ class Crashes(QObject):
     def _catch(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        if issubclass(kind, KeyboardInterrupt):  # Ctrl-C in the terminal it was started from
-            QCoreApplication.quit()
-            return
         try:
             self._caught.emit(anonymous("".join(traceback.format_exception(kind, error, trace))))
         except BaseException:  # noqa: BLE001  whatever it is, the first one must not be lost

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from experiments.words import Words
 from widgets.runs.import_look import Inside
 
 FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
+LOOK_LIMIT = 20_000  # names in one folder that are looked at: it may be the whole disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,11 @@ def _expanded(paths: Sequence[Path]) -> list[Path]:
 
 
 def _run_files(folder: Path) -> Iterator[Path]:
-    try:
-        yield from (path for path in folder.rglob("*") if path.name.endswith(SUFFIXES))
-    except OSError:
-        return
+    looked_at = itertools.islice(os.walk(folder), LOOK_LIMIT)
+    names = (Path(inner, name) for inner, _, files in looked_at for name in files)
+    for path in itertools.islice(names, LOOK_LIMIT):
+        if path.name.endswith(SUFFIXES):
+            yield path
 
 
 def _inside(
@@ -72,11 +76,11 @@ def _inside(
     program = started.environment.get("program")
     kind = say("runs.quick" if started.quick else "runs.full")
     when = listing.when(started.at)[1]
-    brief = (kind, machine_name(recording), when, say("import.row_count", {"count": rows}))
+    brief = (kind, machine_name(recording.started), when, say("import.row_count", {"count": rows}))
     facts = (
         (say("import.experiment"), started.experiment),
         (say("import.outcome"), listing.ending(finished.outcome) or say("import.completed")),
-        (say("runs.machine"), machine_name(recording)),
+        (say("runs.machine"), machine_name(recording.started)),
         (say("runs.when"), when),
         (say("runs.kind"), kind),
         *listing.settings(started.experiment, started.params),

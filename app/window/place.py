@@ -37,6 +37,10 @@ class Place(QWidget):
         """Return what can be done here now, for the menu, the palette and the sheet."""
         return ()
 
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return keys and their words that act only on what has the focus here, for the sheet."""
+        return ()
+
     def status(self) -> str:
         """Return what the status line says at its right while this place is shown."""
         return ""

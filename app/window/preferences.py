@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.window.settings import save
-from experiments.problems import Trouble
+from experiments.problems import Problem, Trouble
 from widgets import theme as themes
 from widgets.theme import ZOOMS
 
@@ -25,6 +25,7 @@ class Preferences(QObject):
     def __init__(self, session: Session, window: Window) -> None:
         super().__init__(window)
         self._session, self._window = session, window
+        self._told: Problem | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SETTLE_MS)
@@ -51,10 +52,14 @@ class Preferences(QObject):
     def save(self) -> None:
         """Write the settings now."""
         self._timer.stop()
+        problem = None
         try:
             save(self._session.context.folder, self._session.settings)
         except Trouble as trouble:
-            self._session.troubled.emit(trouble.problem)
+            problem = trouble.problem
+        if problem is not None and problem != self._told:  # once, not with every change
+            self._session.troubled.emit(problem)
+        self._told = problem
 
     def dress(self) -> None:
         """Wear the mode and the zoom that are set."""

@@ -59,6 +59,10 @@ class RunActions(QObject):
         self.delete.setEnabled(whole + damaged > 0)
         self.undo.setEnabled(can_undo)
 
+    def use_letters(self, used: bool) -> None:
+        """Let single letters act, or not."""
+        self.pin.setShortcut(QKeySequence("P" if used else ""))
+
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu for what is selected."""
         menu = QMenu(parent)

@@ -14,9 +14,11 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from app.library import Keeping, Library
+from app.keeping import Keeping
+from app.library import Library
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
@@ -35,6 +37,7 @@ class Runner(QObject):
 
     began = Signal()
     moved = Signal()  # there is something new in `following`
+    stopping = Signal()  # the run has been asked to end
     ended = Signal()  # `following.finished` is there, and the file is closed
     swept = Signal(int)  # processes that an earlier, killed program had left behind
 
@@ -46,6 +49,7 @@ class Runner(QObject):
         self._events: collections.deque[wire.Event] = collections.deque()
         self._run: Run | None = None
         self._stopping = threading.Event()
+        self._broken: wire.Finished | None = None  # how a run ends that sent what cannot be
         self._closed = False
         self._keeping: Keeping | None = None
         self._timer = QTimer(self)
@@ -55,6 +59,11 @@ class Runner(QObject):
         self.following: Following | None = None
         self.is_running = False
         self._thread.submit(self._sweep)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Has the run under way been asked to end?"""
+        return self.is_running and self._stopping.is_set()
 
     @property
     def kept_as(self) -> str | None:
@@ -80,6 +89,7 @@ class Runner(QObject):
         assert not self.is_running
         self._library.check_writable()
         self._stopping.clear()
+        self._broken = None
         self._events.clear()
         self._keeping = Keeping(self._library)
         self.following = Following(experiment)
@@ -91,19 +101,25 @@ class Runner(QObject):
 
     def stop(self) -> None:
         """Ask the run to end; `ended` comes within a quarter of a second."""
-        self._stopping.set()
-        if self._run is not None:
-            self._run.stop()
+        if self.is_running and not self._stopping.is_set():
+            self._ask_to_end()
+            self.stopping.emit()
 
     def close(self) -> None:
         """End the run and every process; returns when they are gone."""
         if self._closed:
             return
         self._closed = True
-        self.stop()
+        self._ask_to_end()
         self._thread.submit(self._engine.close)
         self._thread.shutdown(wait=True)
         self._timer.stop()
+
+    def _ask_to_end(self) -> None:
+        self._stopping.set()
+        run = self._run  # the thread takes it away when it has ended
+        if run is not None:
+            run.stop()
 
     def _sweep(self) -> None:
         count = sweep()
@@ -123,7 +139,6 @@ class Runner(QObject):
                     finished = event
                 else:
                     self._events.append(event)
-            keeping.close()
             assert finished is not None  # a run always ends in one
         except Exception as error:  # a run ends in a sentence, also where it could not begin
             log.exception("a run could not be followed")
@@ -133,6 +148,7 @@ class Runner(QObject):
             finished = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
         finally:
             self._run = None
+        keeping.close()
         self._events.append(finished)
 
     def _take(self) -> None:
@@ -142,9 +158,21 @@ class Runner(QObject):
             return
         until_s = time.perf_counter() + BUDGET_S
         while self._events and time.perf_counter() < until_s:
-            following.add(self._events.popleft())
+            self._add(following, self._events.popleft())
         self.moved.emit()
         if following.finished is not None:
             self._timer.stop()
             self.is_running = False
             self.ended.emit()
+
+    def _add(self, following: Following, event: wire.Event) -> None:
+        """Take one event; a row that is none of this experiment ends the run as a failed one."""
+        if self._broken is None:
+            try:
+                following.add(event)
+            except msgspec.ValidationError as error:
+                problem = wire.ProblemSent(key="wire_broken", values={"reason": str(error)})
+                self._broken = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+                self.stop()
+        elif isinstance(event, wire.Finished):
+            following.add(self._broken)

@@ -71,19 +71,18 @@ class Session(QObject):
         """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
         from app.window.background import Background
         from app.window.runner import Runner
-        from app.window.watcher import QUIET_HZ, Watcher
+        from app.window.watcher import Watcher
         from experiments.engine.jobs import Engine
 
+        self.runner, self.watcher = Runner(self.library, Engine()), Watcher()
         self.background = Background()
         self.background.troubled.connect(self.troubled)
-        self.runner = Runner(self.library, Engine())
         self.runner.swept.connect(self._tell_swept)
         self.runner.ended.connect(self.refresh_runs)
-        self.runner.began.connect(lambda: self.watcher.set_rate(QUIET_HZ))
-        self.watcher = Watcher()
         self.watcher.sampled.connect(self.sampled)
         self.watcher.inspected.connect(self._take_machine)
-        self.watcher.ended.connect(lambda: self.troubled.emit(Problem("watch_ended")))
+        self.watcher.not_inspected.connect(self._tell_unknown)
+        self.watcher.ended.connect(self._tell_unwatched)
         self.refresh_runs()
         if self.context.has_fake_machine:
             self.background.do(lambda: self.context.machine, self._use_machine)
@@ -96,6 +95,7 @@ class Session(QObject):
         if self.is_awake:
             self.watcher.close()
             self.runner.close()
+            self.library.close()
             self.background.close()
 
     def refresh_runs(self) -> None:
@@ -117,13 +117,20 @@ class Session(QObject):
     def _tell_swept(self, count: int) -> None:
         self.tell(self.words.say("notes.swept", {"count": count}))
 
+    def _tell_unwatched(self) -> None:
+        say = self.words.say
+        self.tell(say("frame.unwatched"), say("frame.watch_again"), self.watcher.start)
+
+    def _tell_unknown(self, problem: Problem) -> None:
+        self.troubled.emit(Problem("machine_not_read", {"reason": self.say(problem)}))
+
     def _take_machine(self, plain: dict[str, Any]) -> None:
         from machine.model import BadMachine, from_json
 
         try:
             self._use_machine(from_json(plain))
         except BadMachine as error:
-            self.troubled.emit(Problem("machine_refused", {"name": "worker", "reason": str(error)}))
+            self.troubled.emit(Problem("machine_not_read", {"reason": str(error)}))
 
     def _use_machine(self, machine: Machine) -> None:
         from app.window.entries import suited

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -32,7 +31,7 @@ def _between(least: float, most: float, default: float) -> Any:
     def holds(value: object) -> bool:
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
-        return math.isfinite(value) and least <= value <= most
+        return least <= value <= most
 
     return field(default=default, metadata={"holds": holds})
 
@@ -49,7 +48,6 @@ class Settings:
     mode: str = _one_of("system", "light", "dark")
     worn: str = _one_of("dark", "light")  # last time, so that the first paint need not ask
     zoom: float = _between(0.8, 2.0, 1.0)  # the ends of theme.ZOOMS
-    motion: str = _one_of("system", "none")
     letters: bool = _any(True)  # do single letters act as shortcuts?
     closing: str = _one_of("ask", "finish", "stop")  # what becomes of a run as the window closes
     live_hz: float = _between(0.1, 20.0, 2.0)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from types import SimpleNamespace
 
 from app.context import Context, ExitCode
 
-if TYPE_CHECKING:
-    import argparse
+QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two: the session of the desktop ends
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
-    """Open the window; without a display, say why in one line and take the tour in the terminal."""
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Open the window; where none can, say why in one line and take the tour in the terminal.
+
+    Raises Trouble for a fake machine that cannot be read.
+    """
     from app.window.display import loses_references, reason
 
+    if context.has_fake_machine:
+        _ = context.machine  # read now: a wrong file is a wrong command line
     problem = reason() or loses_references()
     if problem is not None:
         from app.terminal.tour import run as tour
 
         context.complain(problem)
-        return tour(options, context)
+        return tour(context)
     return _open(context)
 
 
 def _open(context: Context) -> ExitCode:
-    os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")  # it would look for PyQt first
     from PySide6.QtWidgets import QApplication
 
     from app.window.session import Session
@@ -64,9 +68,21 @@ def _open(context: Context) -> ExitCode:
     window.painted.connect(wake)
     window.closed.connect(application.quit)
     window.show()
+    _quit_by_signal(application.quit)
     try:
         application.exec()
     finally:
+        single.close()  # first: to end what runs may take a moment, and the window is gone
         session.close()
-        single.close()
     return ExitCode.DONE
+
+
+def _quit_by_signal(leave: Callable[[], object]) -> None:
+    """Leave in order when asked from outside: raised in the middle of Qt, Ctrl-C would crash it.
+
+    Python looks for signals when it runs anything, here with the timers of the status line.
+    """
+    for name in QUITTING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: leave())

@@ -32,7 +32,6 @@ class Status(QObject):
         self._texts.timeout.connect(self._refresh)
         self._power = QTimer(self, interval=POWER_EVERY_MS)
         self._power.timeout.connect(self._ask_power)
-        line.show_machine(session.words.say("frame.reading_machine"))
         line.stop_wanted.connect(lambda: session.runner.stop())
         line.run_wanted.connect(self._show_run)
         session.machine_changed.connect(self._show_machine)
@@ -52,6 +51,7 @@ class Status(QObject):
     def _wake(self) -> None:
         self._session.runner.began.connect(self._show_running)
         self._session.runner.ended.connect(self._show_running)
+        self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
         self._power.start()
         self._ask_power()
@@ -72,6 +72,10 @@ class Status(QObject):
         if busy:
             self._busy.append(sum(busy))
 
+    def _forget_load(self) -> None:
+        self._busy.clear()
+        self._line.show_load("")
+
     def _refresh(self) -> None:
         say = self._session.words.say
         if len(self._busy) == SAMPLES and not self._session.runner.is_running:
@@ -80,8 +84,7 @@ class Status(QObject):
             key = "frame.quiet" if mean < QUIET_BELOW else "frame.busy"
             self._line.show_load(say(key, values))
         elif self._session.runner.is_running:
-            self._busy.clear()  # what the run itself uses says nothing of others
-            self._line.show_load("")
+            self._forget_load()  # what the run itself uses says nothing of others
         self._show_running()
         self._say_place()
 

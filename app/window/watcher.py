@@ -1,42 +1,55 @@
-"""What is this machine, and what is it doing now? The light worker that inspects and watches."""
+"""What is this machine, and what is it doing now? The light worker that inspects and watches.
+
+A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
+from experiments.problems import Problem
+
+log = logging.getLogger(__name__)
 
 QUIET_HZ = 2.0  # while nobody looks closer, and always while an experiment runs
+PAUSE_MS = 1000  # before another worker takes the place of one that died
+REPLACEMENTS = 3
 
 
 class Watcher(QObject):
-    """One plain worker that lives as long as the window."""
+    """One plain worker at a time, as long as the window lives."""
 
     inspected = Signal(object)  # dict, as of `machine.model.to_json`
+    not_inspected = Signal(object)  # Problem: why there is none
     sampled = Signal(object)  # wire.Sample
-    ended = Signal()  # the worker has gone, though nobody asked it to
+    ended = Signal()  # the workers have gone, though nobody asked them to
     _heard = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
         self._worker: Worker | None = None
         self._thread: threading.Thread | None = None
-        self._closing = False
+        self._hz = QUIET_HZ
+        self._replaced = 0
+        self._is_inspected = self._closing = False
+        self._pause = QTimer(self, interval=PAUSE_MS, singleShot=True)
+        self._pause.timeout.connect(self._begin)
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
-    def start(self, hz: float = QUIET_HZ) -> None:
-        """Inspect the machine, then send samples."""
-        self._worker = Worker(guarded=False)
-        self._worker.send(wire.Watch(hz=hz))
-        self._worker.send(wire.Inspect())
-        self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
-        self._thread.start()
+    def start(self) -> None:
+        """Inspect the machine, then send samples; does nothing while that is under way."""
+        if self._worker is None and not self._pause.isActive() and not self._closing:
+            self._replaced = 0
+            self._begin()
 
     def set_rate(self, hz: float) -> None:
         """Send samples at another rate from now on."""
+        self._hz = hz
         if self._worker is not None:
             self._worker.send(wire.Rate(hz=hz))
 
@@ -48,20 +61,35 @@ class Watcher(QObject):
     def close(self) -> None:
         """End the worker."""
         self._closing = True
+        self._pause.stop()
         if self._worker is not None and self._thread is not None:
-            self._worker.close()
+            self._worker.end()
             self._thread.join()
             self._worker = self._thread = None
 
+    def _begin(self) -> None:
+        try:
+            self._worker = Worker(guarded=False)
+        except OSError as error:  # no room for another process
+            log.info("no worker to watch: %s", error)
+            self._replace()
+            return
+        self._worker.send(wire.Watch(hz=self._hz))
+        if not self._is_inspected:
+            self._worker.send(wire.Inspect())
+        self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
+        self._thread.start()
+
     def _read(self, worker: Worker) -> None:
-        while line := worker.readline():
-            try:
+        try:
+            while line := worker.readline():
                 event = wire.decode_event(line)
-            except wire.BadMessage:
-                break
-            if isinstance(event, wire.Hello):
-                worker.pid = event.pid
-            self._heard.emit(event)
+                if isinstance(event, wire.Hello):
+                    worker.pid = event.pid
+                self._heard.emit(event)
+        except wire.BadMessage as error:
+            log.info("the worker that watches cannot be understood: %s", error)
+        worker.close()  # here: to close a pipe that another thread reads would wait for it
         self._heard.emit(None)
 
     @Slot(object)
@@ -71,6 +99,28 @@ class Watcher(QObject):
         if isinstance(event, wire.Sample):
             self.sampled.emit(event)
         elif isinstance(event, wire.Whole):
+            self._is_inspected = True
             self.inspected.emit(event.value)
+        elif isinstance(event, wire.Finished) and event.problem is not None:
+            self._give_up(Problem(event.problem.key, event.problem.values))
         elif event is None:
+            assert self._thread is not None
+            self._thread.join()  # that was its last word
+            self._worker = self._thread = None
+            self._replace()
+
+    def _give_up(self, problem: Problem) -> None:
+        """Something has failed in the worker, which watches no more then."""
+        if not self._is_inspected:
+            self._is_inspected = True  # another try would end in the same way
+            self.not_inspected.emit(problem)
+        if self._worker is not None:
+            self._worker.end()
+
+    def _replace(self) -> None:
+        """Begin again after a pause; say so where that has not helped."""
+        self._replaced += 1
+        if self._replaced <= REPLACEMENTS:
+            self._pause.start()
+        else:
             self.ended.emit()

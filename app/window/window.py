@@ -6,7 +6,6 @@ loaded that is not needed for it. `furnish` brings all the rest right after.
 
 from __future__ import annotations
 
-import base64
 import importlib
 from typing import TYPE_CHECKING
 
@@ -104,6 +103,7 @@ class Window(QWidget):
                 before.leave()
                 self._back.append(before.name)
             self._stack.setCurrentWidget(place)
+            self._notices.raise_()  # what is shown last would cover them
             self._rail.choose(place.name)
             shown = {"place": self.session.words.say(f"places.{place.name}")}
             self.setWindowTitle(self.session.words.say("frame.title", shown))
@@ -152,7 +152,8 @@ class Window(QWidget):
         settings = self.session.settings
         self.resize(self.screen().availableGeometry().size().boundedTo(QSize(*AT_FIRST)))
         if settings.geometry:
-            self.restoreGeometry(QByteArray(base64.b64decode(settings.geometry)))
+            # What is no base64 is skipped: a damaged file must not stop the window.
+            self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode("ascii", "ignore")))
 
     def _tell(self, text: str, action: str, act: object) -> None:
         self._notices.tell(text, action or None, act if callable(act) else None)
@@ -175,6 +176,12 @@ class Window(QWidget):
     def _foot(self) -> QRect:
         return QRect(0, self.height() - FOOT, self.width(), FOOT)
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go through what is seen now as one reads it."""
+        from widgets.tab_order import go_on
+
+        return go_on(self, forward=forward)
+
     def changeEvent(self, event: QEvent) -> None:
         """Follow the desktop from light to dark."""
         super().changeEvent(event)
@@ -187,7 +194,7 @@ class Window(QWidget):
             if not self._closing.may_close():
                 event.ignore()
                 return
-            geometry = base64.b64encode(self.saveGeometry().data()).decode()
+            geometry = bytes(self.saveGeometry().toBase64().data()).decode()
             self.preferences.keep(geometry=geometry)
             self.preferences.save()
         event.accept()

@@ -38,8 +38,13 @@ class Following:
         return sum(len(rows) for rows in self.tables.values())
 
     def add(self, event: wire.Event) -> None:
-        """Take the next event. Raises msgspec.ValidationError for a row of another version."""
+        """Take the next event; rows of a table that the experiment does not know are left out.
+
+        Raises msgspec.ValidationError for a row of another version.
+        """
         if isinstance(event, wire.Row):
+            if event.table not in self.tables:
+                return
             row = msgspec.convert(event.row, self.experiment.tables[event.table])
             self.tables[event.table].append(row)
             self.drawn_from[event.table] += 1

@@ -108,16 +108,21 @@ class Recorder:
             return
         if self._unwritten:
             self._write()
-        try:
-            os.fsync(self._file)
-        except OSError as error:
-            self.problem = self.problem or error
-        os.close(self._file)
-        self._file = -1
+        file, self._file = self._file, -1
+        for last in (os.fsync, os.close):  # a disk elsewhere may tell only now that it is full
+            try:
+                last(file)
+            except OSError as error:
+                self.problem = self.problem or error
 
     def rescue(self, path: Path) -> None:
-        """Copy the run with all its lines to another place. Raises OSError."""
-        path.write_bytes(self.path.read_bytes() + b"".join(self._unwritten))
+        """Copy the run with all its lines to another place. Raises OSError, leaving nothing."""
+        try:
+            path.write_bytes(self.path.read_bytes() + b"".join(self._unwritten))
+        except OSError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
 
     def _write(self) -> None:
         try:

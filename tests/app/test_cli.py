@@ -134,7 +134,7 @@ def test_the_version_is_told(coreopsis, arguments):
 
 
 def test_the_load_is_told_as_json_lines(coreopsis):
-    said = coreopsis("watch", "--json", "--hz", "20", "--for", "0.5")
+    said = coreopsis("watch", "--json", "--hz", "20", "--for", "1.5")
     samples = [wire.decode_event(line.encode() + b"\n") for line in said.lines]
 
     assert said.code == 0
@@ -565,3 +565,24 @@ def test_a_worker_answers_nonsense_in_words(coreopsis):
     assert finished.outcome is wire.Outcome.FAILED
     assert finished.problem.key == "command_unreadable"
     assert until(lambda: not coreopsis.living())
+
+
+# --- the window, where none can open --------------------------------------------------------------
+
+
+def test_a_fake_machine_that_cannot_be_read_opens_no_window(coreopsis):
+    said = coreopsis("--fake-machine", "missing.json", QT_QPA_PLATFORM="offscreen")
+
+    assert said.code == 2
+    assert said.err.startswith("Cannot read a machine from missing.json")
+    assert said.out == ""
+
+
+def test_a_fake_machine_is_shown_and_not_measured_in_the_tour(coreopsis, machine_file):
+    said = coreopsis("--fake-machine", machine_file, **{HIDE: "PySide6"})
+
+    assert said.code == 2
+    assert "The window needs PySide6" in said.err
+    assert "12 cores" in said.out
+    assert "can be looked at, not measured" in said.err
+    assert coreopsis.runs == []

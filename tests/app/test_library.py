@@ -11,7 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.library import META_SUFFIX, Keeping, Library, Meta, read_meta
+from app import library as library_module
+from app.keeping import Keeping
+from app.library import META_SUFFIX, Library, Meta, read_meta
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.problems import Trouble
@@ -528,7 +530,8 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
 WRITE = """
 import sys
 from pathlib import Path
-from app.library import Keeping, Library, Meta
+from app.keeping import Keeping
+from app.library import Library, Meta
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
@@ -635,7 +638,8 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 
 REFUSED = """
 import json
-from app.library import Keeping, Library, Meta
+from app.keeping import Keeping
+from app.library import Library, Meta
 from experiments.problems import Trouble
 from tests.app.recordings import burst
 
@@ -722,8 +726,45 @@ def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_w
     fills_up, tmp_path, monkeypatch, caplog
 ):
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
-    monkeypatch.setattr("app.library.Path.cwd", lambda: tmp_path / "missing")
+    monkeypatch.setattr("app.keeping.Path.cwd", lambda: tmp_path / "missing")
 
     problem = fills_up(burst())
 
     assert problem.key == "run_not_kept"
+
+
+def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):
+    path = keep(library, burst())
+    os.mkfifo(path.parent / "pipe.coreopsis.jsonl")  # to read it would wait for ever
+    (path.parent / os.fsdecode(b"\xff.coreopsis.jsonl")).write_bytes(path.read_bytes())
+
+    assert [run.path for run in library.runs()] == [path]
+
+
+def test_a_list_that_nobody_waits_for_any_more_is_read_no_further(library, monkeypatch):
+    for number in range(3):
+        keep(library, burst(at=f"2026-05-0{number + 1}T00:00:00+00:00"))
+    read_one, read = library_module._facts, []
+
+    def facts(path):
+        read.append(path)
+        library.close()  # as the window does, in another thread
+        return read_one(path)
+
+    monkeypatch.setattr(library_module, "_facts", facts)
+
+    assert len(library.runs()) == len(read) == 1
+    assert len(Library(library.folder).runs()) == 3  # what was read before is not read again
+    assert len(read) == 3
+
+
+def test_a_run_that_cannot_be_deleted_keeps_what_was_said_of_it(library):
+    path = keep(library, burst())
+    (kept,) = library.runs()
+    library.describe(kept, Meta(note="mine"))
+    (library.folder / "bin").mkdir()
+    (library.folder / "bin" / path.name).mkdir()  # in the way
+
+    trouble(lambda: library.delete(kept))
+
+    assert library.runs()[0].meta.note == "mine"

@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.library import Keeping, Library
+from app.keeping import Keeping
+from app.library import Library
 from experiments.catalogue import SHELVES, Catalogue
 from experiments.engine import messages as wire
 from experiments.engine.guardian import MARK

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.units import digits, show, unit_of
+from experiments.units import digits, show, unbroken, unit_of
 
 GIB = 2**30
 
@@ -98,3 +98,16 @@ def test_every_finite_number_can_be_shown(value, unit):
 @given(st.floats(min_value=1e-9, max_value=1e12))
 def test_what_is_shown_is_the_number_to_three_digits(value):
     assert float(digits(value)) == pytest.approx(value, rel=0.0051)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("took 105 ms, and 48.2 ms in a row", "took 105_ms, and 48.2_ms in a row"),
+        ("17.8 GB/s of 20 GB/s", "17.8_GB/s of 20_GB/s"),
+        ("87.1 % of 2 workers", "87.1_% of 2 workers"),
+        ("4 KiB pages, 30 seconds, 3 s.", "4_KiB pages, 30 seconds, 3_s."),
+    ],
+)
+def test_no_line_ends_between_a_number_and_its_unit(text, kept):
+    assert unbroken(text).replace("\N{NO-BREAK SPACE}", "_") == kept

@@ -58,3 +58,19 @@ def test_the_english_words_can_be_read():
     english = words.load("en")
 
     assert english.say("shelves.memory") == "Memory"
+
+
+def test_a_text_is_there_for_a_second_thread_while_the_first_still_reads_it(monkeypatch):
+    english, said = words.load("en"), []
+    flatten = words._flatten
+
+    def flatten_and_meanwhile(*given) -> None:
+        if not said:
+            said.append(None)
+            said[0] = english.say("shelves.memory")  # as another thread may, between two steps
+        flatten(*given)
+
+    monkeypatch.setattr(words, "_flatten", flatten_and_meanwhile)
+
+    assert english.say("shelves.python-at-work") == "Python at work"
+    assert said == ["Memory"]

@@ -154,6 +154,6 @@ def opened(data: Path, **environment: str) -> Iterator[Program]:
             yield program
         finally:
             said = program.close()
-        assert said == ""
+        assert said == "", said
     finally:
         screen.close()

@@ -41,6 +41,15 @@ def export(program: Program, path, how) -> None:
     program.take_keys("Coreopsis")
 
 
+def tab_to(program: Program, name: str) -> None:
+    """Press Tab until what is called so has the focus; a round is shorter than this."""
+    for _ in range(60):
+        if program.ask("tell")["focus"] == name:
+            return
+        program.press("Tab")
+    raise AssertionError(f"Tab does not reach {name}")
+
+
 def test_everything_by_the_mouse_alone(coreopsis: Program, tmp_path):
     coreopsis.click("Experiments")
     coreopsis.click(QUESTION)
@@ -60,6 +69,14 @@ def test_everything_by_the_mouse_alone(coreopsis: Program, tmp_path):
     coreopsis.click(PLOT, button=3)
     coreopsis.click("Show all")
     coreopsis.wait_until(lambda told: told["zoomed"] == [])
+
+    def save_by_menu() -> None:
+        coreopsis.click(PLOT, button=3)
+        coreopsis.click("Save as PNG…")
+
+    picture = tmp_path / "ladder.png"
+    export(coreopsis, picture, save_by_menu)
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
     coreopsis.click("Compare")
     coreopsis.click("just now")
@@ -92,10 +109,7 @@ def test_everything_by_the_keyboard_alone(coreopsis: Program, tmp_path):
         assert coreopsis.wait_until(has_ended)["outcome"] == "completed"
         coreopsis.wait_until(shows("experiments", runs))
 
-    for _ in range(60):  # Tab reaches the plot
-        if coreopsis.ask("tell")["focus"] == PLOT:
-            break
-        coreopsis.press("Tab")
+    tab_to(coreopsis, PLOT)
     coreopsis.press("plus", "plus", "Right", "Right")
     coreopsis.wait_until(lambda told: PLOT in told["zoomed"])
     coreopsis.press("0")
@@ -104,6 +118,14 @@ def test_everything_by_the_keyboard_alone(coreopsis: Program, tmp_path):
     picture = tmp_path / "ladder.svg"
     export(coreopsis, picture, lambda: coreopsis.press("ctrl+s"))
     assert "<svg" in picture.read_text()[:500]
+
+    tab_to(coreopsis, "Compare")
+    coreopsis.press("Return")
+    coreopsis.wait_for("just now")
+    coreopsis.press("Down", "Return")
+    coreopsis.wait_for("Stop comparing")
+    tab_to(coreopsis, "Stop comparing")
+    coreopsis.press("Return")
 
     coreopsis.press("ctrl+5")
     coreopsis.wait_until(shows("runs", 3))
@@ -128,10 +150,10 @@ def test_a_second_start_brings_the_first_window_to_the_front_and_ends(coreopsis:
 
 def test_a_run_outlives_the_window_that_is_closed_during_it(coreopsis: Program, tmp_path):
     coreopsis.take_keys("Coreopsis")
-    coreopsis.press("ctrl+3", "Down", "Down", "Return")
+    coreopsis.press("ctrl+3", "Down", "Return")  # the first card, which has the longest quick run
     coreopsis.wait_for("Not measured here yet")
-    coreopsis.press("F5")
-    coreopsis.wait_until(is_running)
+    coreopsis.press("shift+F5")
+    coreopsis.wait_until(lambda told: told["running"])
 
     coreopsis.press("ctrl+q")
     coreopsis.click("Let it finish in the background")

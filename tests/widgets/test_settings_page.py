@@ -10,7 +10,7 @@ from tests.widgets.sheets import WORDS, Below
 from widgets.settings_page import SettingsDialog
 from widgets.theme import ZOOMS
 
-VALUES = {"mode": "system", "zoom": 1.0, "motion": "system", "letters": True, "closing": "ask"}
+VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask"}
 
 
 def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
@@ -26,19 +26,16 @@ def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
 
 
 def test_it_shows_what_is_set_and_changes_nothing_by_itself(qtbot):
-    page = opened(qtbot, mode="light", motion="none", letters=False, closing="stop", zoom=1.3)
+    page = opened(qtbot, mode="light", letters=False, closing="stop", zoom=1.3)
 
     assert page.mode.buttons["light"].isChecked()
-    assert page.motion.buttons["none"].isChecked()
     assert page.closing.buttons["stop"].isChecked()
     assert not page.letters.isChecked()
     assert page.folder.text() == "/a/folder"
     assert page.changes == []
 
 
-@pytest.mark.parametrize(
-    ("setting", "choice"), [("mode", "dark"), ("motion", "none"), ("closing", "finish")]
-)
+@pytest.mark.parametrize(("setting", "choice"), [("mode", "dark"), ("closing", "finish")])
 def test_a_choice_holds_at_once(qtbot, setting, choice):
     page = opened(qtbot)
 
@@ -100,10 +97,9 @@ def test_every_control_has_a_name_and_is_reached_by_tab(qtbot):
 
     assert reached[1] in page.mode.buttons.values()
     assert reached[2:4] == [page.smaller, page.larger]
-    assert reached[4] in page.motion.buttons.values()
-    assert reached[5] is page.letters
-    assert reached[6] in page.closing.buttons.values()
-    assert reached[7].text() == WORDS.say("settings.open_folder")
+    assert reached[4] is page.letters
+    assert reached[5] in page.closing.buttons.values()
+    assert reached[6].text() == WORDS.say("settings.open_folder")
     assert all(control.accessibleName() or control.text() for control in reached)
 
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from widgets.theme import MODES, load
+from widgets.theme import MODES, ink_on, load, load_colour
 
 WORDS = ("ink", "soft", "accent_word", "attention", "fault", "good")
 MARKS = ("accent",)
@@ -39,7 +39,9 @@ def test_words_can_be_read_on_every_ground(mode, behind):
 def test_marks_can_be_seen_on_every_ground(mode, behind):
     theme = load(mode)
 
-    for colour in (*theme.series, *(getattr(theme, name) for name in MARKS)):
+    series = [theme.series_colour(place) for place in range(2 * len(theme.series))]
+    assert len(set(series)) == len(series)
+    for colour in (*series, *(getattr(theme, name) for name in MARKS)):
         assert contrast(colour, getattr(theme, behind)) >= 3.0, colour
 
 
@@ -49,6 +51,44 @@ def test_words_on_what_is_chosen_can_be_read(mode):
 
     assert contrast(theme.on_accent, theme.accent) >= 4.5
     assert contrast(theme.accent_word, theme.accent_wash) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_word_can_be_read_on_a_selected_line(mode):
+    theme = load(mode)
+
+    for name in WORDS:
+        assert contrast(getattr(theme, name), theme.accent_wash) >= 4.5, name
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_colours_of_code_can_be_read(mode):
+    theme = load(mode)
+    colours = [theme.accent_word, theme.soft]
+    colours += [theme.series_colour(place, word=True) for place in (1, 2)]
+
+    for colour in colours:
+        assert contrast(colour, theme.panel) >= 4.5
+    assert contrast(theme.ink, theme.accent_wash) >= 4.5  # where it is selected
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_numbers_on_colours_of_load_can_be_read(mode):
+    theme = load(mode)
+
+    for step in range(101):
+        colour = load_colour(theme, step / 100)
+        assert contrast(ink_on(colour).name(), colour.name()) >= 4.5, step
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("behind", ["ground", "panel", "line"])
+def test_a_ring_around_what_has_the_focus_is_seen(mode, behind):
+    """Beside a hairline too: without the focus there is one in its place."""
+    theme = load(mode)
+
+    for name in ("accent", "attention", "ink"):
+        assert contrast(getattr(theme, name), getattr(theme, behind)) >= 3.0, name
 
 
 def test_text_grows_with_the_zoom():

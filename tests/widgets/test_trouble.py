@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -93,11 +95,12 @@ def test_a_long_sentence_is_wholly_seen_in_a_narrow_box(qtbot):
 
 
 @pytest.fixture
-def dialog(qtbot, window) -> CrashDialog:
+def dialog(qtbot, window) -> Iterator[CrashDialog]:
     made = CrashDialog("the report", WORDS, window)
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     made.open()
-    return made
+    yield made
+    made.close()
 
 
 def test_to_go_on_is_what_enter_and_escape_do(qtbot, dialog):

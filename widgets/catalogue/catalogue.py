@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.words import Words
 from widgets.basics import button, column, label
@@ -16,9 +16,10 @@ from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.offer import Offer, State
 from widgets.catalogue.shelf_grid import ShelfGrid
 from widgets.look import Look
+from widgets.place_head import BELOW, MARGINS, PlaceHead
 from widgets.theme import STEP
 
-MARGIN, TOP = 8 * STEP, 6 * STEP
+MARGIN = MARGINS[0]
 SURPRISE_S = 30.0  # no surprise takes longer
 
 
@@ -30,7 +31,6 @@ class Catalogue(QWidget):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words = words
-        self._title = label(words.say("catalogue.title"), "title")
         self._bar = FilterBar(words, look)
         self._grid = ShelfGrid(words, look)
         self._bar.changed.connect(self._filter)
@@ -45,16 +45,17 @@ class Catalogue(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self._grid)
         self._nothing = self._sentence()
-        self._head = QGridLayout()
-        self._head.setContentsMargins(MARGIN, TOP, MARGIN, 4 * STEP)
-        self._head.setHorizontalSpacing(4 * STEP)
-        self._head.setVerticalSpacing(2 * STEP)
-        self._head.addWidget(self._title, 0, 0)
-        self._head.setColumnStretch(1, 1)
+        about, title = (
+            label(words.say("catalogue.about"), "soft"),
+            label(words.say("catalogue.title"), "title"),
+        )
+        head = column(PlaceHead(about, title, self._bar))
+        left, top, right, _ = MARGINS
+        head.setContentsMargins(left, top, right, BELOW)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(self._head)
+        layout.addLayout(head)
         layout.addWidget(self._nothing)
         layout.addWidget(self._scroll, 1)
         self._find = self._action("search", self._bar.search)
@@ -111,15 +112,6 @@ class Catalogue(QWidget):
             self._fit()
 
     def _fit(self) -> None:
-        """Let the chips stand beside the title where there is room, below it else."""
-        wide = self._title.sizeHint().width() + self._bar.sizeHint().width() + 2 * MARGIN + 4 * STEP
-        self._head.removeWidget(self._bar)
-        if wide <= self.width():
-            self._head.addWidget(self._bar, 0, 2, Qt.AlignmentFlag.AlignVCenter)
-            self._bar.setMinimumWidth(self._bar.sizeHint().width())
-        else:
-            self._bar.setMinimumWidth(0)
-            self._head.addWidget(self._bar, 1, 0, 1, 3)
         self._grid.arrange(self.width(), MARGIN)
 
     def _filter(self) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from experiments.declare import Part
 from experiments.words import Words
 from widgets.basics import button, chip
 from widgets.catalogue.offer import Filter
 from widgets.flow import FlowLayout
-from widgets.icons import icon
 from widgets.look import Look
+from widgets.search_field import SearchField
 from widgets.theme import STEP
 
 LENGTHS_S = (10.0, 30.0, 120.0)
@@ -31,7 +31,7 @@ class FilterBar(QWidget):
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
-        self._words, self._look = words, look
+        self._words = words
         self.filter = Filter()
         self._part = MenuChip(words.say("catalogue.any_part"), words.say("catalogue.part_help"))
         self._length = MenuChip(
@@ -40,15 +40,10 @@ class FilterBar(QWidget):
         self._here = chip(words.say("catalogue.only_here"), checkable=True)
         self._here.setToolTip(words.say("catalogue.only_here_help"))
         self._here.toggled.connect(lambda _on: self._read())
-        self._search = Search()
-        self._search.setPlaceholderText(words.say("catalogue.search"))
-        self._search.setAccessibleName(words.say("catalogue.search"))
+        self._search = SearchField(look, words.say("catalogue.search"), SEARCH_WIDTH)
         self._search.setToolTip(words.say("catalogue.search_help"))
         self._search.textChanged.connect(lambda _text: self._read())
         self._search.left.connect(self.left)
-        self._sign = self._search.addAction(
-            icon("search", look.theme.soft), QLineEdit.ActionPosition.LeadingPosition
-        )
         self._all = button(words.say("catalogue.show_all"), "chip", clicked=self.show_all)
         self._all.hide()
         self.surprise = button(words.say("catalogue.surprise"), "chip-main")
@@ -61,8 +56,6 @@ class FilterBar(QWidget):
         self.setLayout(
             FlowLayout(self._all, self._part, self._length, self._here, self._search, self.surprise)
         )
-        look.changed.connect(self._fit)
-        self._fit()
 
     def offer_parts(self, parts: Sequence[Part]) -> None:
         """Offer these parts of the machine to choose from."""
@@ -96,31 +89,6 @@ class FilterBar(QWidget):
             self._all.setVisible(wanted != Filter())
             self.changed.emit()
 
-    def _fit(self) -> None:
-        theme = self._look.theme
-        self._search.setFixedSize(round(SEARCH_WIDTH * theme.zoom), self._part.sizeHint().height())
-        self._sign.setIcon(icon("search", theme.soft, round(24 * theme.zoom)))
-
-
-class Search(QLineEdit):
-    """Words to look for; Enter and Down go on to what was found, Esc clears them first."""
-
-    left = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("role", "chip-search")
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Lead on to the cards."""
-        match event.key():
-            case Qt.Key.Key_Escape if self.text():
-                self.clear()
-            case Qt.Key.Key_Escape | Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Down:
-                self.left.emit()
-            case _:
-                super().keyPressEvent(event)
-
 
 class MenuChip(QPushButton):
     """A chip that opens a menu and says what is chosen in it; nothing is, at first."""
@@ -133,7 +101,7 @@ class MenuChip(QPushButton):
         self.value: Any = None
         self.setProperty("role", "chip")
         self.setCheckable(True)
-        self.setAutoDefault(False)
+        self.setAutoDefault(True)  # Enter opens it too
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)

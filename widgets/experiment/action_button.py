@@ -20,7 +20,7 @@ class ActionButton(QPushButton):
         self._action, self._hint = action, hint
         self.setProperty("role", role)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(False)
+        self.setAutoDefault(True)  # Enter presses it too
         self.clicked.connect(lambda _checked=False: action.trigger())
         action.changed.connect(self._follow)
         self._follow()
@@ -58,8 +58,8 @@ class ActionButton(QPushButton):
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut the words."""
-        return self.sizeHint()
+        """Never cut the words; the hint is left out where it has no room."""
+        return super().sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame of the style, and words and hint in it."""
@@ -80,11 +80,13 @@ class ActionButton(QPushButton):
         words, hint = metrics.horizontalAdvance(self.text()), metrics.horizontalAdvance(self.hint)
         room = self.rect()
         gap = self._gap() if self.hint else 0
+        if words + gap + hint > room.width() - 2 * gap:
+            gap = hint = 0
         left = (room.width() - words - gap - hint) // 2
         painter.setPen(self.palette().buttonText().color())
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(room.adjusted(left, 0, 0, 0), middle, self.text())
-        if self.hint:
+        if hint:
             font = painter.font()
             font.setWeight(font.Weight.Normal)
             painter.setFont(font)
@@ -100,7 +102,7 @@ class ActionChip(QPushButton):
         self._action = action
         self.setProperty("role", "chip")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAutoDefault(False)
+        self.setAutoDefault(True)  # Enter presses it too
         self.setCheckable(action.isCheckable())
         self.clicked.connect(lambda _checked=False: action.trigger())
         action.changed.connect(self._follow)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
 from experiments.words import Words
-from widgets.basics import button, chip, column, row
+from widgets.basics import chip, column, row
 from widgets.experiment.python_colours import PythonColours
 from widgets.flow import FlowLayout
 from widgets.look import Look
@@ -35,11 +35,13 @@ class CodeView(QWidget):
         self._text.setTabChangesFocus(True)
         self._text.setAccessibleName(words.say("page.code"))
         self._colours = PythonColours(self._text.document(), look)
-        copy = button(words.say("page.copy"), clicked=self.copy)
-        save = button(words.say("page.save_code"), clicked=self._save)
-        top = row(copy, save)
-        head = row(self._chooser, top, space=4 * STEP)
+        copy, save = chip(words.say("page.copy")), chip(words.say("page.save_code"))
+        copy.clicked.connect(lambda: self.copy())
+        save.clicked.connect(lambda: self._save())
+        uses = row(copy, save)
+        head = row(self._chooser, uses, space=4 * STEP)
         head.setStretch(0, 1)
+        head.setAlignment(uses, Qt.AlignmentFlag.AlignTop)
         self.setLayout(column(head, self._text, space=3 * STEP))
         look.changed.connect(self._dress)
         self._dress()

@@ -26,8 +26,9 @@ class DataSide(QWidget):
         super().__init__()
         self._table = DataTable(experiment, words, look)
         self._table.csv_wanted.connect(self.csv_wanted)
-        self._facts = FactsList()
+        self._facts = FactsList(look)
         self._facts_title = label(words.say("page.conditions"), "panel-title")
+        self.setFocusProxy(self._table)
         self.setLayout(column(self._table, self._facts_title, self._facts, space=3 * STEP))
 
     def show_run(

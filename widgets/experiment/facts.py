@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel
 
-from widgets.basics import label, row
-from widgets.flow import FlowLayout
-from widgets.theme import STEP
+from widgets.look import Look
+
+BESIDE, BETWEEN = "&nbsp; ", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
 
 
-class FactsList(QWidget):
-    """Facts side by side, as many in a line as there is room for."""
+class FactsList(QLabel):
+    """A paragraph of facts: it breaks wherever its line ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Look) -> None:
         super().__init__()
-        self._flow = FlowLayout(space=STEP)
-        self.setLayout(self._flow)
+        self._look = look
+        self._facts: Sequence[tuple[str, str]] = ()
+        self.setProperty("role", "note")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        look.changed.connect(self._write)
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
         """Show other facts."""
-        while (item := self._flow.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for name, value in facts:
-            self._flow.addWidget(_fact(name, value))
-        self.updateGeometry()
+        self._facts = facts
+        self._write()
 
-
-def _fact(name: str, value: str) -> QWidget:
-    made = QWidget()
-    shown = label(value, "note")
-    shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    shown.setAccessibleName(f"{name}: {value}")
-    inside = row(label(name, "soft"), shown, space=2 * STEP)
-    inside.setContentsMargins(0, 0, 4 * STEP, 0)
-    made.setLayout(inside)
-    return made
+    def _write(self) -> None:
+        soft = self._look.theme.soft
+        facts = (
+            f'<span style="color:{soft}">{escape(name)}</span>{BESIDE}{escape(value)}'
+            for name, value in self._facts
+        )
+        self.setText(BETWEEN.join(facts))
+        self.setAccessibleName("; ".join(f"{name}: {value}" for name, value in self._facts))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from experiments.words import Words
 from widgets.basics import button, column, label, row
 from widgets.experiment.action_button import ActionChip
+from widgets.place_head import PlaceHead, chip_row
 from widgets.theme import STEP
 
 
@@ -25,8 +26,9 @@ class Header(QWidget):
         self._shelf = label("", "soft")
         self._title = label("", "title", wrap=True)
         self._chips = {action: ActionChip(action) for action in (*sides, *extras)}
-        top = row(row(self._back, self._shelf, space=STEP), None, *self._chips.values())
-        self.setLayout(column(top, self._title, space=STEP))
+        way = QWidget()
+        way.setLayout(row(self._back, self._shelf, None, space=STEP))
+        self.setLayout(column(PlaceHead(way, self._title, chip_row(*self._chips.values()))))
 
     def show_experiment(self, question: str, shelf: str) -> None:
         """Name the experiment."""

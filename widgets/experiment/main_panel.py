@@ -61,6 +61,15 @@ class MainPanel(QFrame):
         if self._data_side is not None:
             self._stack.setCurrentWidget(self._data_side)
 
+    def take_keyboard(self) -> None:
+        """Give the keyboard to the rows, or to the headline plot."""
+        if self._stack.currentWidget() is self.views:
+            plot = self.views.plot_in_focus()
+            if plot is not None:
+                plot.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        elif self._data is not None:
+            self._data.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
 
 def _with_margin(content: QWidget) -> QWidget:
     made = QWidget()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from experiments.units import unbroken
 from widgets.basics import label, row
 from widgets.theme import STEP
 
@@ -39,7 +40,7 @@ class ResultBlock(QWidget):
                 widget.hide()
                 widget.deleteLater()
         if lead:
-            self._column.addWidget(label(lead, wrap=True))
+            self._column.addWidget(label(unbroken(lead), wrap=True))
         if values:
             self._column.addWidget(_table(values))
         for sentences in (remarks, notes):
@@ -73,7 +74,7 @@ def _list(sentences: Sequence[str]) -> QWidget:
     lines.setContentsMargins(0, 0, 0, 0)
     lines.setSpacing(STEP + 2)
     for sentence in sentences:
-        words = label(sentence, "soft", wrap=True)
+        words = label(unbroken(sentence), "soft", wrap=True)
         line = row(_dot(), words)
         line.setStretch(1, 1)
         lines.addLayout(line)

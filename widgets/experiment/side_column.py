@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
 
 from experiments.words import Words
-from widgets.basics import chip, column, row
+from widgets.basics import chip, column
 from widgets.comparison_table import Comparison, ComparisonTable
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.state import StateBlock
@@ -19,7 +19,7 @@ from widgets.theme import STEP
 from widgets.trouble import TroubleBox
 
 WIDTH_PX = 345  # at zoom 1
-WIDEST_SHARE = 0.38  # of the page, where text is large
+WIDEST_SHARE = 0.4  # of the page, where text is large
 LEAST_TAB_PX = 180
 
 
@@ -57,7 +57,9 @@ class SideColumn(QScrollArea):
             made = chip(words.say(key), checkable=True)
             made.clicked.connect(lambda _checked=False, tab=tab: self.choose(tab))
             self._tabs.addButton(made, tab)
-        tabs = row(*self._tabs.buttons(), None)
+        # Those of the program are called so too.
+        self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
+        tabs = FlowLayout(*self._tabs.buttons())
         head = column(self.state, FlowLayout(*buttons), self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, space=4 * STEP)
         whole.setStretch(2, 1)
@@ -130,6 +132,7 @@ class _Tabs(QStackedWidget):
 
 def _scrolling(content: QWidget, name: str) -> QScrollArea:
     area = QScrollArea()
+    area.setProperty("role", "reader")
     area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QWidget
 
+from experiments.units import unbroken
 from experiments.words import Words
 from widgets.basics import column, label, row, set_role
 from widgets.theme import STEP
@@ -17,14 +18,15 @@ class StateBlock(QWidget):
 
     def __init__(self, words: Words) -> None:
         super().__init__()
-        self._title, self._aside = label("", "head"), label("", "soft")
+        self._title, self._aside = label("", "head", wrap=True), label("", "soft")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(words.say("page.progress"))
         self._sentence = label("", "head", wrap=True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._detail = label("", "soft", wrap=True)
-        head = row(self._title, None, self._aside)
+        head = row(self._title, self._aside)
+        head.setStretch(0, 1)
         self.setLayout(column(head, self._bar, self._sentence, self._detail, space=2 * STEP))
         self.show_state()
 
@@ -42,7 +44,7 @@ class StateBlock(QWidget):
         for words, text in (
             (self._title, title),
             (self._aside, aside),
-            (self._sentence, sentence),
+            (self._sentence, unbroken(sentence)),
             (self._detail, detail),
         ):
             words.setText(text)

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
 from experiments.words import Words
-from widgets.basics import label
+from widgets.experiment.view_head import ViewHead
 from widgets.look import Look
 from widgets.theme import STEP
 
@@ -32,7 +32,6 @@ Tables = Mapping[str, Sequence[Any]]
 class ViewsPanel(QScrollArea):
     """Every view of one experiment."""
 
-    made = Signal()  # plots of another experiment are there
     table_wanted = Signal()
     save_wanted = Signal(object, str)  # Plot, suffix
 
@@ -41,12 +40,13 @@ class ViewsPanel(QScrollArea):
         self._words, self._look = words, look
         self._experiment: Experiment[Any] | None = None
         self.plots: list[Plot] = []
-        self._titles: list[QLabel] = []
+        self._heads: list[ViewHead] = []
         self._drawn: list[object] = []  # what each plot was drawn from
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         look.changed.connect(self._fit)
 
@@ -61,22 +61,23 @@ class ViewsPanel(QScrollArea):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
-        self.plots, self._titles, self._drawn = [], [], []
+        self.plots, self._heads, self._drawn = [], [], []
         for place, view in enumerate(experiment.views):
-            title = label(self._title(place), "panel-title")
+            head = ViewHead(self._title(place))
             plot = Plot(experiment, view, self._words, self._look)
+            # Titles that wrap make the panel ask for heights: of a plot that is the least.
+            plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
             plot.table_wanted.connect(self.table_wanted)
             plot.save_wanted.connect(lambda suffix, plot=plot: self.save_wanted.emit(plot, suffix))
             if place:
                 layout.addSpacing(2 * STEP)
-            layout.addWidget(title)
+            layout.addWidget(head)
             layout.addWidget(plot, STRETCH[min(place, 1)])
             self.plots.append(plot)
-            self._titles.append(title)
+            self._heads.append(head)
             self._drawn.append(None)
         self.setWidget(content)  # deletes what was there before
         self._fit()
-        self.made.emit()
 
     def forget(self) -> None:
         """Draw every plot anew at the next turns: another run is shown."""
@@ -115,7 +116,8 @@ class ViewsPanel(QScrollArea):
 
     def mark(self, band: str, caption: str) -> None:
         """Say above every plot where it comes from, and in pictures of it what it shows."""
-        for plot in self.plots:
+        for plot, head in zip(self.plots, self._heads, strict=True):
+            head.mark(band)
             plot.set_band(band)
             plot.set_caption(caption)
 

@@ -1,19 +1,16 @@
-"""What can be done with what is seen live? The title, and the chips beside it.
-
-Where they do not fit beside the title they stand below it, in as many lines as they need.
-"""
+"""What can be done with what is seen live? The title, and the chips beside it."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from experiments.words import Words
-from widgets.basics import chip, label
-from widgets.flow import FlowLayout
+from widgets.basics import chip, column, label
+from widgets.place_head import PlaceHead, chip_row
 from widgets.theme import STEP
 
 RATES_HZ = (2.0, 5.0, 10.0, 20.0)
@@ -33,7 +30,6 @@ class Controls(QWidget):
         super().__init__()
         self._words = words
         self._load: tuple[int, bool] | None = None  # what was shown of it
-        self._title = label(words.say("live.title"), "title")
         self.freeze = chip(words.say("live.freeze"), checkable=True)
         self.mark = chip(words.say("live.mark"))
         self.save = chip(words.say("live.save"))
@@ -48,19 +44,10 @@ class Controls(QWidget):
         self._fill_rates()
         self.rate.clicked.connect(lambda: _pop_up(self.rates, self.rate))
         self.load.clicked.connect(self._use_load)
-        self._chips = QWidget()
         buttons = (self.rate, self.freeze, self.mark, self.save, self.load, self.explain)
-        self._chips.setLayout(FlowLayout(*buttons))
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        self._chips.setSizePolicy(policy)
-        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(3 * STEP)
-        self._layout.addWidget(self._title)
-        self._layout.addStretch(1)
-        self._layout.addWidget(self._chips)
-        self._align()
+        about = label(words.say("live.about"), "soft")
+        title = label(words.say("live.title"), "title")
+        self.setLayout(column(PlaceHead(about, title, chip_row(*buttons))))
         for before, after in pairwise(buttons):
             QWidget.setTabOrder(before, after)
         self.show_rate(RATES_HZ[0], quiet=False)
@@ -99,30 +86,6 @@ class Controls(QWidget):
         for count, text in texts.items():
             action = self.loads.addAction(text)
             action.triggered.connect(lambda _=False, n=count: self.load_wanted.emit(n))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the chips beside the title, or below it."""
-        super().resizeEvent(event)
-        self._turn()
-
-    def minimumSizeHint(self) -> QSize:
-        """Return a width at which every chip has a line of its own."""
-        return QSize(0, super().minimumSizeHint().height())
-
-    def _turn(self) -> None:
-        both = self._title.sizeHint().width() + self._chips.sizeHint().width()
-        fits = both + 6 * STEP <= self.width()
-        direction = QBoxLayout.Direction
-        wanted = direction.LeftToRight if fits else direction.TopToBottom
-        if self._layout.direction() is not wanted:
-            self._layout.setDirection(wanted)
-            self._align()
-
-    def _align(self) -> None:
-        """Centre the chips beside the title; below it they take the whole width."""
-        is_beside = self._layout.direction() is QBoxLayout.Direction.LeftToRight
-        centre, fill = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag(0)
-        self._layout.setAlignment(self._chips, centre if is_beside else fill)
 
     def _fill_rates(self) -> None:
         group = QActionGroup(self.rates)

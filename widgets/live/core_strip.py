@@ -23,7 +23,7 @@ from widgets.live.ribbon import Ribbon
 from widgets.look import Look
 from widgets.theme import STEP, load_colour
 
-HIGHEST_ROW, LOWEST_ROW = 24, 1  # pixels
+HIGHEST_ROW, LOWEST_ROW = 44, 1  # pixels
 EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: rows that high, as long as all are not higher
 APART_FROM = 5  # from this height on, a pixel of each row parts it from the next
 GROUP_GAP = STEP

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect
 
 GAP = 16
 NARROWEST = 288  # pixels of a tile, at zoom 1: four columns in a window of 1440, three at 1280
-TALLEST = 2.0  # how much higher than it must be a row may become
+TALLEST = 1.6  # how much higher than it must be a row may become
 
 Span = tuple[int, int]  # columns, rows
 

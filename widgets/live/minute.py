@@ -98,7 +98,8 @@ class MinuteView(QWidget):
         ribbon = self._ribbon
         if ribbon is None or ribbon.ratio != ratio or history.now_s < self._drawn_s:
             colours = (theme.panel, theme.line)
-            edge_s = history.now_s - SPAN_S
+            first_s = history.moments[0].at_s if history.moments else history.now_s
+            edge_s = max(history.now_s - SPAN_S, first_s)  # before the first sample is no gap
             ribbon = self._ribbon = Ribbon(self.size(), ratio, colours, end_s=edge_s)
             self._drawn_s = -math.inf
             self.begin()

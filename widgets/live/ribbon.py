@@ -23,7 +23,7 @@ class Ribbon:
     def __init__(
         self, size: QSize, ratio: float, unknown: tuple[str, str], *, end_s: float
     ) -> None:
-        """Make one for `size`, at `ratio` device pixels a pixel; nothing is known up to `end_s`.
+        """Make one for `size`, at `ratio` device pixels a pixel, empty up to `end_s`.
 
         `unknown` are the colours, behind and before, of the hatch where nothing is known.
         """
@@ -33,9 +33,7 @@ class Ribbon:
         self.end = math.floor(self.column(end_s))
         self._behind = QColor(unknown[0])
         self._hatch = QBrush(QColor(unknown[1]), Qt.BrushStyle.BDiagPattern)
-        with QPainter(self.image) as painter:
-            for piece, first in self.pieces(self.end - self.width, self.end):
-                self.hatch(painter, piece, first)
+        self.image.fill(self._behind)
 
     @property
     def width(self) -> int:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QPen
 from experiments.declare import Part
 from widgets.map.boxes import Box, EarnedValue, Kind
 from widgets.map.lettering import Text
-from widgets.theme import Theme, load_colour, mixed
+from widgets.theme import Theme, ink_on, load_colour, mixed
 
 LOAD_STEPS = 16
 NONE = Qt.BrushStyle.NoBrush
@@ -57,7 +57,7 @@ class Dresses:
         self._hover, self._nothing = QPen(soft, 1), QPen(Qt.PenStyle.NoPen)
         self._grounds = [QBrush(self.colour("panel")), QBrush(self.colour("ground"))]
         loads = [load_colour(theme, step / LOAD_STEPS) for step in range(LOAD_STEPS + 1)]
-        self._loads = [Dress(QBrush(c), self._nothing, self._on(c)) for c in loads]
+        self._loads = [Dress(QBrush(c), self._nothing, ink_on(c)) for c in loads]
         self._off = Dress(QBrush(NONE), self._dashes, soft)
         self._unusable = QBrush(line, Qt.BrushStyle.BDiagPattern)
 
@@ -108,11 +108,6 @@ class Dresses:
             return self.colour("attention")
         is_plain = text.role == "title" and not box.is_dashed
         return self.colour("ink" if is_plain else "soft")
-
-    def _on(self, colour: QColor) -> QColor:
-        """Return the colour of the theme that can best be read on another."""
-        choices = (self.colour("ink"), self.colour("ground"), self.colour("on_accent"))
-        return max(choices, key=lambda choice: abs(choice.lightnessF() - colour.lightnessF()))
 
 
 def is_row(box: Box) -> bool:

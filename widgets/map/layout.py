@@ -18,7 +18,7 @@ from widgets.map.devices import Devices
 from widgets.map.labels import Labels
 from widgets.map.memory import MemoryArea
 from widgets.map.processor import Processor
-from widgets.map.styles import Style, styles
+from widgets.map.styles import LARGE, Style, styles
 from widgets.map.tree import packages, switched_off
 from widgets.map.wires import Wiring
 from widgets.theme import STEP
@@ -90,11 +90,22 @@ class Plan:
         self._bar = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP
 
     def lay_out(self, width: float, height: float) -> Layout:
-        """Return the map for a room of this size."""
+        """Return the map for a room of this size.
+
+        Devices stand beside the processor, where links need the way between them; what has no link
+        stands below it, if all of it is large there too.
+        """
+        is_wide = width >= BESIDE_FROM * self._measure.line(Letters.TITLE)
+        if is_wide and not self._wiring.label_width:
+            below = self._lay_out(width, height, is_beside=False)
+            if below.is_roomy and below.height <= height:
+                return below
+        return self._lay_out(width, height, is_beside=is_wide)
+
+    def _lay_out(self, width: float, height: float, *, is_beside: bool) -> Layout:
         line = self._measure.line(Letters.TITLE)
         label_width = self._wiring.label_width
         gap = label_width + CURVE if label_width else GAP
-        is_beside = width >= BESIDE_FROM * line
         if is_beside:
             column = DEVICES_SHARE * width
             column = min(max(column, DEVICES_LEAST * line), DEVICES_MOST * line)
@@ -154,7 +165,8 @@ class Plan:
         chosen = self._in_style(style, self._unfolded)
         while math.isinf(chosen.height(width, one_column=one_column)):
             width *= 1.25  # wider than the room
-        return chosen.place(width, one_column=one_column), style is choices[0]
+        is_roomy = style is choices[0] or style in LARGE
+        return chosen.place(width, one_column=one_column), is_roomy
 
     def _in_style(self, style: Style, unfolded: frozenset[str]) -> Processor:
         return Processor(self._nodes, style, self._labels, self._measure, unfolded)

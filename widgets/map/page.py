@@ -12,10 +12,12 @@ from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
 from widgets.basics import button, chip, column, label, row
+from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.map.boxes import EarnedValue, Invitation
 from widgets.map.machine_map import MachineMap
 from widgets.map.part_panel import PartPanel
+from widgets.place_head import BELOW, PlaceHead, chip_row
 from widgets.theme import STEP
 
 SIDE_PX, SIDE_SHARE = 300, 0.36  # at zoom 1, and of the page at most
@@ -40,14 +42,13 @@ class MapPage(QWidget):
             self._layer("map.layer_live"),
         )
         self.start = StartCard(words)
-        title = column(self._soft, label(words.say("map.this_machine"), "title"), space=STEP)
-        chips = column(row(self.measured, self.live), None)
-        head = row(title, None, chips)
+        title = label(words.say("map.this_machine"), "title")
+        head = PlaceHead(self._soft, title, chip_row(self.measured, self.live))
         self._side = QWidget()
         self._side.setLayout(column(self.start, self.panel, space=3 * STEP))
         body = row(self.map, self._side, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(head, body, self._legend, space=4 * STEP)
+        whole = column(head, body, self._legend, space=BELOW)
         whole.setStretch(1, 1)
         self.setLayout(whole)
         self.setFocusProxy(self.map)
@@ -141,7 +142,7 @@ class StartCard(QFrame):
         layout = column(
             label(words.say("map.start_here"), "soft", wrap=True),
             self._question,
-            row(self.button, self._time, None, space=3 * STEP),
+            FlowLayout(self.button, self._time, space=3 * STEP),
             space=3 * STEP,
         )
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP)

@@ -24,8 +24,9 @@ from experiments.words import Words
 from machine.model import Machine
 from widgets.basics import column, label, row
 from widgets.look import Look
-from widgets.map.about import About, Fact
+from widgets.map.about import About
 from widgets.map.boxes import Box, EarnedValue, Invitation
+from widgets.map.facts import Fact
 from widgets.theme import STEP
 
 BREAK = "\u200b"  # a line may end here: after the slashes of a path
@@ -95,7 +96,7 @@ class PartPanel(QFrame):
         parts.append(label(text, "note", wrap=True))
         parts += self._numbers(about, box)
         parts += self._experiments(box)
-        facts = about.of_machine() if box is None else about.facts(box)
+        facts = about.facts.of_machine() if box is None else about.facts.of(box)
         if facts:
             parts.append(self._heading("map.facts"))
             parts += self._facts(facts)

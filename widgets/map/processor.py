@@ -33,6 +33,7 @@ class Processor:
         self._cores = Cores(style, labels, measure, unfolded, highest)
         self._bar = self._cores.bar
         self._head = self._bar + STEP  # of a frame
+        self._cache = round(self._bar * style.bar)  # height of a shared cache
         self._shown, self._hidden = shown("packages", nodes, style.most_packages, unfolded)
         # Caches that each core has for itself, where the cores do not show their own.
         self._summary = {} if style.shows_caches else private_caches(nodes)
@@ -98,7 +99,7 @@ class Processor:
         if node.kind:
             height += self._head + PAD
         if node.cache is not None:
-            height += GAP + self._bar
+            height += GAP + self._cache
         return height
 
     def _shape(self, node: Node) -> object:
@@ -147,7 +148,7 @@ class Processor:
         else:
             self._boxes += self._cores.place(node.cores, rect, parent)
         if node.cache is not None:
-            bar = Rect(rect.x, rect.bottom - self._bar, rect.width, self._bar)
+            bar = Rect(rect.x, rect.bottom - self._cache, rect.width, self._cache)
             cache = cache_box((node.cache,), node.threads, self._labels, bar, parent)
             self._boxes.append(cache)
 

@@ -16,6 +16,7 @@ class Style:
     """How large: the side of a thread's tile, in lines of text, and how much is shown at once."""
 
     tile: float
+    bar: float = 1.0  # how much higher than its title needs is the cache of all cores
     shows_caches: bool = False  # beside the threads of each core
     shows_numbers: bool = True  # every tile is wide enough for the number of its thread
     most_cores: int | None = None  # side by side in a group
@@ -23,7 +24,10 @@ class Style:
     most_packages: int | None = None
 
 
-ROOMY = tuple(Style(tile=tile, shows_caches=True) for tile in (6.5, 5.0, 4.0, 3.3, 2.7, 2.2))
+LARGE = tuple(
+    Style(tile=tile, bar=1.5, shows_caches=True) for tile in (12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.5)
+)
+ROOMY = tuple(Style(tile=tile, shows_caches=True) for tile in (5.0, 4.0, 3.3, 2.7, 2.2))
 CLOSE = tuple(Style(tile=tile) for tile in (2.8, 2.4, 2.0, 1.7, 1.4, 1.1))
 DENSE = tuple(Style(tile=tile, shows_numbers=False) for tile in (0.9, 0.75, 0.6))
 FOLDED = Style(tile=1.1)
@@ -31,8 +35,8 @@ FOLDED = Style(tile=1.1)
 
 def styles(nodes: Sequence[Node]) -> list[Style]:
     """Return the styles to try, the largest first."""
-    few = sum(len(node.cores) for node in nodes) <= FEW_CORES
-    return [*(ROOMY if few and private_caches(nodes) else ()), *CLOSE, *DENSE, *_folded(nodes)]
+    few = sum(len(node.cores) for node in nodes) <= FEW_CORES and bool(private_caches(nodes))
+    return [*(LARGE + ROOMY if few else ()), *CLOSE, *DENSE, *_folded(nodes)]
 
 
 def _folded(nodes: Sequence[Node]) -> Iterator[Style]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,9 +16,8 @@ from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.theme import STEP, Theme
 
 TICK_PX, TICK_ROW_PX = 92, 44  # from one tick to the next, at least
-NAMES_FRACTION = 0.36  # of the width, at most, for names at the left
+NAMES_FRACTION = 0.45  # of the width, at most, for names at the left
 NAME_LINES = 2
-GAP_PX = 1.5 * STEP  # from the area to the words below it
 LEAST_PX = 40.0  # an area is never smaller, however little room there is
 
 
@@ -82,7 +82,7 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
     """Write ticks, names and the title of the x axis."""
     area, theme = sheet.area, sheet.theme
     line = QFontMetricsF(theme.font("note")).height()
-    top = area.rect.bottom() + GAP_PX
+    top = area.rect.bottom() + _gap_px(line)
     if plan.x.is_shown and plan.x.names is not None:
         _names_below(sheet, plan.x.names, plan.x.places, top)
         top += 2 * line
@@ -141,11 +141,16 @@ def _most_down(height: float, theme: Theme) -> int:
     return max(2, int(height / (TICK_ROW_PX * theme.zoom)))
 
 
+def _gap_px(line: float) -> float:
+    """Return how far below the area words stand: the lowest tick at its left ends there."""
+    return math.ceil(line / 2)
+
+
 def _below_px(plan: AxisPlan, line: float) -> float:
     if not plan.is_shown:
         return 0.0
     names = line if plan.names is not None else 0.0
-    return GAP_PX + line + names + (line + STEP / 2 if plan.title else 0.0)
+    return _gap_px(line) + line + names + (line + STEP / 2 if plan.title else 0.0)
 
 
 def _most_px(plan: AxisPlan, theme: Theme) -> float:

@@ -55,9 +55,8 @@ class Canvas(QWidget):
         self._scene.caption = text
 
     def set_band(self, text: str) -> None:
-        """Set what stands above the plot here and in every picture of it, such as RECORDED."""
+        """Set what stands in every picture of the plot, such as RECORDED; not in the window."""
         self._scene.band = text
-        self._refresh()
 
     def summary(self) -> str:
         """Return what the plot shows, for those who do not see it."""

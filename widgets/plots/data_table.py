@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTableView, QWidg
 from experiments.declare import Experiment
 from experiments.tables import to_tabs
 from experiments.words import Words
-from widgets.basics import button, chip, column, label, row
+from widgets.basics import chip, column, label, row
 from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.plots.rows_model import RowsModel
 from widgets.theme import STEP
 
-AIR_PX, ARROW_PX = 6 * STEP, 4 * STEP  # between the columns; the least leaves room for an arrow
+AIR_PX = 4 * STEP  # between the columns, at least: room for an arrow
 MOST_KEPT = 1000  # rows that stay chosen when new ones are sorted in between them
 
 
@@ -40,14 +40,14 @@ class DataTable(QWidget):
         self.model.setParent(self)
         self.view = QTableView()
         self._prepare_view()
+        self.setFocusProxy(self.view)
         self._chips = QWidget()
         self._chips_layout = FlowLayout(space=STEP)
         self._chips.setLayout(self._chips_layout)
         self._group = QButtonGroup(self)
         self._count = label("", "soft")
-        save = button(
-            words.say("data.save_csv"), "link", clicked=lambda: self.csv_wanted.emit(self._table)
-        )
+        save = chip(words.say("data.save_csv"))
+        save.clicked.connect(lambda: self.csv_wanted.emit(self._table))
         self.setLayout(column(self._chips, row(self._count, None, save), self.view))
         look.changed.connect(self._fit)
         self._fit()
@@ -174,15 +174,15 @@ class DataTable(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column what it needs, and air as far as there is room."""
+        """Give every column what it needs, and its share of the room that is left."""
         view, count = self.view, self.model.columnCount()
         if not count:
             return
         view.resizeColumnsToContents()
         room = view.viewport().width() - sum(view.columnWidth(at) for at in range(count))
-        air = min(max(room // count, ARROW_PX), AIR_PX)
+        air, rest = divmod(max(room, count * AIR_PX), count)
         for at in range(count):
-            view.setColumnWidth(at, view.columnWidth(at) + air)
+            view.setColumnWidth(at, view.columnWidth(at) + air + (at < rest))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the columns more or less air."""

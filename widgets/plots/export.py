@@ -22,7 +22,7 @@ def picture(scene: Scene, size: QSize, theme: Theme, scale: float) -> QImage:
     image.setDevicePixelRatio(scale)
     with QPainter(image) as painter:
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.panel)
-        scene.paint(painter, _bounds(size), theme, scale=scale, has_caption=True)
+        scene.paint(painter, _bounds(size), theme, scale=scale, has_head=True)
     return image
 
 
@@ -39,7 +39,7 @@ def svg(scene: Scene, size: QSize, theme: Theme) -> bytes:
     generator.setDescription(scene.summary())
     with QPainter(generator) as painter:
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.panel)
-        scene.paint(painter, _bounds(size), theme, is_vector=True, has_caption=True)
+        scene.paint(painter, _bounds(size), theme, is_vector=True, has_head=True)
     return bytes(buffer.data().data())
 
 

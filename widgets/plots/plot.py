@@ -20,6 +20,7 @@ from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.views import View
 from experiments.words import Words
+from widgets.escape import asks_for_escape
 from widgets.look import Look
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
@@ -39,10 +40,11 @@ class Plot(Canvas):
     table_wanted = Signal()
     save_wanted = Signal(str)  # ".png" or ".svg": whoever embeds the plot asks for the place
 
+    _cursor: Cursor | None = None  # events come while the canvas is still being made
+
     def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
         super().__init__(Scene(experiment, view, words), look)
         self._tracks: Sequence[Track] | None = None
-        self._cursor: Cursor | None = None
         self._reading, self._is_hovered = "", False
         self._pressed: QPointF | None = None
         self._is_dragged = False
@@ -161,6 +163,13 @@ class Plot(Canvas):
         self._refresh()
 
     # --- keys and mouse ---------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc while it takes the cursor away."""
+        if asks_for_escape(event) and self._cursor is not None:
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Obey the keys of a plot; all others go on to whoever holds it."""

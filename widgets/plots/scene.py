@@ -111,12 +111,12 @@ class Scene:
         *,
         scale: float = 1.0,
         is_vector: bool = False,
-        has_caption: bool = False,
+        has_head: bool = False,
     ) -> Painted:
-        """Draw everything inside `bounds`."""
+        """Draw everything inside `bounds`; its head says what it is, and where it comes from."""
         plan = self.drawing.plan()
         frame = Sheet(painter, Area(bounds, _UNIT), theme, bounds, is_vector, scale)
-        bounds = self._paint_head(frame, bounds, has_caption)
+        bounds = self._paint_head(frame, bounds) if has_head else bounds
         if self.is_empty:
             said = self.terms.say("plot.empty")
             frame.write(said, theme.font("text"), theme.soft, bounds, 0.5)
@@ -169,11 +169,11 @@ class Scene:
             return 0.0
         return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
 
-    def _paint_head(self, sheet: Sheet, bounds: QRectF, has_caption: bool) -> QRectF:
+    def _paint_head(self, sheet: Sheet, bounds: QRectF) -> QRectF:
         """Write caption and band, and return what is left below them."""
         theme = sheet.theme
         top = bounds.top()
-        if has_caption and self.caption:
+        if self.caption:
             fonts = [theme.font("head", weight=QFont.Weight.DemiBold), theme.font("note")]
             for number, text in enumerate(self.caption.splitlines()):
                 font = fonts[min(number, 1)]

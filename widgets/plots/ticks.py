@@ -50,6 +50,8 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
     if base == 2 and every > 1:
         every += every % 2  # 4 KiB, 16 KiB, 64 KiB rather than 4, 32, 256
     found = [float(base) ** power for power in range(first, last + 1) if power % every == 0]
+    if len(found) < 2 <= most:  # from the first power on rather than from 1
+        found = [float(base) ** power for power in range(first, last + 1, every)]
     if len(found) > 1 or most < 2:
         return found
     if base == 10:

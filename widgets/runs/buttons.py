@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
-from widgets.basics import button, icon_button, row
+from widgets.basics import IconButton, button, row
 from widgets.icons import icon
 from widgets.look import Look
 
@@ -29,11 +29,11 @@ class RunButtons(QWidget):
         self.compare = button(say("runs.compare"), "main", clicked=self.compare_asked.emit)
         self.again = button(say("runs.again"), clicked=self.again_asked.emit)
         self.again.setToolTip(say("runs.again_hint"))
-        self.pin = icon_button(look, "pin", say("runs.pin"))
+        self.pin = IconButton(look, "pin", say("runs.pin"))
         self.pin.clicked.connect(self.pin_asked)
-        self.export = icon_button(look, "export", say("runs.export"))
+        self.export = IconButton(look, "export", say("runs.export"))
         self.export.clicked.connect(self.export_asked)
-        self.delete = icon_button(look, "delete", say("runs.delete"))
+        self.delete = IconButton(look, "delete", say("runs.delete"))
         self.delete.clicked.connect(self.delete_asked)
         self.setLayout(
             row(

@@ -13,13 +13,11 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
-    QKeyEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
-    QLineEdit,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -30,12 +28,14 @@ from experiments.words import Words
 from widgets.basics import button, chip, column, label, panel, row
 from widgets.flow import FlowLayout
 from widgets.look import Look
+from widgets.place_head import BELOW, PlaceHead, chip_row
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
 from widgets.runs.table import RunsTable
+from widgets.search_field import SearchField
 from widgets.theme import STEP
 
-DETAILS_PX, SEARCH_PX = 344, 260  # at zoom 1
+DETAILS_PX, SEARCH_PX = 344, 220  # at zoom 1
 DETAILS_FRACTION = 0.46  # of the page at most
 TAG_LIMIT = 12  # chips; the search finds the others
 
@@ -54,11 +54,10 @@ class RunsPage(QWidget):
         self._tags: tuple[str, ...] = ()
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
-        self.search = _Search()
-        self.search.setPlaceholderText(words.say("runs.search_hint"))
-        self.search.setAccessibleName(words.say("runs.search"))
+        self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
         self.search.setClearButtonEnabled(True)
-        self.import_button = button(words.say("runs.import_files"), clicked=self.import_asked.emit)
+        self.import_button = chip(words.say("runs.import_files"))
+        self.import_button.clicked.connect(lambda: self.import_asked.emit())
         self._count = label("", "soft")
         self._chips = QWidget()
         self._chip_row = FlowLayout()
@@ -79,10 +78,9 @@ class RunsPage(QWidget):
         self._body.addWidget(QWidget())  # before the runs are known
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
-        title = column(label(words.say("places.runs"), "title"), self._count, space=STEP)
-        head = row(title, None, self.search, self.import_button, space=3 * STEP)
-        head.setAlignment(title, Qt.AlignmentFlag.AlignTop)
-        page = column(head, self._chips, self._body, space=4 * STEP)
+        title = label(words.say("places.runs"), "title")
+        head = PlaceHead(self._count, title, chip_row(self.search, self.import_button))
+        page = column(head, self._chips, self._body, space=BELOW)
         page.setStretch(2, 1)
         self.setLayout(page)
         self._drop = self._make_drop()
@@ -219,22 +217,6 @@ class RunsPage(QWidget):
         zoom = self._look.theme.zoom
         most = round(self.width() * DETAILS_FRACTION)
         self.details.setFixedWidth(min(round(DETAILS_PX * zoom), most))
-        self.search.setFixedWidth(min(round(SEARCH_PX * zoom), self.width() // 3))
-
-
-class _Search(QLineEdit):
-    """Esc empties it, then leaves it; the arrow down and Enter go to what was found."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        match event.key():
-            case Qt.Key.Key_Escape if self.text():
-                self.clear()
-            case Qt.Key.Key_Escape | Qt.Key.Key_Down | Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self.left.emit()
-            case _:
-                super().keyPressEvent(event)
 
 
 def _centred(*parts: QWidget) -> QWidget:

@@ -47,7 +47,6 @@ class RunsTable(QTableView):
     opened = Signal(str)  # a run, by Enter or a double click
     rename_asked = Signal()
     delete_asked = Signal()
-    pin_asked = Signal()  # for all that are selected
     pin_clicked = Signal(str)  # for this one alone
     menu_asked = Signal(QPoint)  # at this place of the screen
 
@@ -55,6 +54,7 @@ class RunsTable(QTableView):
         super().__init__()
         self._look = look
         self.runs = RunsModel(words)
+        self._silent: frozenset[Column] = frozenset()
         self.setModel(self.runs)
         self._painter = RunPainter(look, self)
         self.setItemDelegate(self._painter)
@@ -89,6 +89,8 @@ class RunsTable(QTableView):
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
         """Show other runs, or the same ones as they are now."""
         self.runs.set_runs(runs)
+        self._silent = _silent(runs)
+        self._give_room()
 
     def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
         """Show only the runs with these words and tags."""
@@ -110,7 +112,7 @@ class RunsTable(QTableView):
             self.scrollTo(self.runs.index(rows[0], Column.RUN))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open, rename, delete and pin by keys; the rest is moving and choosing."""
+        """Open, rename and delete by keys; the rest is moving and choosing."""
         match event.key():
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._open(self.currentIndex())
@@ -118,8 +120,6 @@ class RunsTable(QTableView):
                 self.rename_asked.emit()
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace:
                 self.delete_asked.emit()
-            case Qt.Key.Key_P if event.modifiers() == Qt.KeyboardModifier.NoModifier:
-                self.pin_asked.emit()
             case _:
                 super().keyPressEvent(event)
 
@@ -185,7 +185,7 @@ class RunsTable(QTableView):
 
     def _give_room(self) -> None:
         zoom, room = self._look.theme.zoom, self.viewport().width()
-        hidden: set[Column] = set()
+        hidden = set(self._silent)
         for column in (None, *LAST_TO_GO):
             hidden |= {column} if column is not None else set()
             wanted = sum(width for each, width in WIDTHS.items() if each not in hidden)
@@ -237,6 +237,15 @@ class RunsTable(QTableView):
     def _tell_chosen(self) -> None:
         if not self._is_restoring:
             self.chosen.emit()
+
+
+def _silent(runs: Sequence[ListedRun]) -> frozenset[Column]:
+    """Return the columns that say nothing: no setting is its own, or all is of one machine."""
+    says = {
+        Column.SETTINGS: any(run.settings for run in runs),
+        Column.MACHINE: len({run.machine for run in runs if run.machine}) > 1,
+    }
+    return frozenset(column for column, has_something in says.items() if not has_something)
 
 
 def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:

@@ -51,18 +51,15 @@ class Comparing(QObject):
         self._asked += 1
         catalogue, words = self._session.catalogue, self._session.words
 
-        def work() -> Result | Problem:
+        def work() -> Result:
             a, b = (load(each, catalogue, is_opened=True) for each in (path, beside))
-            if isinstance(a, Problem):
-                return a
-            if isinstance(b, Problem):
-                return b
             assert a.recording is not None
             assert b.recording is not None
             found = comparison(words, a.following.experiment, a.recording, b.recording)
             return a, b, found
 
-        self._session.background.do(work, partial(self._take, self._asked))
+        take = partial(self._take, self._asked)
+        self._session.background.do_soon(work, take, failed=take)
 
     def end(self) -> None:
         """Compare no more."""
@@ -142,7 +139,7 @@ def comparison(words: Words, experiment: Experiment[Any], a: Recording, b: Recor
 def run_name(words: Words, recording: Recording) -> str:
     """Return what a run is called beside another: its time and its machine."""
     started = recording.started
-    values = {"when": when(words, started.at), "machine": machine_name(recording)}
+    values = {"when": when(words, started.at), "machine": machine_name(started)}
     return words.say("page.run_name", values)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.library import machine_name
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
-from app.window.experiment.shown import band, machine_of
+from app.window.experiment.shown import band
 from experiments.words import Words
 from widgets.experiment.views_panel import ViewsPanel
 
@@ -73,5 +74,5 @@ class Drawing(QObject):
         of_run = band(words, started)
         question = words.say(f"{started.experiment}.question")
         is_recorded = shown.is_opened or self._showing.player is not None
-        values = {"question": question, "machine": machine_of(started), "date": started.at[:10]}
+        values = {"question": question, "machine": machine_name(started), "date": started.at[:10]}
         return of_run if is_recorded else "", words.say("page.caption", values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -50,12 +52,20 @@ class Output(QObject):
         """Be ready for the data of another experiment."""
         self._data = None
         self._experiment, self._has_code = experiment, False
+        self._panel.code.show_sources(())
 
     def show_code(self) -> None:
         """Read the code, if that has not been done for this experiment."""
-        if self._experiment is not None and not self._has_code:
-            self._has_code = True
-            self._panel.code.show_sources(sources(self._experiment))
+        experiment = self._experiment
+        if experiment is None or self._has_code:
+            return
+        self._has_code = True
+
+        def take(found: Sequence[tuple[str, str]]) -> None:
+            if experiment is self._experiment:
+                self._panel.code.show_sources(found)
+
+        self._session.background.do_soon(partial(sources, experiment), take)
 
     def data_side(self, following: Following) -> DataSide:
         """Return the rows of a run, to be looked at."""

@@ -41,7 +41,7 @@ class Showing(QObject):
         self.shown: Shown | None = None
         self.player: Player | None = None
         self.is_reading = False  # a file
-        self._is_stopping = self._is_starting = False
+        self._is_starting = False
         self._asked = 0  # which file was asked for last; what came before is of no interest
         self._seen: dict[str, int] = {}  # how many rows of each table there were at the last look
         self.doing = ""
@@ -81,7 +81,7 @@ class Showing(QObject):
             self.entry,
             self.shown,
             self.under_way,
-            stopping=self._is_stopping,
+            stopping=self.under_way is not None and self._session.runner.is_stopping,
             playing=self.player is not None,
         )
 
@@ -151,9 +151,7 @@ class Showing(QObject):
     def stop(self) -> None:
         """End the run under way, of whatever experiment."""
         if self.under_way is not None:
-            self._is_stopping = True
             self._session.runner.stop()
-            self.changed.emit()
 
     def warm(self) -> None:
         """Have a process ready for this experiment, if it can run here."""
@@ -188,7 +186,6 @@ class Showing(QObject):
     def _show(self, shown: Shown | None) -> None:
         self._end_replay()
         self.shown = shown
-        self._is_stopping = False
         self._seen, self.doing, self.values = {}, "", {}
         self._take_finding()
         self.changed.emit()
@@ -203,6 +200,7 @@ class Showing(QObject):
         runner = self._session.runner
         runner.began.connect(self._begin)
         runner.moved.connect(self._move)
+        runner.stopping.connect(self.changed)
         runner.ended.connect(self._end)
         self.changed.emit()
 
@@ -228,7 +226,6 @@ class Showing(QObject):
             self._seen = dict(following.drawn_from)
 
     def _end(self) -> None:
-        self._is_stopping = False
         is_shown = self.shown is not None and self.shown.following is self._session.runner.following
         self._take_finding()
         self.changed.emit()
@@ -258,7 +255,7 @@ class Showing(QObject):
                 then(loaded)
 
         work = partial(load, path, self._session.catalogue, is_opened=is_opened)
-        self._session.background.do(work, take)
+        self._session.background.do_soon(work, take, failed=take)
 
     def _take_last(self, loaded: Loaded) -> None:
         if isinstance(loaded, Shown):  # a damaged one is not missed here
@@ -267,8 +264,8 @@ class Showing(QObject):
     def _take_opened(self, loaded: Loaded) -> None:
         self.is_reading = False
         if isinstance(loaded, Problem):
-            self.changed.emit()
             self.refused.emit(loaded)
+            self.changed.emit()
         else:
             self.experiment = loaded.following.experiment
             self._show(loaded)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.library import Kept
+from app.library import Kept, machine_name
 from app.report import analysed_anew
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import Recording, read
-from experiments.problems import Problem, Trouble
 from experiments.units import show
 from experiments.words import Words
 
@@ -36,15 +35,8 @@ class Shown:
         return started.run if started is not None else None
 
 
-def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown | Problem:
-    """Read a run file and analyse it anew, or say why that cannot be; may take a while."""
-    try:
-        return _loaded(path, catalogue, is_opened=is_opened)
-    except Trouble as trouble:
-        return trouble.problem
-
-
-def _loaded(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
+def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
+    """Read a run file and analyse it anew; may take a while. Raises Trouble."""
     recording = read(path)
     experiment = catalogue.load(recording.started.experiment)
     recording.tables(experiment)  # refuses the tables of another version
@@ -78,14 +70,8 @@ def runs_of(runs: Sequence[Kept], experiment: str) -> Iterator[Kept]:
 
 def band(words: Words, started: wire.Started) -> str:
     """Return what stands above the plots of a recording."""
-    values = {"machine": machine_of(started), "date": started.at[:10]}
+    values = {"machine": machine_name(started), "date": started.at[:10]}
     return words.say("terminal.recorded_on", values)
-
-
-def machine_of(started: wire.Started) -> str:
-    """Return what the machine of a run is called: the model of its processor."""
-    cpu = started.machine.get("cpu")
-    return str((cpu.get("model") if isinstance(cpu, dict) else None) or "?")
 
 
 def doing(words: Words, following: Following, table: str) -> str:

@@ -59,7 +59,7 @@ class Side(QObject):
         self._experiment: Experiment[Any] | None = None
         self._params: dict[str, Any] = {}  # as they were left, by experiment
         self._refused: Problem | None = None
-        self._told: Problem | None = None
+        self.told: Problem | None = None  # what went wrong, as it stands there now
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
         """Make the form of an experiment."""
@@ -204,9 +204,9 @@ class Side(QObject):
     def _show_trouble(self) -> None:
         """Say what went wrong, once, until something else is done."""
         problem = self._refused or self._trouble_of_run()
-        if problem == self._told:
+        if problem == self.told:
             return
-        self._told = problem
+        self.told = problem
         if problem is None:
             self.column.trouble.clear()
             return

@@ -22,15 +22,15 @@ from app.window.saving import Saving
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, MAP
 from experiments.declare import Experiment
-from experiments.problems import Trouble
+from experiments.problems import Problem, Trouble
 from widgets.announce import announce
 from widgets.basics import column, row
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.header import Header
 from widgets.experiment.main_panel import MainPanel
 from widgets.machine_strip import MachineStrip
+from widgets.place_head import BELOW, MARGINS
 from widgets.replay_bar import ReplayBar
-from widgets.tab_order import set_tab_order
 from widgets.theme import STEP
 
 SECOND_MS = 1000
@@ -101,9 +101,22 @@ class ExperimentPage(QWidget):
         self._drawing.set_seen(False)
         self._replaying.pause()
 
+    @property
+    def told(self) -> Problem | None:
+        """What is said to have gone wrong, None if nothing is."""
+        return self._side.told
+
     def own_actions(self) -> list[QAction]:
         """Return what can be done now."""
         return list(self._actions)
+
+    def own_keys(self) -> list[tuple[str, str]]:
+        """Return those of the plots, and of the bar while a recording is played."""
+        say = self.session.words.say
+        keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
+        if self.showing.player is not None:
+            keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
+        return keys
 
     def status(self) -> str:
         """Return how much there is of the shown run."""
@@ -137,9 +150,9 @@ class ExperimentPage(QWidget):
         left.setStretch(0, 1)
         body = row(left, self._side.column, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(self._header, body, space=4 * STEP)
+        whole = column(self._header, body, space=BELOW)
         whole.setStretch(1, 1)
-        whole.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+        whole.setContentsMargins(*MARGINS)
         self.setLayout(whole)
 
     def _connect(self) -> None:
@@ -149,14 +162,13 @@ class ExperimentPage(QWidget):
         showing.ended.connect(self._tell_end)
         showing.ended.connect(self._warming.start)  # the next run begins as quickly
         self.session.entries_changed.connect(self._warming.start)
-        showing.refused.connect(self._side.refuse)
+        showing.refused.connect(self._refuse)
         self.comparing.changed.connect(self._refresh)
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
         self._strip.part_wanted.connect(lambda part: self.session.go(MAP, part=part))
         views.table_wanted.connect(self._actions.turn.trigger)
-        views.made.connect(self._order)
 
     def _connect_actions(self) -> None:
         do, showing = self._actions, self.showing
@@ -170,7 +182,7 @@ class ExperimentPage(QWidget):
             do.reset: self._side.reset,
             do.compare: self._choose_beside,
             do.stop_comparing: self.comparing.end,
-            do.turn: lambda: (do.plot if do.data.isChecked() else do.data).trigger(),
+            do.turn: self._turn,
             do.plot: self._show_side,
             do.code: self._show_side,
             do.data: self._show_side,
@@ -207,12 +219,6 @@ class ExperimentPage(QWidget):
         self._output.show_experiment(experiment)
         self._strip.light(experiment.parts)
         self._actions.plot.setChecked(True)
-        self._order()
-
-    def _order(self) -> None:
-        """Let the keyboard go through the page as one reads it."""
-        parts = (self._header, self._panel, self._bar, self._strip, self._side.column)
-        set_tab_order(parts)
 
     def _show_side(self) -> None:
         """Show plots, code or data, whichever is wanted and there."""
@@ -230,6 +236,12 @@ class ExperimentPage(QWidget):
         else:
             self._panel.show_views()
 
+    def _turn(self) -> None:
+        """Show the rows instead of the plots, or the plots again, and take the keyboard there."""
+        do = self._actions
+        (do.plot if do.data.isChecked() else do.data).trigger()
+        self._panel.take_keyboard()
+
     def _show_empty(self) -> None:
         """Say what would be here."""
         words, experiment = self.session.words, self._experiment
@@ -243,7 +255,6 @@ class ExperimentPage(QWidget):
     def _show_machine(self) -> None:
         if self.session.machine is not None:
             self._strip.show_machine(self.session.machine)
-            self._order()
 
     def _use_letters(self) -> None:
         self._actions.use_letters(self.session.settings.letters)
@@ -289,6 +300,10 @@ class ExperimentPage(QWidget):
             return
         self._actions.plot.trigger()
         self.announce(self, self.session.words.say("page.beginning"))
+
+    def _refuse(self, problem: Problem) -> None:
+        self._runs_again = False  # what would be measured is not what was meant
+        self._side.refuse(problem)
 
     def _tell_end(self) -> None:
         told = self._side.report()

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget
 
@@ -89,6 +90,13 @@ class ExperimentsPlace(Place):
             return self._catalogue.own_actions()
         return (*self._page.own_actions(), self._back)
 
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those of the cards, or of the page."""
+        if self._page is None or self.is_in_catalogue:
+            say = self.session.words.say
+            return (("← → ↑ ↓", say("keys.walk_cards")), ("Enter", say("keys.open_card")))
+        return self._page.own_keys()
+
     def status(self) -> str:
         """Say how much has been measured, or what the page says."""
         if self._page is not None and not self.is_in_catalogue:
@@ -133,7 +141,17 @@ class ExperimentsPlace(Place):
         runner.began.connect(self._refresh)
         runner.moved.connect(self._show_progress)
         runner.ended.connect(self._refresh)
+        # Queued: after its page has said what it has to say.
+        runner.ended.connect(self._tell_not_kept, Qt.ConnectionType.QueuedConnection)
         self._refresh()
+
+    def _tell_not_kept(self) -> None:
+        """Say that a run is lost or elsewhere; its own page does that where it is seen."""
+        problem = self.session.runner.not_kept
+        is_seen = self._is_here and not self.is_in_catalogue
+        page = self._page if is_seen else None
+        if problem is not None and (page is None or page.told is not problem):
+            self.session.troubled.emit(problem)
 
     def _show_progress(self) -> None:
         following = self.session.runner.following

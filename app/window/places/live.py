@@ -20,11 +20,12 @@ from app.window.target import LIVE, Target
 from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
 from widgets.announce import announce
-from widgets.basics import column, label
+from widgets.basics import button, column, label
 from widgets.live.board import Board
 from widgets.live.controls import Controls
 from widgets.live.explanation import Explanation
 from widgets.live.history import History
+from widgets.place_head import BELOW, MARGINS
 from widgets.theme import STEP
 
 FOOT = 4 * STEP  # below the tiles
@@ -51,6 +52,8 @@ class LivePlace(Place):
         self.controls = Controls(words)
         self.board = Board(session.look, words)
         self._instead = label(words.say("live.first_sample"), "soft", wrap=True)
+        self._again = button(words.say("frame.watch_again"), clicked=self._look_again)
+        self._again.hide()
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -58,11 +61,14 @@ class LivePlace(Place):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(self.board)
         self._scroll.viewport().installEventFilter(self)
-        layout = column(self.controls, self._instead, self._scroll, space=4 * STEP)
-        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 0)
-        layout.setStretch(2, 1)
+        layout = column(self.controls, self._instead, self._again, self._scroll, space=BELOW)
+        left, top, right, _ = MARGINS
+        layout.setContentsMargins(left, top, right, 0)
+        layout.setStretch(3, 1)
+        layout.setAlignment(self._again, Qt.AlignmentFlag.AlignLeft)
         self.setLayout(layout)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab goes on to what it holds
+        self.setAccessibleName(words.say("places.live"))
         self._actions = self._make_actions()
         self._connect()
         self._show_machine()
@@ -91,6 +97,14 @@ class LivePlace(Place):
         """Return what can be done here."""
         return self._actions
 
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those that are no shortcuts, so that Space still presses a button."""
+        say = self.session.words.say
+        read = ("← → ↑ ↓", say("keys.read_tiles"))
+        if not self.session.settings.letters:
+            return (read,)
+        return (("Space", say("live.freeze")), ("M", say("live.mark")), read)
+
     def status(self) -> str:
         """Say how often the machine is looked at, and what that costs."""
         say, running = self.session.words.say, self._is_running
@@ -116,6 +130,8 @@ class LivePlace(Place):
         self.samples.append(sample)
         while len(self.samples) > len(self.history.moments):
             self.samples.popleft()
+        self._instead.hide()
+        self._again.hide()
         if self._is_here:
             self._show_load()
             if self._frozen is None:
@@ -123,7 +139,6 @@ class LivePlace(Place):
 
     def _draw(self) -> None:
         if self.samples:
-            self._instead.hide()
             self.controls.allow(True)
             self.board.draw(self._frozen or self.history, self.samples[-1].missing)
 
@@ -177,11 +192,12 @@ class LivePlace(Place):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Freeze and mark; here, so that Space still presses the button that has the focus."""
-        if event.modifiers() == Qt.KeyboardModifier.NoModifier and not event.isAutoRepeat():
+        is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier and not event.isAutoRepeat()
+        if is_plain and self.session.settings.letters:
             if event.key() == Qt.Key.Key_Space:
                 self.controls.freeze.toggle()
                 return
-            if event.key() == Qt.Key.Key_M and self.session.settings.letters:
+            if event.key() == Qt.Key.Key_M:
                 self.mark()
                 return
         super().keyPressEvent(event)
@@ -244,6 +260,13 @@ class LivePlace(Place):
     def _end_watch(self) -> None:
         self._instead.setText(self.session.words.say("live.watch_over"))
         self._instead.show()
+        self._again.show()
+
+    def _look_again(self) -> None:
+        self._again.hide()
+        self._instead.setText(self.session.words.say("live.first_sample"))
+        self.setFocus()
+        self.session.watcher.start()
 
     def _set_rate(self) -> None:
         hz = self._hz if self._is_here and not self._is_running else QUIET_HZ

@@ -14,7 +14,7 @@ from experiments.declare import Part
 from experiments.engine import messages as wire
 from widgets.basics import column
 from widgets.map.page import MapPage
-from widgets.theme import STEP
+from widgets.place_head import MARGINS
 
 if TYPE_CHECKING:
     from app.earned import Earned, Fingerprints
@@ -33,7 +33,7 @@ class MapPlace(Place):
         self._fingerprints: Fingerprints | None = None
         self._is_here = False
         layout = column(self.page)
-        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+        layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.page)
         self.page.experiment_wanted.connect(self._open_experiment)
@@ -67,6 +67,15 @@ class MapPlace(Place):
     def own_actions(self) -> Sequence[QAction]:
         """Return what can be done here."""
         return self._actions
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those of the map."""
+        say = self.session.words.say
+        return (
+            ("← → ↑ ↓", say("keys.walk_map")),
+            ("Enter", say("keys.use_part")),
+            ("+ - 0", say("keys.zoom_map")),
+        )
 
     def _action(self, key: str, act: Callable[[], object]) -> QAction:
         action = QAction(self.session.words.say(key), self)

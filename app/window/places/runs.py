@@ -21,12 +21,12 @@ from app.window.session import Session
 from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.problems import Problem
 from widgets.basics import column
+from widgets.place_head import MARGINS
 from widgets.question import Answer, ask
 from widgets.runs.details import Said
 from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
-from widgets.theme import STEP
 
 
 class RunsPlace(Place):
@@ -53,10 +53,11 @@ class RunsPlace(Place):
             run_files.choose_folder, self, words
         )
         layout = column(self.page)
-        layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 6 * STEP)
+        layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
         self._connect()
+        self._use_letters()
         self._allow()
         if session.is_awake:  # a list that is empty and one that was never read look the same
             session.refresh_runs()
@@ -91,6 +92,7 @@ class RunsPlace(Place):
     def _connect(self) -> None:
         session, page, table, details = self.session, self.page, self.table, self.details
         actions, archive = self.actions_, self.archive
+        session.settings_changed.connect(self._use_letters)
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
         archive.came.connect(self._select_later)
@@ -112,7 +114,6 @@ class RunsPlace(Place):
             (details.buttons.delete_asked, actions.delete),
             (table.delete_asked, actions.delete),
             (table.rename_asked, actions.rename),
-            (table.pin_asked, actions.pin),
         ):
             asked.connect(action.trigger)
         for action, act in (
@@ -130,6 +131,9 @@ class RunsPlace(Place):
             (actions.rebuild, archive.rebuild),
         ):
             action.triggered.connect(lambda _checked=False, act=act: act())
+
+    def _use_letters(self) -> None:
+        self.actions_.use_letters(self.session.settings.letters)
 
     def _listing_of_now(self) -> Listing:
         session = self.session

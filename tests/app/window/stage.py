@@ -33,12 +33,12 @@ from widgets.look import Look
 class FakeRunner(QObject):
     """What the page knows of a runner, without processes: a test hands over the events."""
 
-    began, moved, ended = Signal(), Signal(), Signal()
+    began, moved, stopping, ended = Signal(), Signal(), Signal(), Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.following: Following | None = None
-        self.is_running = False
+        self.is_running = self.is_stopping = False
         self.not_kept = None
         self.started: list[tuple[str, dict, bool]] = []
         self.warmed: list[str] = []
@@ -48,7 +48,7 @@ class FakeRunner(QObject):
         """Begin a run that goes nowhere by itself."""
         self.started.append((experiment.id, params, quick))
         self.following = Following(experiment)
-        self.is_running = True
+        self.is_running, self.is_stopping = True, False
         self.began.emit()
         return self.following
 
@@ -58,7 +58,7 @@ class FakeRunner(QObject):
         for event in events:
             self.following.add(event)
         if self.following.finished is not None:
-            self.is_running = False
+            self.is_running = self.is_stopping = False
         self.moved.emit()
         if self.following.finished is not None:
             self.ended.emit()
@@ -68,6 +68,8 @@ class FakeRunner(QObject):
 
     def stop(self) -> None:
         self.stops += 1
+        self.is_stopping = True
+        self.stopping.emit()
 
     def close(self) -> None:
         pass

@@ -64,3 +64,27 @@ def test_nothing_comes_after_it_was_closed(qtbot, background):
     qtbot.wait(20)
 
     assert results == []
+
+
+def test_what_somebody_waits_for_does_not_wait_for_what_takes_long(qtbot, background):
+    goes_on, results = threading.Event(), []
+    background.do(goes_on.wait, results.append)
+
+    background.do_soon(lambda: "soon", results.append)
+    qtbot.waitUntil(lambda: results == ["soon"])
+
+    goes_on.set()
+    qtbot.waitUntil(lambda: results == ["soon", True])
+
+
+def test_who_asks_for_it_hears_of_trouble_alone(qtbot, background):
+    def work() -> None:
+        raise Trouble("recording_missing", name="x")
+
+    told, heard = [], []
+    background.troubled.connect(told.append)
+    background.do_soon(work, lambda _: pytest.fail("there is no result"), failed=heard.append)
+
+    qtbot.waitUntil(lambda: bool(heard))
+    assert heard[0].key == "recording_missing"
+    assert told == []

@@ -33,6 +33,8 @@ def crashes(window, caplog) -> Iterator[Crashes]:
     made.install()
     yield made
     made.uninstall()
+    for dialog in dialogs():
+        dialog.close()
 
 
 def dialogs() -> list[CrashDialog]:
@@ -112,17 +114,6 @@ def test_to_quit_quits(qtbot, crashes, monkeypatch):
     crashes._dialog.quit.click()
 
     assert quits == ["quit"]
-
-
-def test_an_interrupt_in_the_terminal_quits_without_a_dialog(qtbot, crashes, monkeypatch):
-    quits = []
-    monkeypatch.setattr(crash.QCoreApplication, "quit", lambda: quits.append("quit"))
-
-    sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
-    QApplication.processEvents()
-
-    assert quits == ["quit"]
-    assert crashes._dialog is None
 
 
 def test_what_qt_complains_of_is_logged(crashes, caplog):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -15,6 +16,7 @@ from experiments.problems import Trouble
 from tests.app.recordings import burst, threads
 from tests.app.window.stage import events
 from widgets import theme as themes
+from widgets.tab_order import go_on
 
 ENGLISH = words.load("en")
 
@@ -23,7 +25,8 @@ def said(stage) -> str:
     """Return every word that is seen on the page."""
     shown = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
     buttons = stage.page.findChildren(QAbstractButton)
-    return "\n".join([*shown, *(each.text() for each in buttons if each.isVisible())])
+    said = "\n".join([*shown, *(each.text() for each in buttons if each.isVisible())])
+    return said.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def button(stage, text: str) -> QAbstractButton:
@@ -185,6 +188,59 @@ def test_escape_stops_it(qtbot, stage):
 
     assert stage.runner.stops == 1
     assert "Stopping" in said(stage)
+
+
+def test_whoever_stops_it_the_page_says_so(stage):
+    run_to(stage, share=0.5)
+    stage.runner.stop()  # from the status line, or by the key of the window
+
+    assert "Stopping" in said(stage)
+    assert stage.page.showing.state is State.STOPPING
+
+
+def test_an_error_nobody_expected_does_not_leave_the_page_reading(
+    qtbot, stage, monkeypatch, caplog
+):
+    def fail(*_given, **_more):
+        raise RuntimeError("a bug")
+
+    (path,) = stage.keep(burst())
+    monkeypatch.setattr("app.window.experiment.showing.load", fail)
+    with qtbot.waitSignal(stage.page.showing.refused):
+        stage.page.open_run(path)
+
+    assert stage.page.showing.state is not State.READING
+    assert "a bug" in said(stage)
+
+
+def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
+    stage.page.open("cache-ladder")
+    with qtbot.waitSignal(stage.page.showing.refused):
+        stage.page.open_run(stage.folder / "gone.coreopsis.jsonl", again=True)
+    qtbot.wait(20)
+
+    assert stage.runner.started == []
+    assert "gone.coreopsis.jsonl" in said(stage)
+
+
+def test_rows_of_a_table_of_another_version_are_left_out(qtbot, stage):
+    made = burst()
+    lines = made.lines
+    head = wire.decode_event(lines[0])
+    head = msgspec.structs.replace(head, tables={**head.tables, "later": {"value": ""}})
+    more = wire.Row(table="later", n=0, t_s=0.1, row={"value": 1.0})
+    rows = [
+        msgspec.structs.replace(event, n=event.n + 1) if isinstance(event, wire.Row) else event
+        for event in map(wire.decode_event, lines[1:])
+    ]
+    path = stage.folder / "other.coreopsis.jsonl"
+    path.write_bytes(b"".join(map(wire.encode, [head, more, *rows])))
+
+    with qtbot.waitSignal(stage.page.showing.changed):
+        stage.page.open_run(path)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+
+    assert stage.page.showing.following.rows == len(made.lines) - 2
 
 
 def test_rows_are_drawn_as_they_come(qtbot, stage):
@@ -388,7 +444,7 @@ def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
 
 def test_its_settings_can_be_run_again(qtbot, stage):
     open_run(qtbot, stage, burst())
-    button(stage, "Run again with these settings").click()
+    button(stage, "Run with these settings").click()
 
     ((_, params, quick),) = stage.runner.started
     assert (params["rounds"], quick) == (5, False)
@@ -535,13 +591,14 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
     assert "105 rows" not in said(stage)
 
 
-def test_the_code_is_that_which_ran(stage):
+def test_the_code_is_that_which_ran(qtbot, stage):
     import experiments.memory.burst_random as ran
 
     stage.page.open("burst-random")
     button(stage, "Code").click()
     with open(ran.__file__, encoding="utf-8") as file:
-        assert stage.page._panel.code._text.toPlainText() == file.read()
+        code = file.read()
+    qtbot.waitUntil(lambda: stage.page._panel.code._text.toPlainText() == code)
 
     target = stage.folder / "mine.py"
     stage.page.saving.choose_new = lambda _suggestion: target
@@ -653,7 +710,7 @@ def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
     seen = []
     while stage.page.focusWidget() not in seen:
         seen.append(stage.page.focusWidget())
-        stage.page.focusNextChild()
+        go_on(stage.page, forward=True)
     names = [each.accessibleName() or each.text() for each in seen]
     start = names.index("Experiments")
     order = dict.fromkeys([*names[start:], *names[:start]])

@@ -24,6 +24,7 @@ def page(qtbot, session):
     qtbot.waitUntil(lambda: page._actions.run.isEnabled(), timeout=PATIENCE_MS)
     yield page
     page.leave()
+    page.close()
 
 
 def test_a_quick_run_is_measured_kept_and_can_be_replayed(qtbot, session, page):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -15,6 +15,7 @@ from app.window.entries import Entry
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.declare import Need
+from experiments.problems import Problem
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
 from widgets.basics import column
@@ -26,6 +27,7 @@ class Page(QWidget):
     """What the place asks of the page of an experiment."""
 
     back = Signal()
+    told = None
 
     def __init__(self, session):
         super().__init__()
@@ -38,7 +40,7 @@ class Page(QWidget):
         self.done.append(experiment_id)
         self.button.setFocus()
 
-    def open_run(self, path, beside=None):
+    def open_run(self, path, beside=None, *, again=False):
         self.done.append((path, beside))
 
     def arrive(self):
@@ -58,6 +60,7 @@ class Runner(QObject):
     began, moved, ended = Signal(), Signal(), Signal()
     is_running = False
     following = None
+    not_kept = None
 
     def close(self):
         pass
@@ -118,12 +121,6 @@ def card(place, name) -> Card:
 
 def page(place) -> Page:
     return place.findChild(Page)
-
-
-def press_alt_left(place):
-    """Press the keys in the window, as hands do: who has the focus then gets them."""
-    handle = place.window().windowHandle()
-    QTest.keyClick(handle, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
 
 
 # --- cards --------------------------------------------------------------------------------------
@@ -232,7 +229,7 @@ def test_a_run_that_cannot_be_read_leaves_the_card_as_it_is(place, awake, qtbot)
 # --- to the page and back -----------------------------------------------------------------------
 
 
-def test_a_card_opens_its_page_and_alt_left_returns_to_it(place, qtbot):
+def test_a_card_opens_its_page_and_back_is_the_card_again(place, qtbot):
     opened = card(place, "burst-random")
     opened.setFocus()
     QTest.keyClick(opened, Qt.Key.Key_Return)
@@ -240,32 +237,14 @@ def test_a_card_opens_its_page_and_alt_left_returns_to_it(place, qtbot):
     assert not place.is_in_catalogue
     assert place.status() == "of the page"
 
-    press_alt_left(place)
+    assert place.go_back()
     assert place.is_in_catalogue
     assert opened.hasFocus()
     assert page(place).done[-1] == "leave"
 
 
-def test_alt_left_belongs_to_the_page_before_it_belongs_to_the_window(place, qtbot):
-    window = QWidget()
-    qtbot.addWidget(window)
-    window.setLayout(column(place))
-    pressed = []
-    action = QAction("back", window)
-    action.setShortcut(QKeySequence("Alt+Left"))
-    action.triggered.connect(lambda: pressed.append(True))
-    window.addAction(action)
-    window.show()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    place.open(Target(EXPERIMENTS, experiment="gil-threads"))
-
-    press_alt_left(place)
-    assert place.is_in_catalogue
-    assert pressed == []
-    press_alt_left(place)
-    assert pressed == [True]
-    place.setParent(None)
+def test_there_is_no_way_back_within_the_place_from_the_catalogue(place):
+    assert not place.go_back()
 
 
 def test_the_page_is_made_once_and_leads_back_itself(place):
@@ -328,3 +307,22 @@ def test_numpy_is_not_loaded_for_the_catalogue():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert said.stdout.strip() == "False"
+
+
+def test_a_run_that_could_not_be_kept_is_told_unless_its_page_says_so(qtbot, place, awake):
+    lost, told = Problem("run_not_kept", {"reason": "disk full"}), []
+    awake.troubled.connect(told.append)
+    awake.runner.not_kept = lost
+
+    awake.runner.ended.emit()  # the catalogue is seen
+    qtbot.waitUntil(lambda: told == [lost])
+
+    place.open(Target(EXPERIMENTS, experiment="burst-random"))
+    place._page.told = lost
+    awake.runner.ended.emit()
+    qtbot.wait(20)
+    assert told == [lost]
+
+    place.leave()
+    awake.runner.ended.emit()
+    qtbot.waitUntil(lambda: told == [lost, lost])

@@ -147,8 +147,10 @@ def test_single_letters_can_be_switched_off(place):
     place.session.settings = place.session.settings.replace(letters=False)
 
     QTest.keyClick(place, Qt.Key.Key_M)
+    QTest.keyClick(place, Qt.Key.Key_Space)
 
     assert place.history.marks == []
+    assert not place.controls.freeze.isChecked()
 
 
 def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
@@ -289,12 +291,23 @@ def test_it_says_what_watching_costs(place, qtbot):
     assert place.status().startswith("watching at 2 Hz")
 
 
-def test_it_says_when_the_watch_has_ended(place, qtbot):
+def test_it_says_that_the_watch_has_ended_until_somebody_looks_again(place, qtbot, monkeypatch):
+    from app.window import watcher
+
+    monkeypatch.setattr(watcher, "REPLACEMENTS", 0)
     place.session.wake()
     qtbot.waitUntil(lambda: bool(place.samples), timeout=20_000)
 
     with qtbot.waitSignal(place.session.watcher.ended, timeout=20_000):
         place.session.watcher._worker._process.kill()
 
+    place.leave()
+    place.arrive()
     assert place._instead.isVisible()
     assert "has ended" in place._instead.text()
+
+    count = len(place.samples)
+    qtbot.mouseClick(place._again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(place.samples) > count, timeout=20_000)
+    assert not place._instead.isVisible()
+    assert not place._again.isVisible()

@@ -8,7 +8,7 @@ import pytest
 from app.window.background import Background
 from app.window.entries import Entry
 from app.window.places.map import MapPlace
-from app.window.target import EXPERIMENTS
+from app.window.target import EXPERIMENTS, MAP, Target
 from experiments.declare import Need, Part
 from experiments.engine import messages as wire
 from tests.app.recordings import ladder
@@ -141,7 +141,7 @@ def test_the_keys_go_to_the_map(qtbot, awake):
     place = place_of(qtbot, awake)
     place.activateWindow()
 
-    place.open(SimpleNamespace())
+    place.open(Target(MAP))
 
     qtbot.waitUntil(place.page.map.hasFocus, timeout=2000)
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import dataclasses
+import errno
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -99,3 +102,59 @@ def test_closing_ends_a_run_under_way(qtbot, runner):
     qtbot.waitUntil(lambda: runner.following.rows > 0, timeout=10_000)
 
     runner.close()  # tests/conftest.py: no process may be left
+
+
+def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runner):
+    @dataclasses.dataclass(frozen=True)
+    class Other:
+        value: str  # the worker sends a number
+
+    other = dataclasses.replace(EXPERIMENT, tables={"rows": Other})
+
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        runner.start(other, params("behaves", rows=3))
+
+    finished = runner.following.finished
+    assert finished.outcome is wire.Outcome.FAILED
+    assert finished.problem.key == "wire_broken"
+    assert not runner.is_running
+    assert not runner._timer.isActive()
+
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        runner.start(EXPERIMENT, params("behaves", rows=3))
+    assert runner.following.finished.outcome is wire.Outcome.COMPLETED
+
+
+def test_it_says_that_it_is_stopping_whoever_asked_and_once(qtbot, runner):
+    told = []
+    runner.stopping.connect(lambda: told.append(runner.is_stopping))
+    runner.stop()  # there is nothing to stop
+    runner.start(EXPERIMENT, params("sleeps"))
+    assert not runner.is_stopping
+    with qtbot.waitSignal(runner.ended, timeout=5_000):
+        runner.stop()
+        runner.stop()
+
+    assert told == [True]
+    assert not runner.is_stopping
+
+
+def test_a_disk_that_is_full_at_the_last_moment_does_not_hang_the_run(
+    qtbot, runner, monkeypatch, tmp_path
+):
+    close = os.close
+
+    def full(file: int) -> None:
+        is_run = os.readlink(f"/proc/self/fd/{file}").endswith(".jsonl")
+        close(file)
+        if is_run:
+            raise OSError(errno.EDQUOT, "quota exceeded")
+
+    monkeypatch.setattr("experiments.engine.recording.os.close", full)
+    monkeypatch.chdir(tmp_path)
+
+    with qtbot.waitSignal(runner.ended, timeout=10_000):
+        runner.start(EXPERIMENT, params("behaves", rows=3))
+
+    assert runner.not_kept.key == "run_kept_elsewhere"
+    assert list(tmp_path.glob("*.jsonl"))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.library import Meta, read_meta
+from app.window import importing
 from app.window.background import Background
 from app.window.places.runs import RunsPlace
 from app.window.target import EXPERIMENTS, RUNS, Target
@@ -236,7 +237,8 @@ def test_a_run_is_opened_as_it_was(runs, how):
     else:
         runs.place.actions_.open.trigger()
     path = runs.library.folder / "runs" / names[3]
-    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path)]
+    wanted = Target(EXPERIMENTS, experiment="cache-ladder", run=path, again=how == "again")
+    assert runs.went == [wanted]
 
 
 @pytest.mark.parametrize("how", ["button", "action"])
@@ -692,6 +694,17 @@ def test_good_damaged_foreign_and_newer_files_and_folders_come_together(runs, tm
     assert len(runs.files("runs")) == 6
     assert len(runs.selected()) == 2
     assert runs.problems == []
+
+
+@pytest.mark.parametrize("names", [[], ["a.txt"]])
+def test_a_folder_without_end_is_not_looked_through_to_its_end(monkeypatch, names):
+    def walk(folder):
+        while True:
+            yield str(folder), [], names
+
+    monkeypatch.setattr(importing.os, "walk", walk)
+
+    assert list(importing._run_files(Path("/"))) == []
 
 
 def test_a_run_that_is_here_already_says_so_and_is_not_kept_twice(runs, tmp_path):

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from app.context import Context
+from app.window import watcher
 from app.window.session import Session
 from app.window.settings import Settings
 from experiments.catalogue import Catalogue
+from experiments.engine import messages as wire
 from machine.model import to_json
 from tests.experiments.machines import machine
 
@@ -53,10 +57,102 @@ def test_a_fake_machine_that_cannot_be_read_is_told(qtbot, look, tmp_path):
     session.close()
 
 
-def test_a_watch_that_ends_by_itself_is_told(qtbot, session):
-    with qtbot.waitSignal(session.sampled):
+def test_a_worker_that_dies_is_replaced_without_a_word(qtbot, session, monkeypatch):
+    monkeypatch.setattr(watcher, "PAUSE_MS", 1)
+    told = []
+    session.noticed.connect(lambda *said: told.append(said))
+    session.troubled.connect(told.append)
+    with qtbot.waitSignal(session.sampled, timeout=20_000):
         session.wake()
-    with qtbot.waitSignal(session.troubled) as told:
-        session.watcher._worker._process.kill()
+    first = session.watcher.pid
 
-    assert told.args[0].key == "watch_ended"
+    session.watcher._worker._process.kill()
+    qtbot.waitUntil(lambda: session.watcher.pid not in (first, None), timeout=20_000)
+    with qtbot.waitSignal(session.sampled, timeout=20_000):
+        pass
+
+    assert told == []
+
+
+def test_a_watch_that_dies_again_and_again_is_told_once_and_can_be_begun_anew(
+    qtbot, session, monkeypatch
+):
+    class Dying(watcher.Worker):
+        """It is killed as soon as it is there."""
+
+        def __init__(self, **how) -> None:
+            super().__init__(**how)
+            self._process.kill()
+
+    monkeypatch.setattr(watcher, "PAUSE_MS", 1)
+    working = watcher.Worker
+    monkeypatch.setattr(watcher, "Worker", Dying)
+    told = []
+    session.noticed.connect(lambda *said: told.append(said))
+
+    session.wake()
+    with qtbot.waitSignal(session.watcher.ended, timeout=20_000):
+        pass
+
+    ((text, button, act),) = told
+    assert "again and again" in text
+    assert button == "Look again"
+    monkeypatch.setattr(watcher, "Worker", working)
+    with qtbot.waitSignals([session.sampled, session.machine_changed], timeout=20_000):
+        act()
+
+
+def test_a_machine_that_cannot_be_read_is_told_and_the_watch_goes_on(qtbot, session, monkeypatch):
+    monkeypatch.setattr(watcher, "PAUSE_MS", 1)
+    problem = wire.ProblemSent(key="experiment_raised", values={"error": "OSError: no"})
+    with qtbot.waitSignal(session.sampled, timeout=20_000):
+        session.wake()
+    session.watcher._is_inspected = False
+
+    with qtbot.waitSignal(session.troubled) as told:
+        failed = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+        session.watcher._heard.emit(failed)
+    assert told.args[0].key == "machine_not_read"
+    assert "OSError: no" in session.say(told.args[0])
+
+    with qtbot.waitSignal(session.sampled, timeout=20_000):
+        pass
+
+
+def test_no_room_for_another_process_is_told_too(qtbot, session, monkeypatch):
+    def fail(**_how):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(watcher, "PAUSE_MS", 1)
+    monkeypatch.setattr(watcher, "Worker", fail)
+
+    session.wake()
+    with qtbot.waitSignal(session.watcher.ended, timeout=20_000):
+        pass
+
+
+def test_closing_in_the_pause_before_another_worker_leaves_nothing(qtbot, session):
+    with qtbot.waitSignal(session.sampled, timeout=20_000):
+        session.wake()
+    session.watcher._worker._process.kill()
+    qtbot.waitUntil(lambda: session.watcher._worker is None)
+
+    session.close()
+    qtbot.wait(50)
+
+    assert session.watcher._worker is None
+
+
+@pytest.mark.parametrize("moment", ["woke", "sampled", "machine_changed", "runs_changed"])
+def test_it_can_be_closed_at_any_moment(qtbot, session, moment):
+    """See tests/conftest.py: no process and no thread may be left."""
+    with qtbot.waitSignal(getattr(session, moment), timeout=20_000):
+        session.wake()
+    later = []
+    for signal in (session.entries_changed, session.runs_changed, session.sampled):
+        signal.connect(lambda *_: later.append(moment))
+
+    session.close()
+    qtbot.wait(50)
+
+    assert later == []

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
+from hypothesis import settings as patience
 from hypothesis import strategies as st
 
 from app.window.settings import ASIDE, NAME, Settings, load, save
@@ -127,6 +128,7 @@ def test_no_file_can_stop_the_window(tmp_path_factory, garbage):
 NAMES = [field.name for field in dataclasses.fields(Settings)]
 
 
+@patience(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(values=st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, JSON)))
 def test_no_value_can_stop_the_window(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("settings")
@@ -142,3 +144,9 @@ def test_nesting_without_end_is_only_a_broken_file(tmp_path):
     (tmp_path / NAME).write_bytes(b'{"a":' * 100_000)
 
     assert load(tmp_path)[1].key == "settings_broken"
+
+
+def test_a_number_beyond_all_numbers_is_only_a_wrong_value(tmp_path):
+    (tmp_path / NAME).write_text('{"zoom": 1' + "0" * 400 + "}")
+
+    assert load(tmp_path) == (Settings(), None)

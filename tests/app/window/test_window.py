@@ -254,6 +254,7 @@ def test_closing_with_a_run_asks_and_esc_stays(qtbot, window, running):
     assert window.isVisible()
     assert running.is_running
     assert said == []
+    running.end()  # so that the window closes in the end
 
 
 def test_a_run_may_finish_behind_the_closed_window_which_then_ends(qtbot, window, running):
@@ -319,3 +320,34 @@ def test_size_and_place_are_there_again_next_time(qtbot, window):
 
     assert again.height() == 640
     assert settings.place == "runs"
+
+
+@pytest.mark.parametrize("geometry", ["abc", "é", "AAAA", "\ud800"])
+def test_a_damaged_place_on_the_screen_does_not_stop_the_window(qtbot, session, geometry):
+    session.settings = session.settings.replace(geometry=geometry)
+
+    window = Window(session)
+    qtbot.addWidget(window)
+
+    assert window.width() > 0
+
+
+def test_settings_that_cannot_be_kept_are_told_once(qtbot, window, tmp_path):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    told = []
+    window.session.troubled.connect(told.append)
+
+    for zoom in (1.1, 1.2, 1.3):
+        window.preferences.change(zoom=zoom)
+        window.preferences.save()
+
+    assert [problem.key for problem in told] == ["settings_unwritable"]
+
+
+def test_a_notice_stays_in_sight_when_one_goes_to_another_place(window):
+    window.session.tell("Something was done.")
+    for name in window_module.PLACES:
+        window.go(Target(name))
+
+        middle = window._notices.geometry().center()
+        assert window._notices.isAncestorOf(window._stack.childAt(middle))

@@ -27,11 +27,24 @@ def panel(qtbot):
 
 
 def test_every_view_has_its_plot_and_its_title(panel):
-    assert [title.text() for title in panel._titles] == [
+    assert [head.title.text() for head in panel._heads] == [
         "Time per 8-byte element",
         "Confirming view: Useful bytes per second",
     ]
     assert len(panel.plots) == 2
+
+
+def test_the_band_of_a_recording_stands_beside_every_title_and_moves_nothing(qtbot, panel):
+    panel.resize(800, 600)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    places = [plot.geometry() for plot in panel.plots]
+
+    panel.mark("RECORDED · machine · 2025-11-21", "")
+
+    assert {head.band.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
+    assert all(head.band.isVisible() for head in panel._heads)
+    assert [plot.geometry() for plot in panel.plots] == places
 
 
 def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):

@@ -18,7 +18,7 @@ def boxes_of(machine, measure):
 
 
 def facts(machine, box):
-    return {fact.label: fact for fact in About(machine, WORDS).facts(box)}
+    return {fact.label: fact for fact in About(machine, WORDS).facts.of(box)}
 
 
 def test_every_box_is_explained_in_whole_sentences(any_machine, measure):
@@ -29,14 +29,14 @@ def test_every_box_is_explained_in_whole_sentences(any_machine, measure):
         assert about.sentences(box).endswith(".")
         assert "{" not in about.sentences(box) + about.name(box)
         assert "map." not in about.sentences(box) + about.name(box)
-        for fact in about.facts(box):
+        for fact in about.facts.of(box):
             assert fact.value or fact.why, (box, fact)
             assert fact.value not in ("None", "")
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_whole_machine_is_told_too(name):
-    for fact in About(MACHINES[name](), WORDS).of_machine():
+    for fact in About(MACHINES[name](), WORDS).facts.of_machine():
         assert fact.value or fact.why
 
 
@@ -76,7 +76,7 @@ def test_what_nobody_looked_for_gives_its_reason():
     missing = Missing(what="gpus", why="Not read.", how="nvidia-smi")
     box = Box(id="no-gpu", kind=Kind.UNREAD, rect=HERE, path="gpus", titles=("GPUs",))
 
-    (state,) = About(Machine(missing=(missing,)), WORDS).facts(box)
+    (state,) = About(Machine(missing=(missing,)), WORDS).facts.of(box)
 
     assert (state.value, state.why, state.how) == (None, "Not read.", "nvidia-smi")
 

@@ -58,7 +58,7 @@ def column(table, at) -> list[str]:
 
 def chips(table) -> list[QPushButton]:
     found = table.findChildren(QPushButton)
-    return [each for each in found if each.property("role") == "chip"]
+    return [each for each in found if each.property("role") == "chip" and each.isCheckable()]
 
 
 def choose(table, *parts):

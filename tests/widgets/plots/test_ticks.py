@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -82,3 +83,11 @@ def test_a_linear_axis_of_bytes_has_steps_of_powers_of_two():
         192 * KIB,
         256 * KIB,
     ]
+
+
+@pytest.mark.parametrize("most", range(2, 9))
+def test_powers_are_parted_evenly_however_few_fit(most):
+    found = [math.log2(value) for value in ticks(2.0**12, 2.0**28, "log2", most)]
+
+    assert 2 <= len(found) <= most
+    assert len({after - before for before, after in itertools.pairwise(found)}) == 1

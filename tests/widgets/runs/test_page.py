@@ -29,7 +29,8 @@ def keys(page):
 
 
 def chips(page):
-    shown = [each for each in page.findChildren(QPushButton) if each.property("role") == "chip"]
+    found = page.findChildren(QPushButton)
+    shown = [each for each in found if each.property("role") == "chip" and each.isCheckable()]
     return {each.text(): each for each in shown if not each.isHidden()}
 
 

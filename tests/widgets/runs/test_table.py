@@ -164,8 +164,20 @@ def test_every_kind_of_run_is_drawn(qtbot, mode, zoom):
     assert picture != blank.grab().toImage()
 
 
+def test_columns_that_say_nothing_are_left_out(table):
+    def hidden():
+        return [column for column in Column if table.isColumnHidden(column)]
+
+    table.show_runs([run(1), run(2)])
+    assert hidden() == [Column.SETTINGS, Column.MACHINE]
+    table.show_runs([run(1), run(2, machine="Another CPU")])
+    assert hidden() == [Column.SETTINGS]
+    table.show_runs([run(1, settings=("rounds 3",)), run(2)])
+    assert hidden() == [Column.MACHINE]
+
+
 def test_columns_that_have_no_room_are_left_out_and_come_back(table):
-    table.show_runs([run(1)])
+    table.show_runs([run(1, settings=("rounds 3",)), run(2, machine="Another CPU")])
 
     def hidden():
         return [column for column in Column if table.isColumnHidden(column)]
@@ -261,11 +273,7 @@ def test_enter_opens_the_current_run(qtbot, table, key):
 
 @pytest.mark.parametrize(
     ("key", "signal"),
-    [
-        (Qt.Key.Key_F2, "rename_asked"),
-        (Qt.Key.Key_Delete, "delete_asked"),
-        (Qt.Key.Key_P, "pin_asked"),
-    ],
+    [(Qt.Key.Key_F2, "rename_asked"), (Qt.Key.Key_Delete, "delete_asked")],
 )
 def test_keys_ask_for_what_they_stand_for(qtbot, table, key, signal):
     table.show_runs([run(1)])

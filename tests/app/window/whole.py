@@ -1,0 +1,283 @@
+"""The whole window with everything in it, in every state, and no process: runs are made up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import msgspec
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.context import Context
+from app.window.background import Background
+from app.window.places.experiment import ExperimentPage
+from app.window.session import Session
+from app.window.settings import Settings
+from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.window import Window
+from experiments.engine import messages as wire
+from experiments.words import Words
+from tests.app.recordings import Made, burst, ladder, threads
+from tests.app.window.stage import FakeRunner, entries, events, settle
+from tests.experiments.machines import machine
+from widgets.live.samples import samples
+from widgets.look import Look
+
+
+class FakeWatcher(QObject):
+    """What the window knows of a watcher; nobody watches."""
+
+    ended = Signal()
+    pid = None
+
+    def set_rate(self, hz: float) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Whole:
+    """A window whose session is awake, though nothing runs."""
+
+    def __init__(self, look: Look, folder: Path) -> None:
+        self.folder = folder
+        self.session = Session(Context(data=folder / "data"), look, Settings(zoom=look.theme.zoom))
+        self.window = Window(self.session)
+        self.window.resize(1280, 720)
+        self.window.furnish()
+        self.window.show()
+        self.window.activateWindow()
+        assert QTest.qWaitForWindowActive(self.window)
+        self.session.background = Background()
+        self.session.background.troubled.connect(self.session.troubled)
+        self.session.watcher = FakeWatcher()
+        self.session.runner = self.runner = FakeRunner()
+        self.runner.ended.connect(self.session.refresh_runs)
+        self.session.woke.emit()
+        self.session.machine = machine()
+        self.session.machine_changed.emit()
+        self.session._use_entries(entries())
+
+    @property
+    def words(self) -> Words:
+        return self.session.words
+
+    @property
+    def page(self) -> ExperimentPage:
+        """The page of an experiment, which has been gone to."""
+        return self.window.place._page
+
+    def keep(self, *made: Made) -> list[Path]:
+        """Put runs into the library, and let the session know them."""
+        paths = [
+            each.write(self.folder / "data" / "runs" / f"{each.run}.coreopsis.jsonl")
+            for each in made
+        ]
+        self.session._use_runs(self.session.library.runs())
+        self.rest()
+        return paths
+
+    def do(self, key: str) -> None:
+        """Do what the action with these words does."""
+        text = self.words.say(key)
+        for _, actions in self.window.actions_here.groups():
+            for action in actions:
+                if action.text() == text and action.isEnabled():
+                    action.trigger()
+                    return
+        raise LookupError(key)
+
+    def rest(self) -> None:
+        """Let everything be read and drawn."""
+        for _ in range(3):  # what is read may lead to more reading
+            done: list[object] = []
+            self.session.background.do(lambda: None, done.append)
+            settle(lambda done=done: bool(done))
+        page = getattr(self.window.place, "_page", None)
+        settle(lambda: page is None or not page._drawing._timer.isActive())
+
+    def close(self) -> None:
+        self.window.place.leave()  # or its timers would outlive it
+        self.window.hide()
+        self.session.close()
+        self.window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        QApplication.processEvents()
+
+
+def show_map(whole: Whole) -> None:
+    whole.window.go(Target(MAP))
+
+
+def show_map_measured(whole: Whole) -> None:
+    whole.keep(ladder())
+    whole.window.go(Target(MAP, part="cores"))
+
+
+def show_live(whole: Whole) -> None:
+    whole.window.go(Target(LIVE))
+    for sample in samples(4, seconds=20):
+        whole.session.sampled.emit(
+            wire.Sample(
+                t_s=sample.t_s, threads=sample.threads, memory=sample.memory, disks=[],
+                network=[], gpus=[], missing=sample.missing,
+            )
+        )  # fmt: skip
+
+
+def show_explanation(whole: Whole) -> None:
+    show_live(whole)
+    whole.do("live.explain")
+
+
+def show_catalogue(whole: Whole) -> None:
+    whole.window.go(Target(EXPERIMENTS))
+
+
+def show_catalogue_measured(whole: Whole) -> None:
+    whole.keep(burst(), threads())
+    show_catalogue(whole)
+
+
+def show_catalogue_nothing_found(whole: Whole) -> None:
+    show_catalogue(whole)
+    whole.window.place._catalogue._bar._search.setText("nothing such")
+
+
+def show_page_empty(whole: Whole) -> None:
+    whole.window.go(Target(EXPERIMENTS, experiment="burst-random"))
+
+
+def show_page_of_many_settings(whole: Whole) -> None:
+    whole.window.go(Target(EXPERIMENTS, experiment="gil-threads"))
+
+
+def show_page_running(whole: Whole) -> None:
+    show_page_empty(whole)
+    whole.do("page.run")
+    whole.runner.hear(*events(burst(), 0.55))
+
+
+def show_page_elsewhere(whole: Whole) -> None:
+    show_page_running(whole)
+    whole.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
+
+
+def show_page_done(whole: Whole) -> None:
+    show_page_empty(whole)
+    whole.do("page.run")
+    made = burst()
+    whole.keep(made)
+    whole.runner.hear(*events(made))
+
+
+def show_page_failed(whole: Whole) -> None:
+    show_page_running(whole)
+    problem = wire.ProblemSent(
+        key="experiment_raised", values={"error": "ValueError: on purpose"}, detail="Traceback"
+    )
+    whole.runner.hear(wire.Finished(outcome=wire.Outcome.FAILED, problem=problem))
+
+
+def show_page_recorded(whole: Whole) -> None:
+    path = threads().write(whole.folder / "elsewhere.coreopsis.jsonl")
+    whole.window.go(Target(EXPERIMENTS, run=path))
+    settle(lambda: whole.page.showing.shown is not None)
+
+
+def show_page_replayed(whole: Whole) -> None:
+    show_page_recorded(whole)
+    whole.do("page.replay")
+    player = whole.page.showing.player
+    player.pause()
+    player.seek(player.total_s * 0.8)
+
+
+def show_page_compared(whole: Whole) -> None:
+    a, b = whole.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
+    whole.window.go(Target(EXPERIMENTS, run=a, beside=b))
+    settle(lambda: whole.page.comparing.is_on and whole.page.showing.shown is not None)
+
+
+def show_page_code(whole: Whole) -> None:
+    show_page_empty(whole)
+    whole.do("page.code")
+
+
+def show_page_data(whole: Whole) -> None:
+    show_page_done(whole)
+    whole.do("page.data")
+
+
+def show_runs(whole: Whole) -> None:
+    first, _, last = whole.keep(burst(), threads(), ladder(outcome="stopped"))
+    kept = next(run for run in whole.session.runs if run.path == first)
+    said = {"name": "Before", "note": "Warm", "tags": ["office"], "pinned": True}
+    whole.session.library.describe(kept, msgspec.structs.replace(kept.meta, **said))
+    whole.session._use_runs(whole.session.library.runs())
+    whole.window.go(Target(RUNS, run=last))
+    settle(lambda: bool(whole.window.place.table.selected()))
+
+
+def show_runs_several(whole: Whole) -> None:
+    show_runs(whole)
+    whole.window.place.table.selectAll()
+
+
+def show_runs_empty(whole: Whole) -> None:
+    whole.session._use_runs([])
+    whole.window.go(Target(RUNS))
+    settle(lambda: whole.window.place.page._body.currentIndex() == 1)
+
+
+def show_runs_nothing_found(whole: Whole) -> None:
+    show_runs(whole)
+    whole.window.place.page.search.setText("nothing such")
+
+
+def show_import_look(whole: Whole) -> None:
+    whole.window.go(Target(RUNS))
+    paths = [
+        made.write(whole.folder / f"{made.run}.coreopsis.jsonl") for made in (burst(), ladder())
+    ]
+    (whole.folder / "torn.coreopsis.jsonl").write_bytes(b"{}\n")
+    whole.window.place.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
+    whole.rest()
+
+
+def show_palette(whole: Whole) -> None:
+    whole.do("frame.find")
+
+
+def show_keys(whole: Whole) -> None:
+    whole.do("frame.keys")
+
+
+def show_settings(whole: Whole) -> None:
+    whole.do("frame.settings")
+
+
+def show_about(whole: Whole) -> None:
+    whole.do("frame.about")
+
+
+def show_closing_question(whole: Whole) -> None:
+    show_page_running(whole)
+    whole.window._closing.may_close()
+
+
+def show_notice(whole: Whole) -> None:
+    whole.session.tell("The run was deleted.", "Undo", lambda: None)
+
+
+STATES: dict[str, Callable[[Whole], None]] = {
+    name.removeprefix("show_"): show
+    for name, show in list(globals().items())
+    if name.startswith("show_")
+}

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QWidget
+
+from widgets import theme as themes
+from widgets.basics import IconButton
+from widgets.look import Look
+
+
+def test_an_icon_button_follows_the_theme_until_it_is_gone(qtbot):
+    look, above = Look(themes.load("dark")), QWidget()
+    button = IconButton(look, "close", "Close")
+    button.setParent(above)
+    before = button.icon().pixmap(16).toImage()
+    look.wear(themes.load("light"))
+    assert button.icon().pixmap(16).toImage() != before
+
+    above.deleteLater()
+    del above
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    look.wear(themes.load("dark"))  # pytest-qt: nothing may be raised

@@ -1,0 +1,51 @@
+"""How does a button stand where its words have no room? With fewer, and all of them as a tip."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton
+
+LEAST_CHARACTERS = 12
+
+
+class ElidedButton(QPushButton):
+    """A button of this role; give it its words by `say`."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__()
+        self._words = ""
+        self.setProperty("role", role)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def say(self, words: str) -> None:
+        """Stand for these words from now on."""
+        if words == self._words:
+            return
+        self._words = words
+        self.setAccessibleName(words)
+        self.setToolTip(words)
+        self.updateGeometry()
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return room for all words."""
+        size = super().sizeHint()
+        metrics = self.fontMetrics()
+        more = metrics.horizontalAdvance(self._words) - metrics.horizontalAdvance(self.text())
+        return QSize(size.width() + more, size.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return room for a few letters."""
+        least = self.fontMetrics().averageCharWidth() * LEAST_CHARACTERS
+        return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        edges = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self._words)
+        room = self.width() - edges + 1  # widths of texts are rounded down
+        self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))

@@ -1,0 +1,251 @@
+"""What is known of a part of the map? Facts, each with where it was read or why it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from experiments.units import show
+from experiments.words import Words
+from machine.devices import Link
+from machine.model import Machine, Thread, is_virtual, missing_of, source_of
+from widgets.map.boxes import Box, Kind
+from widgets.map.labels import Labels, decimal_bytes, ranges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One fact. Where `value` is None, `why` it is not known and `how` to get it."""
+
+    label: str
+    value: str | None
+    source: str = ""
+    why: str = ""
+    how: str = ""
+
+
+class Facts:
+    """Tells the facts of one machine."""
+
+    def __init__(self, machine: Machine, words: Words) -> None:
+        self._machine, self._words = machine, words
+        self._labels = Labels(words, machine)
+        self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
+
+    def of(self, box: Box) -> list[Fact]:
+        """Return what is known of the box, and what is not."""
+        match box.kind:
+            case Kind.PACKAGE | Kind.DIE | Kind.CORE_KIND:
+                return list(self._of_cores(box))
+            case Kind.CORE | Kind.THREAD | Kind.OFF:
+                return list(self._of_threads(box))
+            case Kind.CACHE:
+                return list(self._of_cache(box))
+            case Kind.MEMORY:
+                return list(self._of_memory())
+            case Kind.NODE:
+                return list(self._of_node(box.members[0]))
+            case Kind.MODULE:
+                return list(self._of_module(box.members[0]))
+            case Kind.GPU:
+                return list(self._of_gpu(box.members[0]))
+            case Kind.LINK:
+                return list(self._of_link(box))
+            case Kind.NVLINK:
+                return list(self._of_nvlink())
+            case Kind.DISK | Kind.NETWORK:
+                return list(self._of_device(box))
+            case Kind.UNREAD:
+                return [self._fact("map.fact_state", box.path, None)]
+        return []
+
+    def of_machine(self) -> list[Fact]:
+        """Return the facts about the machine as a whole."""
+        machine = self._machine
+        cpu, os = machine.cpu, machine.os
+        virtual = self._words.say("map.is_virtual", {"kind": machine.virtualization or ""})
+        real = self._words.say("map.is_real")
+        known = machine.virtualization is not None
+        facts = [
+            self._fact("map.fact_model", "cpu.model", cpu.model),
+            self._fact("map.fact_cores", "cpu.cores", cpu.cores),
+            self._fact("map.fact_threads", "cpu.threads", cpu.threads),
+            self._fact("map.fact_usable", "cpu.usable_threads", cpu.usable_threads),
+            self._fact("map.fact_clock", "cpu.clock.max_hz", _shown(cpu.clock.max_hz, "hz")),
+            self._memory_size(),
+            self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
+        ]
+        runs_on = (virtual if is_virtual(machine) else real) if known else None
+        return [*facts, self._fact("map.fact_virtual", "virtualization", runs_on)]
+
+    # --- one kind of part after the other ------------------------------------------------------
+
+    def _of_cores(self, box: Box) -> Iterator[Fact]:
+        cpu = self._machine.cpu
+        threads = [self._threads[number] for number in box.threads if number in self._threads]
+        if box.kind is Kind.PACKAGE:
+            yield self._fact("map.fact_model", "cpu.model", cpu.model)
+        if threads:
+            cores = {thread.core for thread in threads}
+            known = None if None in cores else len(cores)
+            yield self._fact("map.fact_cores", "cpu.threads_list[*].core", known)
+            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+            yield self._usable(threads)
+            yield self._near(threads)
+        else:
+            yield self._fact("map.fact_threads", "cpu.threads", cpu.threads)
+        if box.kind is Kind.PACKAGE:
+            hz = _shown(cpu.clock.max_hz, "hz")
+            yield self._fact("map.fact_clock", "cpu.clock.max_hz", hz)
+
+    def _of_threads(self, box: Box) -> Iterator[Fact]:
+        threads = [self._threads[number] for number in box.threads]
+        first = threads[0]
+        if box.kind is Kind.THREAD:
+            core = (
+                None if first.core is None else self._words.say("map.core", {"number": first.core})
+            )
+            yield self._fact("map.fact_core", "cpu.threads_list[*].core", core)
+        else:
+            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+        if box.kind is Kind.OFF:
+            return
+        yield self._usable(threads)
+        if first.package is not None:
+            name = self._labels.package_name(first.package)
+            yield self._fact("map.fact_package", "cpu.threads_list[*].package", name)
+        yield self._near(threads)
+        if first.kind is not None:
+            kinds = {
+                "performance": "map.performance",
+                "efficiency": "map.efficiency",
+                "low-power": "map.low_power",
+            }
+            kind = self._words.say(kinds[first.kind])
+            yield self._fact("map.fact_kind", "cpu.threads_list[*].kind", kind)
+
+    def _of_cache(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
+        cache, path = self._machine.cpu.caches[place], f"cpu.caches[{place}]"
+        sizes = sorted({self._machine.cpu.caches[p].size_bytes or 0 for p in box.members} - {0})
+        size = self._words.say("map.or").join(show(s, "bytes") for s in sizes) or None
+        yield self._fact("map.fact_size", f"{path}.size_bytes", size)
+        if len(box.members) > 1:
+            each = self._words.say("map.each_core")
+            yield self._fact("map.fact_shared", f"{path}.threads", each)
+        else:
+            yield self._fact("map.fact_shared", f"{path}.threads", ranges(cache.threads))
+        yield self._fact("map.fact_ways", f"{path}.ways", cache.ways)
+        yield self._fact("map.fact_line", f"{path}.line_bytes", _shown(cache.line_bytes, "bytes"))
+
+    def _of_memory(self) -> Iterator[Fact]:
+        memory = self._machine.memory
+        yield self._memory_size()
+        modules = len(memory.modules) or None
+        yield self._fact("map.fact_modules", "memory.modules", modules)
+        yield self._fact("map.fact_channels", "memory.channels", memory.channels)
+        peak = _shown(memory.peak_bytes_per_s, "bytes/s")
+        yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
+        yield self._fact("map.fact_nodes", "numa", len(self._machine.numa) or None)
+
+    def _of_node(self, place: int) -> Iterator[Fact]:
+        node, path = self._machine.numa[place], f"numa[{place}]"
+        size = _shown(node.memory_bytes, "bytes")
+        yield self._fact("map.fact_size", f"{path}.memory_bytes", size)
+        threads = ranges(node.threads) if node.threads else self._words.say("map.none")
+        yield self._fact("map.fact_threads", f"{path}.threads", threads)
+        distances = ", ".join(map(str, node.distances)) or None
+        yield self._fact("map.fact_distances", f"{path}.distances", distances)
+
+    def _of_module(self, place: int) -> Iterator[Fact]:
+        module, path = self._machine.memory.modules[place], f"memory.modules[{place}]"
+        yield self._fact("map.fact_slot", f"{path}.slot", module.slot)
+        yield self._fact("map.fact_kind", f"{path}.kind", module.kind)
+        yield self._fact("map.fact_size", f"{path}.size_bytes", _shown(module.size_bytes, "bytes"))
+        rate = _shown(module.transfers_per_s, "per_s")
+        yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
+
+    def _of_gpu(self, place: int) -> Iterator[Fact]:
+        gpu, path = self._machine.gpus[place], f"gpus[{place}]"
+        memory, l2 = _shown(gpu.memory_bytes, "bytes"), _shown(gpu.l2_bytes, "bytes")
+        yield self._fact("map.fact_model", f"{path}.name", gpu.name)
+        yield self._fact("map.fact_gpu_memory", f"{path}.memory_bytes", memory)
+        yield self._fact("map.fact_sms", f"{path}.sms", gpu.sms)
+        yield self._fact("map.fact_l2", f"{path}.l2_bytes", l2)
+        yield self._fact("map.fact_address", f"{path}.pci_address", gpu.pci_address)
+
+    def _of_link(self, box: Box) -> Iterator[Fact]:
+        link, path = self._link(box), box.path
+        yield self._fact("map.fact_now", path, self._lanes(link.generation, link.width))
+        card = self._lanes(link.card_generation, link.card_width)
+        slot = self._lanes(link.slot_generation, link.slot_width)
+        yield self._fact("map.fact_card", path, card)
+        yield self._fact("map.fact_slot_can", path, slot)
+        peak = _shown(link.peak_bytes_per_s, "bytes/s")
+        yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
+
+    def _of_nvlink(self) -> Iterator[Fact]:
+        links = [link for link in self._machine.gpu_links if link.nvlinks]
+        pairs = ", ".join(f"{link.a}–{link.b}" for link in links[:8])
+        yield self._fact("map.fact_pairs", "gpu_links", pairs + (" …" if len(links) > 8 else ""))
+        versions = ", ".join(sorted({v for link in links if (v := link.nvlink_version)})) or None
+        yield self._fact("map.fact_version", "gpu_links[*].nvlink_version", versions)
+
+    def _of_device(self, box: Box) -> Iterator[Fact]:
+        place = box.members[0]
+        if box.kind is Kind.DISK:
+            disk, path = self._machine.storage[place], f"storage[{place}]"
+            size = decimal_bytes(disk.size_bytes) if disk.size_bytes else None
+            yield self._fact("map.fact_model", f"{path}.model", disk.model)
+            yield self._fact("map.fact_kind", f"{path}.kind", disk.kind)
+            yield self._fact("map.fact_size", f"{path}.size_bytes", size)
+        else:
+            interface, path = self._machine.network[place], f"network[{place}]"
+            peak = _shown(interface.peak_bytes_per_s, "bytes/s")
+            yield self._fact("map.fact_kind", f"{path}.kind", interface.kind)
+            yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
+
+    # --- facts ---------------------------------------------------------------------------------
+
+    def _fact(self, label: str, path: str, value: str | int | None) -> Fact:
+        name = self._words.say(label)
+        if value is not None:
+            return Fact(label=name, value=str(value), source=source_of(self._machine, path) or "")
+        missing = missing_of(self._machine, path)
+        why = missing.why if missing else self._words.say("map.nobody_tells")
+        return Fact(label=name, value=None, why=why, how=missing.how if missing else "")
+
+    def _memory_size(self) -> Fact:
+        total = _shown(self._machine.memory.total_bytes, "bytes")
+        return self._fact("map.fact_memory", "memory.total_bytes", total)
+
+    def _usable(self, threads: list[Thread]) -> Fact:
+        usable = [thread.id for thread in threads if thread.usable]
+        say, path = self._words.say, "cpu.threads_list[*].usable"
+        if all(thread.online is False for thread in threads):
+            return self._fact("map.fact_usable", path, say("map.off"))
+        if any(thread.usable is None for thread in threads):
+            return self._fact("map.fact_usable", path, None)
+        if len(usable) == len(threads):
+            return self._fact("map.fact_usable", path, say("map.all_usable"))
+        return self._fact("map.fact_usable", path, ranges(usable) or say("map.none_usable"))
+
+    def _near(self, threads: list[Thread]) -> Fact:
+        nodes = sorted({thread.numa_node for thread in threads if thread.numa_node is not None})
+        text = ", ".join(map(str, nodes)) or None
+        return self._fact("map.fact_near", "cpu.threads_list[*].numa_node", text)
+
+    def _link(self, box: Box) -> Link:
+        for place, device in enumerate(self._machine.pci):
+            if box.path == f"pci[{place}].link" and device.link:
+                return device.link
+        return Link()
+
+    def _lanes(self, generation: int | None, width: int | None) -> str | None:
+        if width is None:
+            return None
+        return self._labels.link(Link(generation=generation, width=width))[0]
+
+
+def _shown(value: float | None, unit: str) -> str | None:
+    return None if value is None else show(value, unit)
