@@ -12,9 +12,9 @@ wrong, else the first to look at. Commands are typed in order, or are pages to b
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 from rich.console import Console
@@ -40,7 +40,7 @@ _CODES = {State.WRONG: ExitCode.FAILED, State.LOOK: ExitCode.LOOK}
 _INDENT = "    "
 
 
-def run(options: argparse.Namespace, context: Context) -> ExitCode:
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Examine this machine, and the PyTorch of `--python` or else of this program."""
     if context.has_fake_machine:
         raise Trouble("fake_machine_examined")
