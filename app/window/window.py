@@ -202,5 +202,5 @@ class Window(QWidget):
 
 
 def _load_plots() -> None:
-    """Load numpy and the plots while nobody waits for them: it takes a tenth of a second."""
+    """Load numpy and the plots while nobody waits for them."""
     importlib.import_module("widgets.plots.plot")
