@@ -51,7 +51,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
-    """Read the command line. The window is opened without: its parser takes as long as a paint."""
+    """Read the command line. The window is opened without a parser, which would delay it."""
     options = SimpleNamespace(command=None, debug=False, data=None, fake_machine=None)
     if arguments:
         from app.parser import parser

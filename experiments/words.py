@@ -7,7 +7,6 @@ ends in (`{memory_latency_s}` becomes "151 ns").
 from __future__ import annotations
 
 import re
-import string
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +44,7 @@ class Words:
         """
         self._read(key.partition(".")[0])
         text = self._texts.get(key, key)
-        return _SHOWING.vformat(text, (), _Shown(values or {}))
+        return text.format_map(_Shown(values or {}))
 
     def _read(self, section: str) -> None:
         text = self._unread.get(section)
@@ -88,5 +87,3 @@ def _show(name: str, value: object) -> str:
         return str(value)
     return units.show(value, units.unit_of(name))
 
-
-_SHOWING = string.Formatter()

@@ -124,7 +124,7 @@ def mode_of(setting: str, application: QApplication) -> str:
 
     That is what the desktop asks for, and dark where it does not say.
     """
-    from PySide6.QtCore import Qt  # its hundred enums take as long as half of Qt
+    from PySide6.QtCore import Qt  # brings a hundred enums: not before the first paint
 
     if setting != "system":
         return setting

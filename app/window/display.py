@@ -12,7 +12,6 @@ import importlib.util
 import os
 import re
 import shutil
-import socket
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -101,6 +100,8 @@ def _tried(environment: Mapping[str, str], package: Path, asked: str) -> Iterato
 
 
 def _wayland_refuses(path: str) -> str:
+    import socket  # 4 ms that X11 does not need
+
     with socket.socket(socket.AF_UNIX) as asking:
         try:
             asking.connect(path)

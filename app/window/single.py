@@ -89,7 +89,7 @@ class Single(QObject):
 
 def address(folder: Path) -> str:
     """Return where the first one of a data folder listens; another for each user and folder."""
-    import hashlib  # six milliseconds, after the first paint
+    import hashlib  # not before the first paint
 
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     key = f"{user}\0{os.path.realpath(folder)}".encode(errors="surrogateescape")

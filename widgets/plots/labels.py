@@ -62,6 +62,7 @@ class Occupied:
         self._bounds = bounds
         shape = (int(bounds.height() // CELL_PX) + 1, int(bounds.width() // CELL_PX) + 1)
         self._cells = np.zeros(shape, dtype=np.int32)
+        self._points: dict[int, np.ndarray] = {}  # cells with points, by how many more around them
         self._sums: np.ndarray | None = None  # of all cells above and left, so that areas are quick
         self._labels: list[tuple[float, float, float, float]] = []
 
@@ -72,11 +73,9 @@ class Occupied:
         reach = round(radius_px / CELL_PX)
         height, width = self._cells.shape
         inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
-        columns, rows = columns[inside].astype(int), rows[inside].astype(int)
-        for down in range(-reach, reach + 1):
-            at = np.minimum(np.maximum(rows + down, 0), height - 1)
-            for right in range(-reach, reach + 1):
-                self._cells[at, np.minimum(np.maximum(columns + right, 0), width - 1)] = MARK
+        if reach not in self._points:
+            self._points[reach] = np.zeros(self._cells.shape, dtype=bool)
+        self._points[reach][rows[inside].astype(int), columns[inside].astype(int)] = True
         self._sums = None
 
     def take_path(self, xs: np.ndarray, ys: np.ndarray) -> None:
@@ -101,9 +100,7 @@ class Occupied:
 
     def costs(self, lefts: np.ndarray, tops: np.ndarray, size: QSizeF) -> np.ndarray:
         """Return what it costs to put something of this size at each place; infinite outside."""
-        if self._sums is None:
-            self._sums = np.pad(self._cells.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-        bounds, sums = self._bounds, self._sums
+        bounds, sums = self._bounds, self._summed()
         rights, bottoms = lefts + size.width(), tops + size.height()
         top, bottom = self._cell(tops - bounds.top(), 0), self._cell(bottoms - bounds.top(), 0) + 1
         left, right = (
@@ -123,6 +120,35 @@ class Occupied:
         costs[(tops < bounds.top()) | (bottoms > bounds.bottom())] = np.inf
         return costs
 
+    def is_free(self, left: float, top: float, size: QSizeF) -> bool:
+        """Would something of this size cover nothing there? As `costs`, for one place and fast."""
+        bounds, sums = self._bounds, self._summed()
+        right, bottom = left + size.width(), top + size.height()
+        if left < bounds.left() or right > bounds.right():
+            return False
+        if top < bounds.top() or bottom > bounds.bottom():
+            return False
+        for label_left, label_top, label_right, label_bottom in self._labels:
+            if (left < label_right and right > label_left) and (
+                top < label_bottom and bottom > label_top
+            ):
+                return False
+        rows = self._range(top - bounds.top(), bottom - bounds.top())
+        columns = self._range(left - bounds.left(), right - bounds.left())
+        below, above = sums[rows.stop], sums[rows.start]
+        return bool(
+            below[columns.stop] - above[columns.stop] - below[columns.start] + above[columns.start]
+            == 0
+        )
+
+    def _summed(self) -> np.ndarray:
+        if self._sums is None:
+            cells = self._cells.copy()
+            for reach, points in self._points.items():
+                cells[_spread(_spread(points, reach).T, reach).T] += MARK
+            self._sums = np.pad(cells.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        return self._sums
+
     def _cell(self, px: np.ndarray, axis: int) -> np.ndarray:
         cells = np.floor_divide(px, CELL_PX).astype(int)
         return np.asarray(np.clip(cells, 0, self._cells.shape[axis] - 1))
@@ -134,22 +160,30 @@ class Occupied:
 
 def place(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | None:
     """Return the label at the best place there is, which it occupies; None where there is none."""
-    shifts = _ONWARD if wish.stays_in_row else _AROUND
-    found = _free(wish, size, occupied, shifts[:1])  # mostly the search ends here
-    if found is None and wish.must:
-        found = _free(wish, size, occupied, shifts, at_any_cost=True)
-    if found is None:
+    corner, is_over = _wished(wish, size, occupied), False  # mostly the search ends here
+    if corner is None and wish.must:
+        corner, is_over = _nearest(wish, size, occupied)
+    if corner is None:
         return None
-    corner, is_over = found
     rect = QRectF(corner, size)
     occupied.take_label(rect.adjusted(0, AIR_PX, 0, -AIR_PX))
     return Label(wish.text, wish.colour, wish.font, rect, is_over)
 
 
-def _free(
-    wish: Wish, size: QSizeF, occupied: Occupied, shifts: np.ndarray, *, at_any_cost: bool = False
-) -> tuple[QPointF, bool] | None:
-    """Return the first free corner around the wished ones, and whether it covers something."""
+def _wished(wish: Wish, size: QSizeF, occupied: Occupied) -> QPointF | None:
+    """Return the first of the wished corners that is free."""
+    letters = QSizeF(size.width(), size.height() - 2 * AIR_PX)
+    for anchor in wish.anchors:
+        left = anchor.at.x() - anchor.left * size.width()
+        top = anchor.at.y() - anchor.above * size.height()
+        if occupied.is_free(left, top + AIR_PX, letters):
+            return QPointF(left, top)
+    return None
+
+
+def _nearest(wish: Wish, size: QSizeF, occupied: Occupied) -> tuple[QPointF | None, bool]:
+    """Return the first free corner around the wished ones, or the least bad; is it over marks?"""
+    shifts = _ONWARD if wish.stays_in_row else _AROUND
     width, height = size.width(), size.height()
     anchors = np.array(
         [(a.at.x() - a.left * width, a.at.y() - a.above * height) for a in wish.anchors]
@@ -160,14 +194,21 @@ def _free(
     free = np.flatnonzero(costs == 0.0)
     if len(free):
         best = int(free[0])
-    elif at_any_cost:
+    else:
         away = np.repeat(np.abs(shifts).sum(1), len(anchors))
         best = int((costs + AWAY * away).argmin())
-    else:
-        return None
     if costs[best] >= LABEL:
-        return None
+        return None, False
     return QPointF(float(lefts[best]), float(tops[best])), bool(costs[best] > 0.0)
+
+
+def _spread(cells: np.ndarray, reach: int) -> np.ndarray:
+    """Return the cells with as many more above and below each."""
+    wide = cells.copy()
+    for step in range(1, reach + 1):
+        wide[step:] |= cells[:-step]
+        wide[:-step] |= cells[step:]
+    return wide
 
 
 _AROUND = np.array([(right, down) for down in AROUND for right in ASIDE])

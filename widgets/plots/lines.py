@@ -98,12 +98,13 @@ class LinesDrawing:
                 colour = theme.series_colour(line.colour)
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
+        away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
+        are_few = len(self._lines) <= FEW
         for line in self._lines:
-            anchors = _anchors(sheet, line, LABELS_AT if len(self._lines) <= FEW else (1.0, 0.0))
+            anchors = _anchors(sheet, line, LABELS_AT if are_few else (1.0, 0.0), away)
             if line.label and anchors:
                 word = theme.series_colour(line.colour, word=True)
-                must = len(self._lines) <= FEW
-                sheet.wish(line.label, anchors, word, font=font, must=must)
+                sheet.wish(line.label, anchors, word, font=font, must=are_few)
 
     def tracks(self) -> Sequence[Track]:
         """Return the points of each line."""
@@ -208,11 +209,10 @@ def _extent(parts: Sequence[np.ndarray]) -> Range:
     return min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
 
 
-def _anchors(sheet: Sheet, line: _Line, shares: Sequence[float]) -> list[Anchor]:
-    """Return places right above and right below a line, from its end in sight to its beginning."""
+def _anchors(sheet: Sheet, line: _Line, shares: Sequence[float], away: float) -> list[Anchor]:
+    """Return places `away` heights above and below a line, from its end in sight to its start."""
     low, high = sheet.area.sight.x
     seen = np.flatnonzero((line.xs >= low) & (line.xs <= high))
-    away = 1.0 + 1.5 * STEP * sheet.theme.zoom / QFontMetricsF(sheet.theme.font("note")).height()
     anchors = []
     for share in shares if len(seen) else ():
         at = int(seen[round(share * (len(seen) - 1))])
