@@ -77,22 +77,22 @@ class Bench:
                 yield Arm(number, (number * len(arms) + place) / total), arm
 
     @contextlib.contextmanager
-    def pinned(self) -> Iterator[int | None]:
+    def pinned(self, to: int | None = None) -> Iterator[int | None]:
         """Keep this thread on one hardware thread; yield its id, None where it cannot be kept.
 
-        The last usable one: interrupts and desktops prefer the first.
+        The last usable one, unless told: interrupts and desktops prefer the first.
         """
         usable = [thread.id for thread in usable_threads(self.machine)]
         if not usable or not hasattr(os, "sched_setaffinity"):
             yield None
             return
-        before = os.sched_getaffinity(0)
+        before, chosen = os.sched_getaffinity(0), usable[-1] if to is None else to
         try:
-            os.sched_setaffinity(0, {usable[-1]})
+            os.sched_setaffinity(0, {chosen})
         except OSError:
             yield None
             return
         try:
-            yield usable[-1]
+            yield chosen
         finally:
             os.sched_setaffinity(0, before)

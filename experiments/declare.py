@@ -58,6 +58,8 @@ class Need(StrEnum):
     TWO_GPUS = "two_gpus"
     NUMA = "numa"
     SMT = "smt"
+    CORE_PAIR = "core_pair"
+    DIRECT_IO = "direct_io"
     NUMBA = "numba"
     TORCH = "torch"
 
@@ -71,6 +73,7 @@ class Spec:
     maximum: float | None = None
     scale: Scale = "linear"
     choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
+    is_folder: bool = False  # a text that names one; "" is the usual one
 
     def known_choices(self) -> tuple[str, ...]:
         """Return the choices; may take a moment where this machine has to be looked at."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import sys
 from typing import Any
 
 from experiments.declare import Experiment, Need
@@ -42,5 +44,9 @@ def _met(need: Need, machine: Machine) -> bool:
             return sum(1 for node in machine.numa if node.memory_bytes) > 1
         case Need.SMT:
             return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
+        case Need.CORE_PAIR:
+            return hasattr(os, "sched_setaffinity") and len(usable_threads(machine)) > 1
+        case Need.DIRECT_IO:
+            return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
         case Need.NUMBA | Need.TORCH:
             return importlib.util.find_spec(str(need)) is not None

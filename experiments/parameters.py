@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os.path
 import re
 import typing
 from collections.abc import Mapping
@@ -20,8 +21,9 @@ _FACTORS: dict[str, dict[str, float]] = {
         "mb": 10**6, "g": 2**30, "gib": 2**30, "gb": 10**9, "t": 2**40, "tib": 2**40, "tb": 10**12,
     },
     "s": {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60},
+    "fraction": {"": 1, "%": 0.01},
 }  # fmt: skip
-_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ]*)", re.IGNORECASE)
+_NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%]*)", re.IGNORECASE)
 
 
 def from_text(params: P, settings: Mapping[str, str]) -> P:
@@ -40,7 +42,7 @@ def from_text(params: P, settings: Mapping[str, str]) -> P:
 def from_json(params_type: type[P], data: Mapping[str, Any], *, check_choices: bool = True) -> P:
     """Return parameters from the wire or a file; every field must be there. Raises Trouble.
 
-    Choices are not checked for a recording: another machine had others.
+    Choices and folders are not checked for a recording: another machine had others.
     """
     known = specs(params_type)
     for name in data:
@@ -56,6 +58,13 @@ def to_json(params: object) -> dict[str, Any]:
     """Return parameters as plain JSON values."""
     plain: dict[str, Any] = msgspec.to_builtins(params)
     return plain
+
+
+def to_kept_json(params: object) -> dict[str, Any]:
+    """Return parameters as they stand in a kept run: without the folders, which may name people."""
+    known = specs(type(params))  # type: ignore[arg-type]
+    kept = to_json(params).items()
+    return {name: "" if known[name].is_folder else value for name, value in kept}
 
 
 def to_text(value: object, unit: str = "") -> str:
@@ -90,6 +99,8 @@ def _parse(name: str, text: str, kind: Any, spec: Spec, now: Any) -> Any:
         return _BOOLS[text.lower()]
     if kind in (int, float):
         return _parse_number(name, text, kind, spec, now)
+    if spec.is_folder:
+        return text and os.path.abspath(os.path.expanduser(text))
     if typing.get_origin(kind) is tuple:
         if text == "all":
             return spec.known_choices()
@@ -130,6 +141,8 @@ def _checked(params: P, *, check_choices: bool = True) -> P:
             raise Trouble("parameter_too_small", name=name, least=show(spec.minimum, spec.unit))
         if spec.maximum is not None and not value <= spec.maximum:
             raise Trouble("parameter_too_large", name=name, most=show(spec.maximum, spec.unit))
+        if spec.is_folder and value and check_choices and not os.path.isdir(value):
+            raise Trouble("parameter_not_a_folder", name=name, text=value)
         if spec.choices and check_choices:
             chosen = value if typing.get_origin(types[name]) is tuple else (value,)
             choices = spec.known_choices() if chosen else ()  # may have to look for them

@@ -10,7 +10,11 @@ import re
 
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
-_TIMES = ((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs"))
+_YEAR_S = 365.25 * 86400
+_TIMES = (
+    *((_YEAR_S, _YEAR_S, "yr"), (86400.0, 86400.0, "d"), (3600.0, 3600.0, "h")),
+    *((60.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs")),
+)
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
 _ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
@@ -40,8 +44,10 @@ _SUFFIXES = (
 
 def unit_of(name: str) -> str:
     """Return the unit that a name such as `memory_latency_s` ends in, "" for a plain number."""
-    if "_over_" in name:
+    if "_over_" in name or name.endswith("_slowdown"):
         return "ratio"
+    if "_fraction_" in name:  # lost_fraction_bare
+        return "fraction"
     return next((unit for suffix, unit in _SUFFIXES if name.endswith(suffix)), "")
 
 

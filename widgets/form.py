@@ -16,6 +16,7 @@ from experiments.parameters import from_text
 from experiments.problems import Trouble
 from experiments.words import Words
 from widgets.basics import button, column, label, row
+from widgets.folder_input import FolderInput
 from widgets.inputs import Asked, Input, OneInput, SomeInput, YesNoInput
 from widgets.look import Look
 from widgets.preview import preview
@@ -165,6 +166,8 @@ def _kind(spec: Spec, kind: Any) -> type[Input]:
         return YesNoInput
     if typing.get_origin(kind) is tuple:
         return SomeInput
+    if spec.is_folder:
+        return FolderInput
     return OneInput if spec.choices else TypedInput
 
 

@@ -106,7 +106,7 @@ class TypedInput(Input):
         name = label(asked.label, wrap=True)
         name.setBuddy(self._edit)
         self._doubt = Doubt(asked.look)
-        layout = QGridLayout(self)
+        self._grid = layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(2 * STEP)
         layout.setVerticalSpacing(0)

@@ -22,7 +22,7 @@ from experiments.engine.environment import environment
 from experiments.engine.lock import one_at_a_time
 from experiments.engine.recording import sent
 from experiments.needs import check_needs
-from experiments.parameters import check_memory, from_json, to_json
+from experiments.parameters import check_memory, from_json, to_kept_json
 from machine.inspect import inspect, portable
 from machine.memory import available_bytes
 from machine.model import Machine
@@ -162,7 +162,7 @@ def _started(
         run=command.run,
         experiment=experiment.id,
         experiment_version=experiment.version,
-        params=to_json(params),
+        params=to_kept_json(params),
         quick=command.quick,
         tables={
             name: {column: spec.unit for column, spec in specs(row).items()}

@@ -1,3 +1,12 @@
 """Shelf B: how far away memory is, and how much of it fits through at a time."""
 
-EXPERIMENTS = ("cache_ladder", "burst_random")
+EXPERIMENTS = (
+    "cache_ladder",
+    "burst_random",
+    "banks_mlp",
+    "stream",
+    "numa",
+    "storage",
+    "latency_numbers",
+    "roofline",
+)

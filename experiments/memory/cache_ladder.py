@@ -3,7 +3,8 @@
 Method: one thread, pinned, follows a chain of addresses through a working set, one 64-byte line a
 node, 4 KiB pages unless huge ones are asked for. In random order nothing can be fetched ahead, so
 the time of a step is the distance; the same chain in a row shows what fetching ahead hides.
-Sizes are shuffled in each round; the best repeat counts, because all disturbance only adds.
+Sizes are shuffled in each round; the best repeat counts, because all disturbance only adds. The
+clock of the core is measured in each round, so that the steps can be read in cycles.
 Source: google/multichase, lmbench `lat_mem_rd -t`.
 
 What it cannot tell: beyond the last cache with small pages, the time of the address translation
@@ -18,6 +19,7 @@ from typing import Any
 
 from experiments.bench import Bench
 from experiments.buffers import Buffer, huge_pages_fraction
+from experiments.core_clock import Clock, clocks, core_hz
 from experiments.declare import (
     Experiment,
     Finding,
@@ -78,7 +80,7 @@ def sizes(params: Params) -> list[int]:
 
 
 def measure(params: Params, bench: Bench) -> Measured:
-    """Yield one row for each size, order and round."""
+    """Yield one row for each size, order and round, and the clock of each round."""
     with bench.pinned() as thread:
         if thread is None:
             yield Note("not_pinned")
@@ -87,7 +89,11 @@ def measure(params: Params, bench: Bench) -> Measured:
         if params.huge_pages and on_huge is not None and on_huge < 0.9:
             yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
+        clocked = -1
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
+            if arm.round > clocked:
+                yield from clocks(bench, arm.round)
+                clocked = arm.round
             at_random = order == RANDOM
             latency_s = step_s(buffer, size_bytes, bench, turn=arm.round, at_random=at_random)
             yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
@@ -100,7 +106,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     for step in tables["steps"]:
         if step.order == RANDOM:
             best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
-    cache_bytes = _cache_sizes(machine)
+    cache_bytes = cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
     limits = ["page_translation_included"] if not params.huge_pages else []
     below_bytes = 0
@@ -128,13 +134,29 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     ]
     if in_a_row:
         values["in_a_row_latency_s"] = min(in_a_row)
+    if (clock_hz := core_hz(tables)) is None:
+        limits.append("no_clock")
+    else:
+        values |= _in_cycles(values, clock_hz)
     if "l1_latency_s" in values and "memory_latency_s" in values:
         values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
-        return Finding("ladder_climbed", values, tuple(limits))
+        climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
+        return Finding(climbed, values, tuple(limits))
     return Finding("ladder_in_part", values, tuple(limits))
 
 
-def _cache_sizes(machine: Machine) -> dict[str, int]:
+def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
+    """Return the clock, and the levels in its cycles; those that were not measured are left out."""
+    latencies = {name: values.get(f"{name}_latency_s") for name in (*LEVELS, "memory")}
+    cycles = {
+        f"{name}_latency_cycles": latency_s * clock_hz
+        for name, latency_s in latencies.items()
+        if latency_s is not None
+    }
+    return {"core_hz": clock_hz, **cycles}
+
+
+def cache_sizes(machine: Machine) -> dict[str, int]:
     """Return the bytes of the caches of the measuring thread, "l1" to "l3", nearest first."""
     usable = usable_threads(machine)
     if not usable:
@@ -187,7 +209,7 @@ EXPERIMENT = Experiment(
     version=1,
     shelf=Shelf.MEMORY,
     params=Params,
-    tables={"steps": Step},
+    tables={"steps": Step, "clocks": Clock},
     measure=measure,
     analyse=analyse,
     views=(
@@ -200,6 +222,8 @@ EXPERIMENT = Experiment(
         Value("l3_latency_s", "s", Part.L3),
         Value("memory_latency_s", "s", Part.MEMORY),
         Value("memory_over_l1", "ratio"),
+        *(Value(f"{name}_latency_cycles", "") for name in (*LEVELS, "memory")),
+        Value("core_hz", "hz"),
         Value("in_a_row_latency_s", "s"),
         Value("l1_bytes", "bytes"),
         Value("l2_bytes", "bytes"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +20,25 @@ POLL_S = 0.05
 
 
 class Interpreter:
-    """One process that answers the requests of gil_jobs; `close` ends it."""
+    """One process that answers requests, those of gil_jobs unless told; `close` ends it."""
 
-    def __init__(self, name: str, command: list[str], check_stop: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        check_stop: Callable[[], None],
+        *,
+        script: Path = JOBS,
+        temporary: str | None = None,
+    ) -> None:
         self.name = name
         self._check_stop = check_stop
         self._process = subprocess.Popen(
-            [*command, str(JOBS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*command, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=None if temporary is None else {**os.environ, "TMPDIR": temporary},
         )
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -51,8 +65,8 @@ class Interpreter:
             return answer
 
     def close(self) -> None:
-        """End the process, also in the middle of a job."""
-        self._process.kill()
+        """End the process and all that it started, also in the middle of a job."""
+        _kill_with_children(self._process)
         self._process.wait()
         self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -65,3 +79,27 @@ class Interpreter:
         for line in self._process.stdout:
             self._answers.put(line)
         self._answers.put("")
+
+
+def own(
+    script: str, check_stop: Callable[[], None], *, temporary: str | None = None
+) -> Interpreter:
+    """Start a Python like this one that answers the requests of a script of this folder.
+
+    Its temporary files go to the folder `temporary`, where one is given.
+    """
+    path, command = JOBS.with_name(script), [sys.executable, "-P"]
+    return Interpreter(path.stem, command, check_stop, script=path, temporary=temporary)
+
+
+def _kill_with_children(process: subprocess.Popen[str]) -> None:
+    """Hold the process first, so that it starts nobody while its children are looked for."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(process.pid)
+        root.suspend()
+        for child in root.children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+    process.kill()

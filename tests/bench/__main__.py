@@ -1,4 +1,4 @@
-"""Run the benchmark: `python -m tests.bench [against_c] [running] [watching] [live_cost]`."""
+"""Run the benchmark: `python -m tests.bench [against_c] [core_to_core] [running] [watching]...`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from rich.table import Table
 
 from experiments.engine.lock import FOLDER_VARIABLE
 
-PARTS = ("against_c", "running", "watching", "live_cost", "window", "drawing")
+PARTS = (
+    "against_c",
+    "core_to_core",
+    "against_stream",
+    "against_fio",
+    "running",
+    "watching",
+    "live_cost",
+    "window",
+    "drawing",
+)
 ROOT = Path(__file__).parents[2]
 
 

@@ -5,6 +5,7 @@ Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -14,18 +15,24 @@ from pathlib import Path
 
 from experiments.bench import Bench
 from experiments.buffers import Buffer
+from experiments.long_chain import LongChain
 from experiments.memory import burst_random
+from experiments.memory.banks_mlp import read_s
 from experiments.memory.chasing import step_s
 from experiments.units import show
 from machine.inspect import inspect
 from machine.model import Machine, caches_of, usable_threads
 from tests.bench.lines import Line, within
+from tests.bench.turns import in_turns
 
 SOURCE = Path(__file__).with_name("reads.c")
 MIB = 2**20
 FLAGS = ("-O3", "-march=native")
 TURNS, SAMPLES = 12, 3
 LARGE = 256 * MIB
+CHAINED_READS = 40_000  # in each chain: 5 ms and more
+LAID_OUT_TURNS = 7
+CHAINED_TURNS = 15 * LAID_OUT_TURNS
 Read = Callable[[Buffer, int, int, Bench], float]
 LATENCY = (0.95, 1.05)  # of the time that C takes
 BANDWIDTH = (1 / 1.15, 1 / 0.95)
@@ -52,6 +59,8 @@ def lines() -> Iterator[Line]:
                     lambda turn, size=size: _steps(size, bench, turn),
                     budget=LATENCY,
                 )  # fmt: skip
+            for chains in (1, 2, 4, 8):
+                yield _chained(chains, str(program), thread, bench)
             for kind, read, budget in (
                 ("row", burst_random._read_in_a_row, BANDWIDTH),
                 ("random", burst_random._read_at_random, LATENCY),
@@ -67,6 +76,51 @@ def lines() -> Iterator[Line]:
 def _steps(size: int, bench: Bench, turn: int) -> list[float]:
     turns = range(SAMPLES * turn, SAMPLES * (turn + 1))
     return [step_s(Buffer(size), size, bench, turn=each, at_random=True) for each in turns]
+
+
+def _chained(chains: int, program: str, thread: int, bench: Bench) -> Line:
+    what = f"{chains} {'chain' if chains == 1 else 'chains'} at once, per read (256 MiB)"
+    with contextlib.closing(_Chains(chains, program, thread, bench)) as both:
+        return in_turns(what, both.ours, both.theirs, turns=CHAINED_TURNS, budget=LATENCY)
+
+
+class _Chains:
+    """Chains here and in C, both laid out anew every few turns.
+
+    Where the pages of 256 MiB come to lie is luck, and makes 5 %, also between two runs in C.
+    """
+
+    def __init__(self, chains: int, program: str, thread: int, bench: Bench) -> None:
+        self._command = [program, f"chains{chains}", str(LARGE), str(thread), str(os.nice(0))]
+        self._chains, self._bench = chains, bench
+        self._laid_out = {"ours": -1, "theirs": -1}  # in which turn
+
+    def ours(self, turn: int) -> float:
+        if self._is_time(turn, "ours"):
+            self._chain = LongChain(Buffer(LARGE), self._bench)
+        return read_s(self._chain, self._chains, self._chains * CHAINED_READS, self._bench)
+
+    def theirs(self, turn: int) -> float:
+        if self._is_time(turn, "theirs"):
+            self.close()
+            pipe = subprocess.PIPE
+            self._twin = subprocess.Popen(
+                self._command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+            )
+        assert self._twin.stdin is not None
+        assert self._twin.stdout is not None
+        self._twin.stdin.write(f"{CHAINED_READS}\n")
+        self._twin.stdin.flush()
+        return float(self._twin.stdout.readline())
+
+    def close(self) -> None:
+        if hasattr(self, "_twin"):
+            self._twin.communicate()
+
+    def _is_time(self, turn: int, whose: str) -> bool:
+        stretch = turn // LAID_OUT_TURNS
+        self._laid_out[whose], before = stretch, self._laid_out[whose]
+        return before != stretch
 
 
 def _reads(read: Read, bench: Bench, turn: int) -> list[float]:

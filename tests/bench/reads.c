@@ -1,9 +1,11 @@
 /* The twin of the memory experiments in C: the same reads, written as C is written.
  *
  *   reads chain SIZE CPU NICE     seconds of one dependent read, random order, one line a node
+ *   reads chains1|2|4|8 SIZE CPU NICE   seconds per read of so many chains, side by side
  *   reads row|random SIZE CPU NICE   seconds per 8-byte element of a sum
  *
- * Prints some samples of at least 5 ms, a line each. The caller starts it anew for each turn: which
+ * Prints some samples of at least 5 ms, a line each; of chains one for each number of reads in a
+ * chain that comes in, so that the caller can take turns from sample to sample. The caller starts it anew for each turn: which
  * pages of memory a process gets is luck, and the caches show it.
  */
 #define _GNU_SOURCE
@@ -16,7 +18,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3 };
+enum { LINE = 64, WORDS = LINE / 8, SAMPLES = 3, MOST_CHAINS = 8 };
 static const double SAMPLE_S = 0.005;
 
 static double now_s(void) {
@@ -33,8 +35,8 @@ static uint64_t random_below(uint64_t n) { /* xorshift64 (Marsaglia 2003) */
     return random_state % n;
 }
 
-/* One cycle through all lines (Sattolo 1986). */
-static void **chain(uint64_t *words, uint64_t nodes) {
+/* One cycle through all lines (Sattolo 1986); `starts` lie at equal distances along it. */
+static void **chain(uint64_t *words, uint64_t nodes, void ***starts, int chains) {
     uint64_t *order = malloc(nodes * sizeof *order);
     for (uint64_t i = 0; i < nodes; i++) order[i] = i;
     for (uint64_t i = nodes - 1; i > 0; i--) {
@@ -44,6 +46,7 @@ static void **chain(uint64_t *words, uint64_t nodes) {
     }
     for (uint64_t i = 0; i < nodes; i++)
         words[order[i] * WORDS] = (uint64_t)&words[order[(i + 1) % nodes] * WORDS];
+    for (int c = 0; c < chains; c++) starts[c] = (void **)&words[order[nodes / chains * c] * WORDS];
     free(order);
     return (void **)&words[0];
 }
@@ -53,6 +56,27 @@ static void **walk(void **p, uint64_t steps) {
 #define STEPS4 STEP STEP STEP STEP
     for (uint64_t i = 0; i < steps / 16; i++) { STEPS4 STEPS4 STEPS4 STEPS4 }
     return p;
+}
+
+/* With a constant number of chains, so that their places live in registers. */
+static inline __attribute__((always_inline)) void walk_each(void ***places, int chains,
+                                                            uint64_t steps) {
+    void **p[MOST_CHAINS];
+    for (int c = 0; c < chains; c++) p[c] = places[c];
+    for (uint64_t i = 0; i < steps / 4; i++)
+#define EACH for (int c = 0; c < chains; c++) p[c] = *p[c];
+    { EACH EACH EACH EACH }
+    for (int c = 0; c < chains; c++) places[c] = p[c];
+}
+
+static void walk_all(void ***places, int chains, uint64_t steps) {
+    switch (chains) {
+    case 1: walk_each(places, 1, steps); break;
+    case 2: walk_each(places, 2, steps); break;
+    case 4: walk_each(places, 4, steps); break;
+    case 8: walk_each(places, 8, steps); break;
+    default: exit(2);
+    }
 }
 
 static uint64_t sum_row(const uint64_t *words, uint64_t count, uint64_t laps) {
@@ -92,10 +116,18 @@ int main(int argc, char **argv) {
     uint64_t *words = (uint64_t *)(((uintptr_t)map + huge - 1) / huge * huge);
     for (uint64_t i = 0; i < count; i++) words[i] = 1;
 
-    void **place = 0;
+    void **place = 0, **places[MOST_CHAINS];
+    int chains = strncmp(kind, "chains", 6) ? 0 : atoi(kind + 6);
     uint64_t turn = 0, sink = 0, work = 2048, nodes = size / LINE;
-    if (!strcmp(kind, "chain")) place = chain(words, nodes);
-    for (int sample = 0; sample < SAMPLES; sample++) {
+    if (!strcmp(kind, "chain") || chains) place = chain(words, nodes, places, chains);
+    if (chains) sink += sum_row(words, count, 1);
+    while (chains && scanf("%lu", &work) == 1) {
+        double start_s = now_s();
+        walk_all(places, chains, work);
+        printf("%.6g\n", (now_s() - start_s) / work / chains);
+        fflush(stdout);
+    }
+    for (int sample = 0; sample < SAMPLES && !chains; sample++) {
         double taken_s = 0, per = 0;
         /* The same warm-up as ours: caches and page tables are shared with all that ran before. */
         if (!sample) sink += sum_row(words, count, 1);

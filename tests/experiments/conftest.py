@@ -17,8 +17,24 @@ settings.load_profile("unhurried")
 # What makes a run of an experiment as short as it can be; others run as `--quick` does.
 TINY = {
     "gil-threads": {"job_s": "5 ms", "rounds": "2", "workers": "2"},
+    "start-cost": {"sample_s": "1 ms", "rounds": "2"},
+    "talk-cost": {"largest_bytes": "64 KiB", "sample_s": "1 ms", "rounds": "2"},
+    "waiting": {"wait_s": "2 ms", "most_waits": "16", "weighed": "100", "rounds": "2"},
+    "race": {"workers": "2", "times": "20000", "pythons": "", "rounds": "2"},
+    "uneven": {"workers": "2", "rows": "16", "columns": "4", "rounds": "2"},
+    "amdahl": {"sample_s": "10 ms", "rounds": "2"},
     "cache-ladder": {"largest_bytes": "2 MiB", "points_per_octave": "1", "rounds": "2"},
+    "numa": {"node_bytes": "1 MiB", "rounds": "5"},
+    "stream": {"array_bytes": "1 MiB", "rounds": "1"},
+    "storage": {"file_bytes": "8 MiB", "sample_s": "20 ms", "rounds": "2"},
+    "roofline": {"array_bytes": "8 MiB", "rounds": "2"},
+    "latency-numbers": {"memory_bytes": "1 MiB", "file_bytes": "8 MiB", "rounds": "2"},
     "burst-random": {"largest_bytes": "1 MiB", "rounds": "2"},
+    "false-sharing": {"rounds": "2"},
+    "core-to-core": {"cores": "3", "lines": "2", "rounds": "4"},
+    "smt": {"chain_bytes": "1 MiB", "rounds": "2"},
+    "simd": {"largest_bytes": "1 MiB", "rounds": "2"},
+    "banks-mlp": {"memory_bytes": "1 MiB", "rounds": "2"},
 }
 
 

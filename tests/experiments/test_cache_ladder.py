@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.core_clock import Clock
 from experiments.memory import cache_ladder
 from experiments.memory.cache_ladder import IN_A_ROW, RANDOM, Params, Step, analyse, sizes
 from machine.model import Machine
@@ -50,6 +51,32 @@ def test_the_ladder_is_climbed_from_the_first_cache_to_memory():
         "l2": MIB,
         "l3": 32 * MIB,
     }
+
+
+def test_latencies_are_read_in_cycles_of_the_undisturbed_clock():
+    clocks = [Clock(repeat=turn, core_hz=hz) for turn, hz in enumerate((3.9e9, 4e9, 1e9))]
+    found = analyse(PARAMS, tables() | {"clocks": clocks}, machine())
+
+    assert found.message == "ladder_climbed_in_cycles"
+    assert found.values["core_hz"] == 4e9
+    for level in ("l1", "l2", "l3", "memory"):
+        latency_s = found.values[f"{level}_latency_s"]
+        assert found.values[f"{level}_latency_cycles"] == pytest.approx(latency_s * 4e9)
+    assert "no_clock" not in found.limits
+
+
+def test_a_level_that_was_not_measured_has_no_cycles():
+    small = tables(only=lambda size: size <= 16 * KIB) | {"clocks": [Clock(repeat=0, core_hz=4e9)]}
+    cycles = [n for n in analyse(PARAMS, small, machine()).values if n.endswith("_cycles")]
+
+    assert cycles == ["l1_latency_cycles"]
+
+
+def test_without_a_clock_there_are_no_cycles_and_it_is_said():
+    found = analyse(PARAMS, tables(), machine())
+
+    assert not [name for name in found.values if name.endswith("_cycles")]
+    assert "no_clock" in found.limits
 
 
 def test_a_level_slower_than_the_one_behind_it_is_said_to_be_suspect():

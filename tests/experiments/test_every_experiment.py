@@ -37,15 +37,61 @@ AGREED = {
         "subinterpreters_s", "threads_speedup", "processes_speedup", "released_speedup", "workers",
         "gil_enabled", "sleeper_late_idle_s", "sleeper_late_one_s", "sleeper_late_two_s",
     },
+    "start-cost": {
+        "call_s", "coroutine_s", "task_s", "thread_s", "fork_s", "forkserver_s", "spawn_s",
+        "subinterpreter_s",
+    },
+    "talk-cost": {
+        "thread_queue_small_s", "pipe_small_s", "process_queue_small_s", "shared_memory_small_s",
+        "thread_queue_large_bytes_per_s", "pipe_large_bytes_per_s",
+        "process_queue_large_bytes_per_s", "shared_memory_large_bytes_per_s",
+    },
+    "waiting": {
+        "one_wait_s", "serial_s", "coroutines_s", "threads_s", "processes_s",
+        "bytes_per_coroutine", "bytes_per_thread",
+    },
+    "race": {
+        "expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown",
+    },
+    "uneven": {
+        "ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk",
+    },
+    "amdahl": {"parallel_fraction", "best_speedup", "best_workers"},
     "cache-ladder": {
         "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
+    },
+    "stream": {
+        "copy_bytes_per_s", "scale_bytes_per_s", "add_bytes_per_s", "triad_bytes_per_s",
+        "read_bytes_per_s", "threads_for_90_percent", "peak_fraction",
+    },
+    "numa": {
+        "local_latency_s", "remote_latency_s", "local_bytes_per_s", "remote_bytes_per_s",
+    },
+    "storage": {
+        "sequential_read_bytes_per_s", "random_4k_reads_per_s", "random_4k_deep_reads_per_s",
+        "random_4k_latency_s",
+    },
+    "roofline": {
+        "peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte",
+    },
+    "latency-numbers": {
+        "l1_s", "l2_s", "l3_s", "memory_s", "call_s", "lock_s", "system_call_s", "handoff_s",
+        "loopback_s", "thread_s", "disk_s", "process_s",
     },
     "burst-random": {
         "sequential_s", "random_s", "dependent_s", "random_over_sequential",
         "dependent_over_sequential",
     },
+    "false-sharing": {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"},
+    "core-to-core": {"median_s", "fastest_s", "slowest_s", "group_count"},
+    "smt": {"arithmetic_gain", "waiting_gain"},
+    "simd": {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"},
+    "banks-mlp": {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"},
 }  # fmt: skip
-AGREED_COLUMNS = {"cache-ladder": {"steps": {"size_bytes", "order", "latency_s"}}}
+AGREED_COLUMNS = {
+    "cache-ladder": {"steps": {"size_bytes", "order", "latency_s"}},
+    "banks-mlp": {"reads": {"chains", "latency_s"}},
+}
 
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
          "fraction"}  # fmt: skip
@@ -123,7 +169,8 @@ def test_units_are_those_of_the_contract(experiment):
     for value in experiment.values:
         assert value.unit in UNITS, value.name
         if value.unit in ("s", "bytes", "hz", "watts", "celsius", "fraction"):
-            assert value.name.endswith(f"_{value.unit}"), value.name
+            name = re.sub("_fraction_.*", "_fraction", value.name)  # lost_fraction_bare
+            assert name.endswith(f"_{value.unit}"), value.name
         assert value.part is None or value.part in Part
     for record in (experiment.params, *experiment.tables.values()):
         for name, spec in specs(record).items():
@@ -252,7 +299,7 @@ def test_every_parameter_declares_what_a_form_must_know(experiment):
             assert spec.minimum is not None, name
             assert spec.maximum is not None, name
             assert spec.minimum < spec.maximum, name
-        elif types[name] is not bool:
+        elif types[name] is not bool and not spec.is_folder:
             assert spec.choices, name
 
 

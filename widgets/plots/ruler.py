@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from widgets.plots.labels import Label
 from widgets.plots.ranges import around
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import from_axis, has_place
+from widgets.plots.ticks import from_axis, has_place, ladder
 from widgets.theme import STEP, Theme
 
 HEAD_PX = 4.0
@@ -86,7 +87,9 @@ class RulerDrawing:
         y = (-1.0, 1.0) if self._has_second else (-0.12, 1.0)
         if not self._pins:
             return Span((0.0, 1.0), y)
-        places = np.concatenate([pin.repeats for pin in self._pins])
+        known = (self._values.get(limit.value, 0.0) for limit in self._view.limits)
+        marks_at = [math.log10(value) for value in known if has_place(value, "log10")]
+        places = np.concatenate([*(pin.repeats for pin in self._pins), marks_at])
         low, high = around(float(places.min()), float(places.max()), "log10")
         low, high = math.floor(low + 1e-9), float(math.ceil(high - 1e-9))
         font = _flag_font(theme)
@@ -164,10 +167,11 @@ class RulerDrawing:
         painter.setPen(QPen(QColor(sheet.theme.soft), 1.5))
         painter.drawLine(QPointF(area.rect.left(), y), QPointF(area.rect.right(), y))
         low, high = area.sight.x
-        for decade in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1):
-            for factor in range(1, 10):
-                place = decade + math.log10(factor)
-                if place <= high + 1e-9:
+        steps = ladder(10**low, 10**high, self._terms.unit(self._view.value))
+        for step, following in pairwise([*steps, 10 * steps[-1]]):
+            for factor in range(1, math.ceil(following / step - 1e-9)):
+                place = math.log10(factor * step)
+                if low - 1e-9 <= place <= high + 1e-9:
                     px, length = area.x_px(place), 9.0 if factor == 1 else 4.0
                     painter.drawLine(QPointF(px, y - length / 2), QPointF(px, y + length / 2))
         painter.restore()

@@ -10,6 +10,11 @@ from experiments.units import show
 from experiments.views import Scale
 
 FACTORS = (1, 2, 5, 10)
+_MIN_S, _HOUR_S, _DAY_S, _YEAR_S = 60.0, 3600.0, 86400.0, 365.25 * 86400
+_LONG_TIMES_S = (
+    *(_MIN_S, 10 * _MIN_S, _HOUR_S, 10 * _HOUR_S, _DAY_S, 10 * _DAY_S, 100 * _DAY_S),
+    *(_YEAR_S * 10.0**power for power in range(7)),
+)
 LEAST, MOST = 1e-30, 1e30  # no unit of ours reaches so far, and no arithmetic overflows
 
 
@@ -43,6 +48,9 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
     is_binary = scale == "log2" or unit == "bytes"
     if scale == "linear":
         return _steps(low, high, (high - low) / most, is_binary=is_binary)
+    if scale == "log10" and unit == "s" and high > 10 * _MIN_S:
+        found = [step for step in ladder(low, high, unit) if low <= step <= high]
+        return found[:: math.ceil(len(found) / most)]
     base = 2 if scale == "log2" else 10
     first = math.ceil(math.log(low, base) - 1e-9)
     last = math.floor(math.log(high, base) + 1e-9)
@@ -59,6 +67,16 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
         if 1 < len(found) <= most:
             return found
     return _steps(low, high, (high - low) / most, is_binary=is_binary)  # almost linear, so near
+
+
+def ladder(low: float, high: float, unit: str = "") -> list[float]:
+    """Return the powers of ten from below `low` to above `high`; of long times minutes to years."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [10.0**power for power in powers]
+    if unit != "s" or high <= 10 * _MIN_S:
+        return found
+    steps = [step for step in (*(s for s in found if s < _MIN_S), *_LONG_TIMES_S) if step >= found[0]]
+    return [step for place, step in enumerate(steps) if place == 0 or steps[place - 1] < high]
 
 
 def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:

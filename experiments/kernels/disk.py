@@ -1,0 +1,62 @@
+"""Reads from an open file until told to stop, without the interpreter in between.
+
+With its lock between two reads, 32 threads of Python ask less of a fast disk than it can give.
+`pread` of the C library is called directly, so this is for systems that have one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+_pread = types.ExternalFunction(
+    "pread", types.int64(types.int32, types.uintp, types.uintp, types.int64)
+)
+
+
+@njit(
+    "int64(int32, uint64, int64, int64, uint64, boolean, uint64[::1], uint64[::1])",
+    nogil=True,
+    cache=True,
+)
+def read_on(
+    file: int,
+    buffer: np.uint64,
+    block_bytes: int,
+    blocks: int,
+    start: np.uint64,
+    at_random: bool,
+    over: np.ndarray,
+    done: np.ndarray,
+) -> int:
+    """Read blocks of a file of `blocks` of them to the address `buffer`, until `over[0]` is set.
+
+    In a row from block `start`, or wherever a generator leads that starts there (not at 0;
+    xorshift, G. Marsaglia 2003). `done[0]` counts meanwhile. Returns 0, or what a failing or short
+    read returned (-1 for the end of the file).
+    """
+    place = start
+    while over[0] == np.uint64(0):
+        if at_random:
+            place ^= place << np.uint64(13)
+            place ^= place >> np.uint64(7)
+            place ^= place << np.uint64(17)
+        else:
+            place += np.uint64(1)
+        offset = np.int64(place % np.uint64(blocks)) * block_bytes
+        arrived = _pread(file, buffer, np.uint64(block_bytes), offset)
+        if arrived != block_bytes:
+            return -1 if arrived == 0 else arrived
+        done[0] += np.uint64(1)
+    return 0
+
+
+@njit("uint64(uint64[::1], uint64)", nogil=True, cache=True)
+def fill(words: np.ndarray, seed: np.uint64) -> np.uint64:
+    """Fill `words` with what nothing can compress, from `seed` (not 0) on; return the next seed."""
+    for i in range(words.size):
+        seed ^= seed << np.uint64(13)
+        seed ^= seed >> np.uint64(7)
+        seed ^= seed << np.uint64(17)
+        words[i] = seed
+    return seed

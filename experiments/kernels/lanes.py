@@ -1,0 +1,90 @@
+"""A sum by vector instructions of a chosen width, or one number at a time.
+
+Left alone, the compiler chooses a width itself. So the vectors are written down: eight sums of
+`lanes` numbers each, because an addition takes some cycles, and with one sum each would wait for
+the one before.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+SUMS = 8  # at once
+_NUMBERS = {32: (ir.FloatType(), types.float32), 64: (ir.DoubleType(), types.float64)}
+_WIDER = ((512, "avx512f"), (256, "avx"))  # beyond the 128 bits that all have
+
+
+def widest_bits() -> int:
+    """Return how many bits the widest vector instruction for sums has on this processor."""
+    features = binding.get_host_cpu_features()
+    return next((bits for bits, name in _WIDER if features.get(name)), 128)
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[misc,unused-ignore]
+def _lap(_typing: Any, _address: Any, _steps: Any, bits: Any, lanes: Any) -> Any:
+    """Return the sum of `steps` times eight vectors of `lanes` numbers, from an address on."""
+    number, kind = _NUMBERS[bits.literal_value]
+    width = lanes.literal_value
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return _summed(builder, ir.VectorType(number, width), width, *arguments[:2])
+
+    return kind(types.uint64, types.int64, bits, lanes), generate
+
+
+def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any) -> Any:
+    index, place = ir.IntType(64), ir.IntType(32)
+    entry, after = builder.block, builder.append_basic_block("after")
+    loop = builder.append_basic_block("loop")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    step = builder.phi(index)
+    sums = [builder.phi(vector) for _ in range(SUMS)]
+    first = builder.inttoptr(address, vector.as_pointer())
+    added = []
+    for turn, total in enumerate(sums):
+        at = builder.add(builder.mul(step, index(SUMS)), index(turn))
+        numbers = builder.load(builder.gep(first, [at]), align=4)
+        added.append(builder.fadd(total, numbers))
+    following = builder.add(step, index(1))
+    builder.cbranch(builder.icmp_signed("<", following, steps), loop, after)
+    for phi, start, onward in zip(
+        [step, *sums],
+        [index(0), *[ir.Constant(vector, [0.0] * lanes)] * SUMS],
+        [following, *added],
+        strict=True,
+    ):
+        phi.add_incoming(start, entry)
+        phi.add_incoming(onward, loop)
+    builder.position_at_end(after)
+    whole = functools.reduce(builder.fadd, added)
+    each = [builder.extract_element(whole, place(lane)) for lane in range(lanes)]
+    return functools.reduce(builder.fadd, each)
+
+
+@functools.cache
+def lane_sum(bits: int, lanes: int) -> Callable[[np.ndarray, int], float]:
+    """Return a function of (numbers, laps): their sum, by so many lanes, so many times over.
+
+    The numbers are `bits` wide; there are a multiple of 8 * `lanes` of them.
+    """
+    kind = _NUMBERS[bits][1]
+
+    def total(numbers: np.ndarray, laps: int) -> float:
+        address, steps = np.uint64(numbers.ctypes.data), numbers.size // (SUMS * lanes)
+        found: float = _lap(address, steps, bits, lanes)
+        for _ in range(laps - 1):
+            found += _lap(address, steps, bits, lanes)
+        return found
+
+    compiled: Callable[[np.ndarray, int], float] = njit(
+        kind(kind[::1], types.int64), nogil=True, cache=True
+    )(total)
+    return compiled

@@ -1,0 +1,64 @@
+"""Several chains of dependent reads, walked side by side by one thread.
+
+The chains wait for nothing of each other, so their reads are under way at once. One function with a
+signature for each number of chains: all its places live in registers, as far as there are any, and
+beyond that on the stack, which costs next to nothing beside a read from memory.
+Source: the method of multichase (Google), `-c parallelN`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from experiments.kernels.chains import LINE_BYTES, scramble
+
+COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+_STEPS = 4  # unrolled by hand
+
+
+@intrinsic  # type: ignore[misc,unused-ignore]
+def _load_each(_typing: Any, addresses: Any) -> Any:
+    """Return the uint64 at each address of a tuple."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = ir.IntType(64).as_pointer()
+        each = cgutils.unpack_tuple(builder, arguments[0])
+        words = [builder.load(builder.inttoptr(address, pointer)) for address in each]
+        return context.make_tuple(builder, signature.return_type, words)
+
+    return addresses(addresses), generate
+
+
+@njit(
+    [f"UniTuple(uint64, {n})(int64, UniTuple(uint64, {n}))" for n in COUNTS], nogil=True, cache=True
+)
+def walk_all(steps: int, places: tuple[np.uint64, ...]) -> tuple[np.uint64, ...]:
+    """Take `steps` (rounded up to a multiple of 4) in each chain; return where each is then."""
+    for _ in range((steps + _STEPS - 1) // _STEPS):
+        places = _load_each(_load_each(_load_each(_load_each(places))))
+    return places
+
+
+@njit("uint64(uint64, int64, uint64, uint64)", nogil=True, cache=True)
+def place_in_cycle(number: int, nodes: int, base: np.uint64, key: np.uint64) -> np.uint64:
+    """Return the address of a node of the chain that `link_random` laid out, by its place in it.
+
+    `nodes` is a power of two: then no number of the cycle was left out.
+    """
+    bits = np.uint64(0)
+    while (np.uint64(1) << bits) < np.uint64(nodes):
+        bits += np.uint64(1)
+    turn = np.uint64(number) & np.uint64(nodes - 1)
+    node: np.uint64 = scramble(turn, bits, key)
+    return base + node * np.uint64(LINE_BYTES)
+
+
+def rounded_steps(steps: int) -> int:
+    """Return how many steps `walk_all` really takes in each chain."""
+    return -(-steps // _STEPS) * _STEPS

@@ -1,0 +1,223 @@
+"""How many reads from memory can be under way at once?
+
+Method: one thread, pinned, walks 1 to 32 chains of dependent reads side by side. Within a chain a
+read waits for the one before; between chains nothing waits, so one core asks for as many lines at
+once as there are chains, until it, or the memory, can take no more. The chains are stretches of one
+random cycle, each walk on new ones, with the same number of reads for each number of chains; 4 KiB
+pages unless huge ones are asked for. Rounds are shuffled; compared are the medians.
+Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
+latency.
+
+What it cannot tell: which of the things on the way fills up first, the core's buffers for lines
+that it waits for, the walk through the page tables, or the banks of the memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from experiments.bench import Bench
+from experiments.buffers import Buffer, huge_pages_fraction
+from experiments.core_clock import Clock, clocks, core_hz
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.long_chain import LongChain, power_of_two
+from experiments.memory.chasing import LINE_BYTES
+from experiments.statistics import spread
+from experiments.views import Axis, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import Machine, last_level_cache_bytes
+
+MIB, GIB = 2**20, 2**30
+COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+SAMPLE_S = 0.003  # of the fastest; one chain takes about twenty times as long
+FIRST_READS = 2_000
+FREE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the memory walked is the next power of two below `memory_bytes`."""
+
+    memory_bytes: int = param(256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    rounds: int = param(15, minimum=1, maximum=100)
+    huge_pages: bool = param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One repeat with so many chains: the time per read, all chains together."""
+
+    chains: int = column(scale="log2")
+    repeat: int = column()
+    latency_s: float = column("s", scale="log10")
+    asked_bytes: int = column("bytes", scale="log2")
+    line_bytes_per_s: float = column("bytes/s", scale="log10")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield one row for each number of chains and round, and the clock of each round."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield Note("not_pinned")
+        buffer = Buffer(power_of_two(params.memory_bytes), huge=params.huge_pages)
+        on_huge = huge_pages_fraction(buffer)
+        if params.huge_pages and on_huge is not None and on_huge < 0.9:
+            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        chain = LongChain(buffer, bench)
+        reads = _reads(chain, bench)
+        clocked = -1
+        for turn, chains in bench.interleave(COUNTS, params.rounds):
+            if turn.round > clocked:
+                yield from clocks(bench, turn.round)
+                clocked = turn.round
+            latency_s = read_s(chain, chains, reads, bench)
+            yield Read(
+                chains=chains,
+                repeat=turn.round,
+                latency_s=latency_s,
+                asked_bytes=chains * LINE_BYTES,
+                line_bytes_per_s=LINE_BYTES / latency_s,
+            )
+            yield Progress(turn.fraction)
+
+
+def _reads(chain: LongChain, bench: Bench) -> int:
+    """Return how many reads take a sample's time in many chains: the least that is timed."""
+    from experiments.kernels.many_chains import rounded_steps, walk_all
+
+    def walk(steps: int) -> None:
+        walk_all(steps, chain.stretches(COUNTS[-1], rounded_steps(steps)))
+
+    steps = bench.repeat_for(walk, at_least_s=SAMPLE_S, start=FIRST_READS // COUNTS[-1])
+    return steps * COUNTS[-1]
+
+
+def read_s(chain: LongChain, chains: int, reads: int, bench: Bench) -> float:
+    """Return the seconds per read of `reads` in so many chains."""
+    from experiments.kernels.many_chains import rounded_steps, walk_all
+
+    steps = rounded_steps(reads // chains)
+    places = chain.stretches(chains, steps)
+    return bench.time(lambda: walk_all(steps, places)) / (steps * chains)
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare one chain with the number of chains that was the fastest."""
+    samples: dict[int, list[float]] = {}
+    for read in tables["reads"]:
+        samples.setdefault(read.chains, []).append(read.latency_s)
+    limits = [] if params.huge_pages else ["page_translation_included"]
+    cache_bytes = last_level_cache_bytes(machine)
+    if cache_bytes is None or power_of_two(params.memory_bytes) < 4 * cache_bytes:
+        limits.append("partly_in_cache")
+    of = {chains: found for chains, them in samples.items() if (found := spread(them))}
+    if 1 not in of or len(of) == 1:
+        return Finding("nothing_to_compare", {}, tuple(limits))
+    one, fastest = of[1], min(of, key=lambda chains: of[chains].median)
+    best = of[fastest]
+    values = {
+        "one_chain_s": one.median,
+        "best_s": best.median,
+        "best_chains": fastest,
+        "parallelism": one.median / best.median,
+        "bytes_in_flight": LINE_BYTES * one.median / best.median,
+        "in_flight_bytes": LINE_BYTES * one.median / best.median,  # the same, shown as a size
+        "best_bytes_per_s": LINE_BYTES / best.median,
+    }
+    if machine.memory.peak_bytes_per_s:
+        values["bandwidth_limit_bytes_per_s"] = machine.memory.peak_bytes_per_s
+    clock_hz = core_hz(tables)
+    if clock_hz is None:
+        limits.append("no_clock")
+    else:
+        values |= {"core_hz": clock_hz, "one_chain_cycles": one.median * clock_hz}
+        values["best_cycles"] = best.median * clock_hz
+    if fastest == max(COUNTS):
+        limits.append("no_floor_reached")
+    if not best.parts_from(one):
+        return Finding("one_at_a_time", values, tuple(limits))
+    return Finding(
+        "many_under_way" if clock_hz is None else "many_under_way_in_cycles", values, tuple(limits)
+    )
+
+
+def defaults(machine: Machine) -> Params:
+    """Walk through eight last-level caches, at least 256 MiB, within half of the free memory."""
+    wanted = max(8 * (last_level_cache_bytes(machine) or 0), 256 * MIB)
+    free = available_bytes()
+    most = wanted if free is None else min(wanted, int(free * FREE_SHARE))
+    return Params(memory_bytes=max(power_of_two(most), MIB))
+
+
+def quick(params: Params) -> Params:
+    """Walk through half of the memory, five times."""
+    return replace(params, memory_bytes=max(power_of_two(params.memory_bytes) // 2, MIB), rounds=5)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: the same reads take the longer, the fewer chains they are in."""
+    samples_s = sum(20 / min(chains, 20) for chains in COUNTS) * 1.3 * SAMPLE_S
+    return 0.3 + params.memory_bytes / GIB * 1.2 + params.rounds * (samples_s + 0.01)
+
+
+EXPERIMENT = Experiment(
+    id="banks-mlp",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"reads": Read, "clocks": Clock},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="time",
+            table="reads",
+            x=Axis("chains", "log2"),
+            y=Axis("latency_s", "log10"),
+            limits=(Limit("floor", "best_s"), Limit("under_way", "parallelism", "x")),
+        ),
+        Lines(
+            key="bandwidth",
+            table="reads",
+            x=Axis("asked_bytes", "log2"),
+            y=Axis("line_bytes_per_s", "log10"),
+            limits=(
+                Limit("memory_bandwidth", "bandwidth_limit_bytes_per_s"),
+                Limit("in_flight", "in_flight_bytes", "x"),
+            ),
+        ),
+    ),
+    values=(
+        Value("one_chain_s", "s", Part.MEMORY),
+        Value("best_s", "s", Part.MEMORY),
+        Value("parallelism", ""),
+        Value("bytes_in_flight", ""),
+        Value("in_flight_bytes", "bytes"),
+        Value("best_chains", ""),
+        Value("best_bytes_per_s", "bytes/s", Part.MEMORY),
+        Value("bandwidth_limit_bytes_per_s", "bytes/s"),
+        Value("one_chain_cycles", ""),
+        Value("best_cycles", ""),
+        Value("core_hz", "hz"),
+    ),
+    parts=(Part.MEMORY,),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: power_of_two(params.memory_bytes) + 2 * MIB,
+)

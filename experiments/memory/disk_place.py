@@ -1,0 +1,82 @@
+"""On which disk does a folder lie, and with which file system?
+
+Source: `/sys/dev/block` of the kernel, where every mounted device leads to the disks below it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+KEPT_FREE_FRACTION = 0.1
+IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"})
+FAR_AWAY = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lustre", "afs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a folder lies; `disks` are named as in the machine, several where they work as one."""
+
+    disks: tuple[str, ...]
+    file_system: str  # "" where the system does not tell
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Does no disk stand behind it?"""
+        return self.file_system in IN_MEMORY or any(
+            disk.startswith(("zram", "ram")) for disk in self.disks
+        )
+
+
+def usual_folder() -> Path:
+    """Return the user's folder for what may be lost, or the nearest one above it that exists."""
+    import platformdirs
+
+    folder = platformdirs.user_cache_path("coreopsis", appauthor=False)
+    while not folder.is_dir():
+        folder = folder.parent
+    return folder
+
+
+def room_bytes(folder: Path) -> int:
+    """Return how much may be written so that a tenth of the file system stays free."""
+    usage = shutil.disk_usage(folder)
+    return max(0, int(usage.free - KEPT_FREE_FRACTION * usage.total))
+
+
+def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
+    """Return where a folder lies, as far as this system tells."""
+    import psutil
+
+    device, file_system = "", ""
+    real, longest = os.path.realpath(folder), -1
+    for mount in psutil.disk_partitions(all=True):
+        inside = os.path.commonpath([real, mount.mountpoint]) == mount.mountpoint
+        if inside and len(mount.mountpoint) >= longest:  # the last one lies on top
+            device, file_system, longest = mount.device, mount.fstype, len(mount.mountpoint)
+    numbers = [os.stat(folder).st_dev]
+    if device.startswith("/dev/"):  # of btrfs, a folder's own number belongs to no device
+        with contextlib.suppress(OSError):
+            numbers.append(os.stat(device).st_rdev)
+    for number in numbers:
+        if disks := disks_of(os.major(number), os.minor(number), root=root):
+            return Place(disks=disks, file_system=file_system)
+    return Place(disks=(), file_system=file_system)
+
+
+def disks_of(major: int, minor: int, *, root: Path = Path("/")) -> tuple[str, ...]:
+    """Return the disks below a device: its own, or those that a volume is made of."""
+    device = root / f"sys/dev/block/{major}:{minor}"
+    return tuple(sorted(set(_below(device.resolve())))) if device.exists() else ()
+
+
+def _below(device: Path) -> Iterator[str]:
+    parts = list((device / "slaves").iterdir()) if (device / "slaves").is_dir() else []
+    for part in parts:
+        yield from _below(part.resolve())
+    if not parts:
+        yield device.parent.name if (device / "partition").exists() else device.name

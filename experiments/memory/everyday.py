@@ -1,0 +1,137 @@
+"""What the ruler of latencies is made of: one function for each number, timed as others time it.
+
+Processes, the file and the connection are there from the start, and end with the stack.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.buffers import Buffer
+from experiments.memory.cache_ladder import cache_sizes
+from experiments.memory.chasing import step_s
+from experiments.memory.disk_file import DiskFile
+from experiments.memory.disk_place import usual_folder
+from experiments.problems import Trouble
+from experiments.python_at_work.batches import batch
+from experiments.python_at_work.echo_jobs import connected
+from experiments.python_at_work.interpreters import own
+
+Number = Callable[[int], float]  # from a round to the seconds that one of them takes
+
+SAMPLE_S = 0.01
+MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
+_METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
+
+
+def distances(bench: Bench, memory_bytes: int) -> dict[str, Number]:
+    """Return one dependent read from each cache, and from memory where `memory_bytes` is not 0."""
+    sizes = {name: size // 2 for name, size in cache_sizes(bench.machine).items()}
+    if memory_bytes:
+        sizes["memory"] = memory_bytes
+    if not sizes:
+        return {}
+    with bench.pinned():
+        buffer = Buffer(max(sizes.values()))
+
+    def distance(size_bytes: int, turn: int) -> float:
+        with bench.pinned():  # not longer: whatever is started inherits it
+            return step_s(buffer, size_bytes, bench, turn=turn, at_random=True)
+
+    return {name: functools.partial(distance, size) for name, size in sizes.items()}
+
+
+def asked(bench: Bench) -> dict[str, Number]:
+    """Return a lock that nobody else wants, and a call of the kernel where it can be timed."""
+    lock = threading.Lock()
+    take, give = lock.acquire, lock.release
+
+    def locks(times: int) -> None:
+        for _ in range(times // 10):
+            take(), give(), take(), give(), take(), give(), take(), give(), take(), give()
+            take(), give(), take(), give(), take(), give(), take(), give(), take(), give()
+
+    loops = {"lock": locks}
+    if hasattr(os, "getppid") and os.name == "posix":
+        from experiments.kernels.system_call import ask_kernel
+
+        loops["system_call"] = ask_kernel
+    return {name: _each(loop, bench) for name, loop in loops.items()}
+
+
+def started(bench: Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
+    """Return a call, and a thread and a process that do nothing, waited for."""
+    python = own("start_jobs.py", bench.check_stop)
+    stack.callback(python.close)
+
+    def taken_s(method: str, count: int) -> float:
+        python.ask(arm="start", method=method, count=count, module="nothing")
+        found: float = python.answer()["taken_s"]
+        return found
+
+    return {
+        name: _batch(functools.partial(taken_s, method), 1000 if method == "call" else 1)
+        for name, method in _METHODS.items()
+    }
+
+
+def handed_over(bench: Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
+    """Return a word that goes to another thread and back, and to another process by loopback."""
+    python = own("talk_jobs.py", bench.check_stop)
+    stack.callback(python.close)
+    python.ask(arm="start", largest_bytes=MESSAGE_BYTES)
+    python.answer()
+
+    def taken_s(count: int) -> float:
+        python.ask(
+            arm="talk", method="thread_queue", payload="bytes", bytes=MESSAGE_BYTES, count=count
+        )
+        found: float = python.answer()["taken_s"]
+        return found
+
+    echo = own("echo_jobs.py", bench.check_stop)
+    stack.callback(echo.close)
+    echo.ask(arm="listen")
+    connection = stack.enter_context(connected(echo.answer()["port"]))
+    send, receive = connection.send, connection.recv
+
+    def round_trips(count: int) -> None:
+        for _ in range(count):
+            send(b".")
+            receive(1)
+
+    return {"handoff": _batch(taken_s, 10), "loopback": _each(round_trips, bench)}
+
+
+def from_disk(
+    bench: Bench, stack: contextlib.ExitStack, folder: str, file_bytes: int
+) -> dict[str, Number]:
+    """Return a read of 4 KiB past the page cache, nothing where that cannot be."""
+    try:
+        file = DiskFile(Path(folder) if folder else usual_folder(), file_bytes, bench)
+        stack.enter_context(file)
+        for _ in file.write():
+            pass
+    except (Trouble, OSError):
+        return {}
+
+    def read_s(_turn: int) -> float:
+        return 1 / file.reads_per_s(BLOCK_BYTES, 1, at_random=True, sample_s=2 * SAMPLE_S)
+
+    return {"disk": read_s}
+
+
+def _each(loop: Callable[[int], Any], bench: Bench) -> Number:
+    return _batch(lambda count: bench.time(lambda: loop(count)), 1000)
+
+
+def _batch(taken_s: Callable[[int], float], first: int) -> Number:
+    count = batch(taken_s, SAMPLE_S, start=first)
+    return lambda _turn: taken_s(count) / count

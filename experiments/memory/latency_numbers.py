@@ -1,0 +1,203 @@
+"""How long does everything take on this machine? From one step of the first cache to a process.
+
+Method: each number is timed as the experiment it comes from times it: dependent reads as
+`cache-ladder`, calls, threads and processes as `start-cost`, the hand-over as `talk-cost`, the disk
+as `storage`; the kernel by a call that only asks for a number. They are shuffled in each round, and
+the best counts, because all disturbance only adds. Then the same, as if a read from the first
+cache took one second.
+Source: J. Dean, "Numbers everyone should know"; P. Norvig for the seconds. Theirs are of another
+machine, and the well-known interactive version of them computes what this measures.
+
+What it cannot tell: the numbers of a busy machine, which `stream` and `core-to-core` show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+
+from experiments.bench import Bench
+from experiments.core_clock import Clock, clocks, core_hz
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.memory import everyday
+from experiments.memory.cache_ladder import BEYOND_CACHE, cache_sizes
+from experiments.views import Limit, Ruler
+from machine.memory import available_bytes
+from machine.model import Machine, is_virtual
+
+MIB, GIB = 2**20, 2**30
+DISTANCES = ("l1", "l2", "l3", "memory")
+NAMES = (
+    *DISTANCES, "call", "lock", "system_call", "handoff", "loopback", "thread", "disk", "process",
+)  # fmt: skip
+SCALED = ("memory", "disk", "process")
+FREE_SHARE = 0.25
+FILE_BYTES, QUICK_FILE_BYTES = 64 * MIB, 16 * MIB
+FRAME_S, BLINK_S = 1 / 60, 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; with `memory_bytes` of less than four last-level caches, no memory."""
+
+    memory_bytes: int = param(128 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    folder: str = param("", is_folder=True)
+    file_bytes: int = param(
+        FILE_BYTES, unit="bytes", minimum=8 * MIB, maximum=64 * GIB, scale="log2"
+    )
+    rounds: int = param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """One sample of one thing."""
+
+    what: str = column()
+    repeat: int = column()
+    took_s: float = column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """The best of one thing, as if a read from the first cache took one second."""
+
+    what: str = column()
+    as_if_s: float = column("s", scale="log10")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield one row for each thing and round; at the end, each as it would be felt."""
+    best: dict[str, float] = {}
+    with contextlib.ExitStack() as stack:
+        yield Progress(0.0)
+        numbers = everyday.started(bench, stack) | everyday.asked(bench)
+        yield Progress(0.1)
+        numbers |= everyday.handed_over(bench, stack)
+        numbers |= everyday.from_disk(bench, stack, params.folder, params.file_bytes)
+        yield Progress(0.2)
+        numbers |= everyday.distances(bench, _memory_bytes(params, bench.machine))
+        clocked = -1
+        for arm, name in bench.interleave(list(numbers), params.rounds):
+            if arm.round > clocked:
+                with bench.pinned():
+                    yield from clocks(bench, arm.round)
+                clocked = arm.round
+            took_s = numbers[name](arm.round)
+            best[name] = min(took_s, best.get(name, took_s))
+            yield Number(what=name, repeat=arm.round, took_s=took_s)
+            yield Progress(0.25 + 0.75 * arm.fraction)
+    if "l1" in best:
+        for name, took_s in best.items():
+            yield Scaled(what=name, as_if_s=took_s / best["l1"])
+
+
+def _memory_bytes(params: Params, machine: Machine) -> int:
+    """Return the memory to walk through, 0 where it is so little that the caches would answer."""
+    largest = max(cache_sizes(machine).values(), default=0)
+    return params.memory_bytes if largest and params.memory_bytes >= BEYOND_CACHE * largest else 0
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Take the best of each, and say how far apart they are."""
+    best: dict[str, float] = {}
+    for number in tables["numbers"]:
+        best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
+    values = {f"{name}_s": best[name] for name in NAMES if name in best}
+    limits = [f"no_{name}" for name in NAMES if name not in best]
+    limits.append("no_gpu_numbers")
+    if is_virtual(machine):
+        limits.append("virtual_machine")
+    if (clock_hz := core_hz(tables)) is not None:
+        values["cycle_s"] = 1 / clock_hz
+    if best:
+        values |= {"frame_s": FRAME_S, "blink_s": BLINK_S}
+    if "l1" not in best or not all(name in best for name in SCALED):
+        return Finding("numbers_in_part", values, tuple(limits))
+    values |= {f"{name}_as_if_s": best[name] / best["l1"] for name in SCALED}
+    climb = [best[name] for name in DISTANCES if name in best]
+    if climb != sorted(climb):
+        limits.append("levels_out_of_order")
+    return Finding("felt_in_seconds", values, tuple(limits))
+
+
+def defaults(machine: Machine) -> Params:
+    """Walk through four last-level caches, at least 128 MiB, within a quarter of free memory."""
+    largest = max(cache_sizes(machine).values(), default=0)
+    wanted = max(BEYOND_CACHE * largest, 128 * MIB)
+    free = available_bytes()
+    fits = wanted if free is None else min(wanted, int(free * FREE_SHARE))
+    return Params(memory_bytes=max(fits, MIB))
+
+
+def quick(params: Params) -> Params:
+    """Write less to the disk, and time everything twice."""
+    return replace(params, file_bytes=min(params.file_bytes, QUICK_FILE_BYTES), rounds=2)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: starting what is needed, laying out the memory, and the samples."""
+    starting_s = 1.2 + params.file_bytes / 250e6 + 0.6 * params.memory_bytes / GIB
+    layout_s = params.memory_bytes / 64 * 15e-9
+    return starting_s + params.rounds * (0.4 + layout_s)
+
+
+EXPERIMENT = Experiment(
+    id="latency-numbers",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"numbers": Number, "scaled": Scaled, "clocks": Clock},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Ruler(
+            key="ruler",
+            table="numbers",
+            label="what",
+            value="took_s",
+            limits=(
+                Limit("cycle", "cycle_s"),
+                Limit("frame", "frame_s"),
+                Limit("blink", "blink_s"),
+            ),
+        ),
+        Ruler(key="as_if", table="scaled", label="what", value="as_if_s"),
+    ),
+    values=(
+        Value("l1_s", "s", Part.L1),
+        Value("l2_s", "s", Part.L2),
+        Value("l3_s", "s", Part.L3),
+        Value("memory_s", "s", Part.MEMORY),
+        Value("call_s", "s", Part.CORES),
+        Value("lock_s", "s"),
+        Value("system_call_s", "s"),
+        Value("handoff_s", "s"),
+        Value("loopback_s", "s"),
+        Value("thread_s", "s"),
+        Value("disk_s", "s", Part.STORAGE),
+        Value("process_s", "s"),
+        *(Value(f"{name}_as_if_s", "s") for name in SCALED),
+        Value("cycle_s", "s"),
+        Value("frame_s", "s"),
+        Value("blink_s", "s"),
+    ),
+    parts=(Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY, Part.STORAGE),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: params.memory_bytes + 100 * MIB,
+)

@@ -1,0 +1,243 @@
+"""How near is near memory, how far is far?
+
+Method: for each pair of memory nodes, threads on the one use memory of the other. Memory is put on
+a node by being written first by a thread that is pinned there, and where it lies is checked. One
+thread walks a random chain (the best counts); then one thread a core reads in a row, all together
+(the best counts). Pairs are shuffled in each round.
+Source: the matrices of Intel's Memory Latency Checker; C. Lameter, NUMA: An Overview (2013).
+
+What it cannot tell: what memory without processors costs, since nobody there could write it first.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.buffers import Buffer
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.memory.chasing import step_s
+from experiments.memory.placement import share_on_node
+from experiments.neighbours import by_topology
+from experiments.side_by_side import seconds_together
+from experiments.statistics import spread
+from experiments.views import Heatmap
+from machine.memory import available_bytes
+from machine.model import Machine, last_level_cache_bytes
+
+MIB, GIB = 2**20, 2**30
+BEYOND_CACHE = 4
+LEAST_BYTES = 64 * MIB
+FREE_SHARE = 0.4
+SAMPLE_S, PAIR_S = 0.02, 0.15
+MOSTLY = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `node_bytes` are used on each node, `readers` work on each."""
+
+    node_bytes: int = param(256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    readers: int = param(16, minimum=1, maximum=512, scale="log2")
+    rounds: int = param(3, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One repeat: threads on one node use the memory of a node, the same or another."""
+
+    threads_on: int = column()
+    memory_on: int = column()
+    repeat: int = column()
+    latency_s: float = column("s")
+    bytes_per_s: float = column("bytes/s")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield a row for each pair of nodes and round."""
+    nodes = _processors(bench.machine, params.readers)
+    memory = {node: _memory_on(processors, params, bench) for node, processors in nodes.items()}
+    for node, buffers in memory.items():
+        share = share_on_node(buffers[0], node)
+        if share is not None and share < MOSTLY:
+            yield Note("memory_elsewhere", {"node": node, "share_fraction": share})
+    pairs = list(itertools.product(nodes, nodes))
+    for arm, (threads_on, memory_on) in bench.interleave(pairs, params.rounds):
+        processors, buffers = nodes[threads_on], memory[memory_on]
+        yield Access(
+            threads_on=threads_on,
+            memory_on=memory_on,
+            repeat=arm.round,
+            latency_s=_latency_s(processors[0], buffers[0], arm.round, bench),
+            bytes_per_s=_bytes_per_s(processors, buffers, bench),
+        )
+        yield Progress(arm.fraction)
+
+
+def _processors(machine: Machine, readers: int) -> dict[int, list[int]]:
+    """Return hardware threads of each node that has some, one a core: as many on each."""
+    ordered = by_topology(machine)
+    nodes = {
+        node.id: [thread.id for thread in ordered if thread.id in node.threads]
+        for node in machine.numa
+        if node.memory_bytes
+    }
+    nodes = {node: threads for node, threads in nodes.items() if threads}
+    count = min(readers, *map(len, nodes.values())) if nodes else 0
+    return {node: threads[:count] for node, threads in nodes.items()}
+
+
+def _memory_on(processors: Sequence[int], params: Params, bench: Bench) -> list[Buffer]:
+    """Return buffers that these processors have written first; the first holds the chain, too."""
+    buffers: dict[int, Buffer] = {}
+    size_bytes = max(params.node_bytes // len(processors), MIB)
+
+    def take(place: int) -> None:
+        buffers[place] = Buffer(params.node_bytes if place == 0 else size_bytes)
+
+    jobs = [(thread, functools.partial(take, n)) for n, thread in enumerate(processors)]
+    seconds_together(bench, jobs)
+    return [buffers[place] for place in range(len(processors))]
+
+
+def _latency_s(processor: int, buffer: Buffer, turn: int, bench: Bench) -> float:
+    found: list[float] = []
+
+    def walk() -> None:
+        found.append(step_s(buffer, buffer.size_bytes, bench, turn=turn, at_random=True))
+
+    seconds_together(bench, [(processor, walk)])
+    return found[0]
+
+
+def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: Bench) -> float:
+    from experiments.kernels.sums import sum_in_a_row
+
+    words = [buffer.words[: buffers[-1].words.size] for buffer in buffers]  # as much by each
+
+    def read(laps: int) -> float:
+        parts: list[Any] = [functools.partial(sum_in_a_row, part, laps) for part in words]
+        return seconds_together(bench, list(zip(processors, parts, strict=True)))
+
+    laps = max(1, round(SAMPLE_S / read(1)))
+    return laps * sum(part.nbytes for part in words) / read(laps)
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare what is near with what is far, each pair by its best."""
+    cells: dict[tuple[int, int], list[Access]] = {}
+    for row in tables["accesses"]:
+        cells.setdefault((row.threads_on, row.memory_on), []).append(row)
+    latency = {pair: min(row.latency_s for row in rows) for pair, rows in cells.items()}
+    rate = {pair: max(row.bytes_per_s for row in rows) for pair, rows in cells.items()}
+    near = [pair for pair in cells if pair[0] == pair[1]]
+    far = [pair for pair in cells if pair[0] != pair[1]]
+    limits = ["page_translation_included"]
+    cache_bytes = last_level_cache_bytes(machine)
+    if cache_bytes is None or params.node_bytes < BEYOND_CACHE * cache_bytes:
+        limits.append("partly_in_cache")
+    if any(node.memory_bytes and not node.threads for node in machine.numa):
+        limits.append("nodes_without_processors")
+    values: dict[str, float] = {}
+    for name, pairs in (("local", near), ("remote", far)):
+        if pairs:
+            values[f"{name}_latency_s"] = statistics.median(latency[pair] for pair in pairs)
+            values[f"{name}_bytes_per_s"] = statistics.median(rate[pair] for pair in pairs)
+    if not near or not far:
+        return Finding("one_node_measured" if near else "nothing_measured", values, tuple(limits))
+    values |= {
+        "remote_over_local": values["remote_latency_s"] / values["local_latency_s"],
+        "farthest_latency_s": max(latency[pair] for pair in far),
+        "node_count": len({node for pair in cells for node in pair}),
+    }
+    inside, outside = (
+        spread(row.latency_s for pair in pairs for row in cells[pair]) for pairs in (near, far)
+    )
+    assert inside is not None
+    assert outside is not None
+    is_farther = inside.parts_from(outside) and inside.median < outside.median
+    return Finding("far_is_slower" if is_farther else "no_difference", values, tuple(limits))
+
+
+def defaults(machine: Machine) -> Params:
+    """Exceed the last-level cache four times on each node, within the free memory."""
+    nodes = max(1, len(machine.numa))
+    wanted = max(BEYOND_CACHE * (last_level_cache_bytes(machine) or 0), LEAST_BYTES)
+    free_bytes = available_bytes()
+    if free_bytes is not None:  # a chain on each node, and as much to be read
+        wanted = min(wanted, int(free_bytes * FREE_SHARE / 2 / nodes))
+    return Params(node_bytes=max(MIB, wanted))
+
+
+def quick(params: Params) -> Params:
+    """A quarter of the memory, twice."""
+    return replace(params, node_bytes=max(params.node_bytes // 4, MIB), rounds=2)
+
+
+def seconds(params: Params) -> float:
+    """Estimate for two nodes; each node more adds as many pairs as there are nodes."""
+    layout_s = 2 * params.node_bytes / 64 * 15e-9
+    return 4 * params.node_bytes / 2e9 + 4 * params.rounds * (PAIR_S + layout_s)
+
+
+EXPERIMENT = Experiment(
+    id="numa",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"accesses": Access},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Heatmap(
+            key="latency",
+            table="accesses",
+            row="threads_on",
+            column="memory_on",
+            value="latency_s",
+            statistic="least",
+        ),
+        Heatmap(
+            key="bandwidth",
+            table="accesses",
+            row="threads_on",
+            column="memory_on",
+            value="bytes_per_s",
+            statistic="greatest",
+        ),
+    ),
+    values=(
+        Value("local_latency_s", "s", Part.MEMORY),
+        Value("remote_latency_s", "s", Part.MEMORY),
+        Value("local_bytes_per_s", "bytes/s", Part.MEMORY),
+        Value("remote_bytes_per_s", "bytes/s", Part.MEMORY),
+        Value("remote_over_local", "ratio"),
+        Value("farthest_latency_s", "s"),
+        Value("node_count", ""),
+    ),
+    parts=(Part.MEMORY, Part.CORES),
+    needs=(Need.NUMBA, Need.NUMA),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: 4 * params.node_bytes,
+)

@@ -1,0 +1,315 @@
+"""How many cores fill the memory pipe?
+
+Method: the four loops of STREAM and a read, over three arrays of doubles that no cache can hold, on
+1 to n threads; each thread is pinned and moves arrays of its own, which it has written first. Rates
+are counted as STREAM does, and the best of the repeats counts. Then the same inside the last-level
+cache, and how long one dependent read takes while the other cores load the memory more and more.
+Source: J. D. McCalpin, STREAM; Intel Memory Latency Checker, loaded latency. Based on a variant of
+the STREAM benchmark code, and not comparable with published STREAM results.
+
+What it cannot tell: the traffic itself. Before a line is written it is read, which is not counted:
+copy and scale move half as much again, add and triad a third more.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
+from experiments.memory.loaded import LEVELS, Loaded, measure_loaded
+from experiments.statistics import spread
+from experiments.views import Axis, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import Machine, last_level_cache_bytes, physical_cores, usable_threads
+
+MIB, GIB = 2**20, 2**30
+BEYOND_CACHE = 4  # times all last-level caches together, for each array
+LEAST_BYTES = 64 * MIB
+FREE_SHARE = 0.4
+SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread that has to wake
+MOVED = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1}  # arrays that are read or written
+KERNELS = tuple(MOVED)
+WORTH = 16  # threads, beyond which the estimate of the time expects no more
+FULL_S = 28.0
+NEARLY = 0.9
+TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
+
+    array_bytes: int = param(256 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    threads: int = param(2, minimum=1, maximum=1024, scale="log2")
+    few_counts: bool = param(False)
+    rounds: int = param(5, minimum=1, maximum=50)
+    huge_pages: bool = param(False)
+    loaded: bool = param(True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One repeat of one loop on so many threads, counted as STREAM counts."""
+
+    threads: int = column()
+    kernel: str = column()
+    repeat: int = column()
+    bytes_per_s: float = column("bytes/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedMove(Move):
+    """The same with arrays that the last-level cache holds."""
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield rows for each number of threads and loop, in memory and in cache, then under load."""
+    threads = spread_out(bench.machine)[: params.threads]
+    if not threads:
+        return
+    if len(threads) < params.threads:
+        yield Note("fewer_threads", {"threads": len(threads)})
+    team = Team(bench, threads, params.array_bytes, huge=params.huge_pages)
+    on_huge = team.on_huge_fraction
+    if params.huge_pages and on_huge is not None and on_huge < 0.9:
+        yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+    arms = [
+        (kind, n, kernel)
+        for kind in (Move, CachedMove)
+        for n in counts(len(team), few=params.few_counts)
+        for kernel in KERNELS
+    ]
+    cores = min(len(team), physical_cores(bench.machine) or 1)
+    share = 0.8 if params.loaded and cores > 1 else 1.0
+    laps: dict[object, int] = {}
+    for arm, (kind, count, kernel) in bench.interleave(arms, params.rounds):
+        share_bytes = team.share_bytes(count) if kind is Move else team.cached_bytes(count)
+        if share_bytes is not None:
+            move = mover(team, kernel, count, share_bytes)
+            if (
+                kind is CachedMove or (kind, count, kernel) not in laps
+            ):  # others have been in the cache
+                once_s = move(1)
+                laps.setdefault((kind, count, kernel), max(1, round(_sample_s(count) / once_s)))
+            turns = laps[kind, count, kernel]
+            moved_bytes = turns * count * MOVED[kernel] * share_bytes
+            yield kind(
+                threads=count,
+                kernel=kernel,
+                repeat=arm.round,
+                bytes_per_s=moved_bytes / move(turns),
+            )
+        yield Progress(arm.fraction * share)
+    if share < 1.0:
+        chain_bytes = min(params.array_bytes, 2 * GIB)
+        yield from measure_loaded(team, cores, chain_bytes, bench, params.rounds, share)
+
+
+def mover(team: Team, kernel: str, count: int, share_bytes: int) -> Callable[[int], float]:
+    """Return what moves the arrays of the first `count` threads, and tells the seconds it took."""
+    from experiments.kernels import streams
+
+    loop = getattr(streams, kernel)
+    arrays = [team.arrays(member, share_bytes) for member in range(count)]
+
+    def move(laps: int) -> float:
+        return team.run(
+            {member: functools.partial(loop, *mine, laps) for member, mine in enumerate(arrays)}
+        )
+
+    return move
+
+
+def _sample_s(count: int) -> float:
+    return SAMPLE_S + THREAD_SAMPLE_S * count
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Read off the best rates, and from how many threads on more of them bring little."""
+    moves: dict[str, dict[int, list[float]]] = {}
+    for move in tables["moves"]:
+        rates = moves.setdefault(move.kernel, {}).setdefault(move.threads, [])
+        rates.append(move.bytes_per_s)
+    limits = ["write_allocate_not_counted"]
+    if not params.huge_pages:
+        limits.append("small_pages")
+    best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
+    values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
+    values |= _cached(tables) | _loaded(tables)
+    if "idle_latency_s" not in values:
+        limits.append("no_loaded_latency")
+    if not tables["cached"]:
+        limits.append("no_cache_known")
+    cache_bytes = last_level_cache_bytes(machine)
+    all_bytes = (cache_bytes or 0) * cache_count(machine, usable_threads(machine))
+    if not all_bytes or params.array_bytes < BEYOND_CACHE * all_bytes:
+        limits.append("partly_in_cache")
+    peak = machine.memory.peak_bytes_per_s
+    if peak and best:
+        values |= {"peak_bytes_per_s": peak, "peak_fraction": max(best.values()) / peak}
+        if values["peak_fraction"] > TOO_MUCH:
+            limits.append("above_the_limit")
+    else:
+        limits.append("no_peak_known")
+    if "triad" not in moves:
+        return Finding("nothing_moved", values, tuple(limits))
+    return Finding(_filled(moves["triad"], values), values, tuple(limits))
+
+
+def _filled(triad: dict[int, list[float]], values: dict[str, float]) -> str:
+    """Add from how many threads on the pipe is full, and return the message that says so."""
+    most = max(triad)
+    top = max(max(rates) for rates in triad.values())
+    full = min(count for count, rates in triad.items() if max(rates) >= NEARLY * top)
+    values |= {"threads_for_90_percent": full, "most_threads": most}
+    values["one_thread_bytes_per_s"] = max(triad[min(triad)])
+    if most == 1:
+        return "one_thread_alone"
+    one, all_of_them = spread(triad[min(triad)]), spread(triad[most])
+    assert one is not None
+    assert all_of_them is not None
+    if full == 1:
+        return "one_is_enough" if not one.parts_from(all_of_them) else "one_nearly_fills"
+    return "full_before_all" if full < most else "still_rising"
+
+
+def _cached(tables: Tables) -> dict[str, float]:
+    rates = [move.bytes_per_s for move in tables["cached"] if move.kernel == "triad"]
+    return {"cached_triad_bytes_per_s": max(rates)} if rates else {}
+
+
+def _loaded(tables: Tables) -> dict[str, float]:
+    """Return the best latency without load, and what it became under the greatest."""
+    levels: dict[int, list[Loaded]] = {}
+    for row in tables["loaded"]:
+        levels.setdefault(row.level, []).append(row)
+    idle, busiest = levels.get(LEVELS[0]), levels.get(LEVELS[-1])
+    if not idle or not busiest:
+        return {}
+    latency, rate = (
+        spread(getattr(row, name) for row in busiest) for name in ("latency_s", "load_bytes_per_s")
+    )
+    assert latency is not None
+    assert rate is not None
+    return {
+        "idle_latency_s": min(row.latency_s for row in idle),
+        "loaded_latency_s": latency.median,
+        "loaded_bytes_per_s": rate.median,
+    }
+
+
+def defaults(machine: Machine) -> Params:
+    """Exceed all last-level caches four times, on one thread a core, within the free memory."""
+    threads = max(1, physical_cores(machine) or len(usable_threads(machine)))
+    cache_bytes = last_level_cache_bytes(machine) or 0
+    caches = cache_count(machine, spread_out(machine)[:threads])
+    array_bytes = max(BEYOND_CACHE * cache_bytes * caches, LEAST_BYTES)
+    params = Params(array_bytes=array_bytes, threads=threads)
+    free_bytes = available_bytes()
+    if free_bytes is not None:
+        fits = array_bytes * free_bytes * FREE_SHARE / memory_bytes(params)
+        params = replace(params, array_bytes=max(MIB, min(array_bytes, int(fits))))
+    while params.rounds > 2 and seconds(params) > FULL_S:
+        params = replace(params, rounds=params.rounds - 1)
+    return params
+
+
+def quick(params: Params) -> Params:
+    """Few numbers of threads, smaller arrays, twice."""
+    array_bytes = max(params.array_bytes // 8, MIB)
+    return replace(params, array_bytes=array_bytes, few_counts=True, rounds=2)
+
+
+def seconds(params: Params) -> float:
+    """Estimate, at 10 GB/s a thread up to 16 of them."""
+    levels_s = 0.1 * len(LEVELS) * params.rounds if params.loaded else 0.0
+    team = min(params.threads, WORTH)
+    total_s = levels_s + memory_bytes(params) / (1e9 * team)  # first written
+    for count in counts(params.threads, few=params.few_counts):
+        lap_s = params.array_bytes * sum(MOVED.values()) / len(MOVED) / (1e10 * min(count, WORTH))
+        sample_s = _sample_s(count)
+        total_s += len(KERNELS) * (params.rounds + 1) * max(lap_s, sample_s)
+        total_s += len(KERNELS) * params.rounds * 1.2 * sample_s
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return the most that the shares add up to: a thread joins late, and brings its own."""
+    late = sum(1 / count for count in range(1, params.threads + 1))
+    chain_bytes = params.array_bytes if params.loaded else 0
+    return int(ARRAYS * params.array_bytes * late) + chain_bytes
+
+
+_MOVES: dict[str, Any] = {
+    "x": Axis("threads", "log2"),
+    "y": Axis("bytes_per_s"),
+    "series": "kernel",
+    "order": KERNELS,
+    "statistic": "greatest",
+}
+
+EXPERIMENT = Experiment(
+    id="stream",
+    version=1,
+    shelf=Shelf.MEMORY,
+    params=Params,
+    tables={"moves": Move, "cached": CachedMove, "loaded": Loaded},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="moves",
+            table="moves",
+            limits=(
+                Limit("peak", "peak_bytes_per_s"),
+                Limit("nearly_all", "threads_for_90_percent", "x"),
+            ),
+            **_MOVES,
+        ),
+        Lines(key="cached", table="cached", **_MOVES),
+        Lines(
+            key="loaded",
+            table="loaded",
+            x=Axis("load_bytes_per_s"),
+            y=Axis("latency_s"),
+            limits=(Limit("peak", "peak_bytes_per_s", "x"), Limit("idle", "idle_latency_s")),
+        ),
+    ),
+    values=(
+        *(Value(f"{kernel}_bytes_per_s", "bytes/s", Part.MEMORY) for kernel in KERNELS),
+        Value("threads_for_90_percent", ""),
+        Value("most_threads", ""),
+        Value("one_thread_bytes_per_s", "bytes/s"),
+        Value("peak_bytes_per_s", "bytes/s"),
+        Value("peak_fraction", "fraction"),
+        Value("cached_triad_bytes_per_s", "bytes/s", Part.L3),
+        Value("idle_latency_s", "s"),
+        Value("loaded_latency_s", "s", Part.MEMORY),
+        Value("loaded_bytes_per_s", "bytes/s"),
+    ),
+    parts=(Part.MEMORY, Part.CORES, Part.L3),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,284 @@
+"""How far does it scale? The same work with one worker, with two, with all that there are.
+
+Method: a fixed amount of compiled work, of which a chosen share is done by one thread alone and the
+rest is divided among n threads, one on each core first, then on their siblings. Numbers of workers
+are shuffled in each round; a speedup is that over one worker in the same round. Amdahl's law
+is fitted to each round, up to the physical cores, so the fit has a spread like anything measured.
+The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
+Source: G. Amdahl (1967); A. Karp and H. Flatt, Measuring Parallel Processor Performance (1990).
+
+What it cannot tell: one core alone may run at a higher clock, which makes every speedup smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.memory.arrays import cache_count, counts, spread_out
+from experiments.python_at_work.divided_work import Work, computing, in_memory
+from experiments.side_by_side import CAN_PIN, seconds_together
+from experiments.statistics import Spread, spread
+from experiments.views import Axis, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import (
+    Machine,
+    is_virtual,
+    last_level_cache_bytes,
+    physical_cores,
+    usable_threads,
+)
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+COMPUTE, MEMORY = KERNELS = ("compute", "memory")
+IDEAL, MEASURED, FITTED = CURVES = ("ideal", "measured", "fitted")
+BEYOND_CACHE, FREE_SHARE = 4, 0.25
+LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
+FULL_S, QUICK_S = 28.0, 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the array is that of the memory kernel."""
+
+    kernel: str = param(COMPUTE, choices=KERNELS)
+    serial_fraction: float = param(0.05, unit="fraction", minimum=0.0, maximum=1.0)
+    most_workers: int = param(4, minimum=1, maximum=4096, scale="log2")
+    sample_s: float = param(0.2, unit="s", minimum=0.01, maximum=10.0, scale="log10")
+    array_bytes: int = param(128 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    rounds: int = param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All the work, once; `each_per_s` is what a worker did in a second of the divided part."""
+
+    workers: int = column()
+    repeat: int = column()
+    wall_s: float = column("s")
+    each_per_s: float = column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speedup:
+    """A point of a curve: measured, ideal, or Amdahl's law as fitted to this round."""
+
+    curve: str = column()
+    workers: int = column()
+    repeat: int = column()
+    speedup: float = column("ratio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The share that would have to be serial to explain a speedup, after Karp and Flatt."""
+
+    workers: int = column()
+    repeat: int = column()
+    lost_fraction: float = column("fraction")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield a row for each number of workers and round, once the round is complete."""
+    threads: list[int | None] = [thread.id for thread in spread_out(bench.machine)]
+    threads = threads[: params.most_workers] or [None]
+    if not CAN_PIN:
+        yield Note("not_pinned")
+    if params.kernel == MEMORY:
+        work = in_memory(bench, params.sample_s, params.array_bytes)
+    else:
+        work = computing(bench, params.sample_s)
+    steps = counts(len(threads))
+    walls: dict[int, Run] = {}
+    for turn, workers in bench.interleave(steps, params.rounds):
+        walls[workers] = _run(params, bench, work, threads[:workers], turn.round)
+        if len(walls) == len(steps):
+            yield from _rows(walls, physical_cores(bench.machine) or 1)
+            walls = {}
+        yield Progress(turn.fraction)
+
+
+def _run(params: Params, bench: Bench, work: Work, threads: list[int | None], turn: int) -> Run:
+    serial = params.serial_fraction
+    serial_s = 0.0
+    if serial > 0:
+        serial_s = seconds_together(bench, [(threads[0], partial(work.job, 0.0, serial))])
+    edges = [serial + (1 - serial) * place / len(threads) for place in range(len(threads) + 1)]
+    jobs = [partial(work.job, *part) for part in pairwise(edges)]
+    divided_s = seconds_together(bench, list(zip(threads, jobs, strict=True)))
+    each = (1 - serial) * work.steps / len(threads)
+    return Run(
+        workers=len(threads),
+        repeat=turn,
+        wall_s=serial_s + divided_s,
+        each_per_s=each / divided_s,
+    )
+
+
+def _rows(walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
+    one_s = walls[1].wall_s
+    fitted = parallel_fraction({n: run.wall_s for n, run in walls.items()}, cores)
+    for workers, run in sorted(walls.items()):
+        yield run
+        speedups = {IDEAL: float(workers), MEASURED: one_s / run.wall_s}
+        if fitted is not None:
+            share = 1 - fitted * (1 - 1 / workers)
+            speedups[FITTED] = 1 / max(share, LEAST_SHARE)
+        for curve, speedup in speedups.items():
+            yield Speedup(curve=curve, workers=workers, repeat=run.repeat, speedup=speedup)
+        if workers > 1:
+            lost = (run.wall_s / one_s - 1 / workers) / (1 - 1 / workers)
+            yield Loss(workers=workers, repeat=run.repeat, lost_fraction=lost)
+
+
+def parallel_fraction(walls_s: Mapping[int, float], cores: int) -> float | None:
+    """Return p of T(n) = T(1) (1 - p + p/n), by least squares up to `cores`; None without two."""
+    if 1 not in walls_s:
+        return None
+    gains = {n: 1 - wall_s / walls_s[1] for n, wall_s in walls_s.items() if 1 < n <= cores}
+    weight = sum((1 - 1 / n) ** 2 for n in gains)
+    return sum((1 - 1 / n) * gain for n, gain in gains.items()) / weight if weight else None
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Fit every round; compare the spread of the fits with the share that was chosen."""
+    cores = physical_cores(machine)
+    values: dict[str, float] = {"serial_fraction": params.serial_fraction}
+    values |= {"logical_cpus": len(usable_threads(machine)), "cores": cores} if cores else {}
+    limits = ["one_core_may_be_faster"] + (["virtual_machine"] if is_virtual(machine) else [])
+    if params.kernel == MEMORY:
+        if params.array_bytes < BEYOND_CACHE * _all_caches_bytes(machine):
+            limits.append("partly_in_cache")
+        if sum(1 for node in machine.numa if node.memory_bytes) > 1:
+            limits.append("memory_on_one_node")
+    rounds: dict[int, dict[int, float]] = {}
+    for run in tables["runs"]:
+        rounds.setdefault(run.repeat, {})[run.workers] = run.wall_s
+    speedups: dict[int, list[float]] = {}
+    for walls_s in rounds.values():
+        for workers, wall_s in walls_s.items():
+            if 1 in walls_s:
+                speedups.setdefault(workers, []).append(walls_s[1] / wall_s)
+    of = {workers: found for workers, each in speedups.items() if (found := spread(each))}
+    fits = [parallel_fraction(walls_s, cores or 1) for walls_s in rounds.values()]
+    fit = spread(p for p in fits if p is not None)
+    if fit is None:
+        return Finding("nothing_to_compare", values, tuple(limits))
+    best = max(of, key=lambda workers: of[workers].median)
+    values |= {"best_speedup": of[best].median, "best_workers": best}
+    if any(not of[n].parts_from(of[best]) for n in of if n != best):
+        limits.append("best_by_chance")
+    if best == 1 or of[best].low <= 1:
+        limits.append("no_fit")
+        return Finding("does_not_scale", values, tuple(limits))
+    values |= {
+        "parallel_fraction": fit.median,
+        "parallel_least_fraction": fit.low,
+        "parallel_most_fraction": fit.high,
+    }
+    if fit.high < 1 - LEAST_SHARE / 10:
+        values["bound_speedup"] = 1 / (1 - fit.median)
+    return Finding(_message(fit, 1 - params.serial_fraction), values, tuple(limits))
+
+
+def _message(fit: Spread, chosen: float) -> str:
+    if fit.high < chosen:
+        return "scales_less"
+    return "scales_more" if fit.low > chosen else "scales_as_chosen"
+
+
+def _all_caches_bytes(machine: Machine) -> int:
+    last = last_level_cache_bytes(machine) or 32 * MIB
+    return last * cache_count(machine, usable_threads(machine))
+
+
+def defaults(machine: Machine) -> Params:
+    """Go to all logical CPUs; the array of the memory kernel goes far beyond all caches."""
+    wanted = BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * MIB)
+    free = available_bytes()
+    array_bytes = wanted if free is None else min(wanted, int(free * FREE_SHARE))
+    most = max(1, len(usable_threads(machine)))
+    return _within(FULL_S, Params(most_workers=most, array_bytes=max(array_bytes, MIB)))
+
+
+def quick(params: Params) -> Params:
+    """Take shorter samples, three times."""
+    return _within(QUICK_S, replace(params, sample_s=params.sample_s / 4, rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    share = min(1.0, (limit_s - 0.5) / seconds(params))
+    return replace(params, sample_s=round(max(0.01, params.sample_s * share), 3))
+
+
+def seconds(params: Params) -> float:
+    """Estimate after Amdahl; cores that are shared make it longer."""
+    serial, steps = params.serial_fraction, counts(params.most_workers)
+    one_round_s = sum(serial + (1 - serial) / n + 0.005 * n / 64 for n in steps) * params.sample_s
+    filling_s = params.array_bytes / GIB * 0.6 if params.kernel == MEMORY else 0.0
+    return 0.2 + filling_s + 3 * params.sample_s + 1.3 * params.rounds * one_round_s
+
+
+EXPERIMENT = Experiment(
+    id="amdahl",
+    version=1,
+    shelf=Shelf.PYTHON_AT_WORK,
+    params=Params,
+    tables={"speedups": Speedup, "runs": Run, "losses": Loss},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="speedup",
+            table="speedups",
+            x=Axis("workers"),
+            y=Axis("speedup"),
+            series="curve",
+            order=CURVES,
+            limits=(Limit("cores", "cores", "x"), Limit("logical_cpus", "logical_cpus", "x")),
+        ),
+        Lines(
+            key="each",
+            table="runs",
+            x=Axis("workers"),
+            y=Axis("each_per_s"),
+            limits=(Limit("cores", "cores", "x"),),
+        ),
+        Lines(key="lost", table="losses", x=Axis("workers"), y=Axis("lost_fraction")),
+    ),
+    values=(
+        Value("parallel_fraction", "fraction"),
+        Value("parallel_least_fraction", "fraction"),
+        Value("parallel_most_fraction", "fraction"),
+        Value("best_speedup", "ratio", Part.CORES),
+        Value("best_workers", "", Part.CORES),
+        Value("bound_speedup", "ratio"),
+        Value("serial_fraction", "fraction"),
+        Value("cores", ""),
+        Value("logical_cpus", ""),
+    ),
+    parts=(Part.CORES, Part.L3, Part.MEMORY),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: (params.array_bytes if params.kernel == MEMORY else 0) + 100 * MIB,
+)

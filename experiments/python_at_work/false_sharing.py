@@ -1,0 +1,262 @@
+"""Two threads, two counters, nothing shared: do they disturb each other?
+
+Caches move whole lines. Two cores that write into the same line take it from each other each time,
+whether or not they write the same variable.
+
+Method: two threads, each kept on a core of its own, increment a counter of its own as often as one
+alone does in 10 ms; the counters lie 8 to 512 bytes apart, the first at the beginning of a line.
+Timed until both are through. Compiled, since Python's own integers lie elsewhere, and each
+increment is really written. As a control, the same two threads only read. Rounds are shuffled;
+compared are the medians.
+Source: W. J. Bolosky and M. L. Scott, False Sharing and its Effect on Shared Memory Performance
+(1993); the optimisation manuals of Intel and ARM.
+
+What it cannot tell: what other programs pay, which do more than to count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.buffers import Buffer
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAGE, UNKNOWN, pairs
+from experiments.side_by_side import CAN_PIN, seconds_together
+from experiments.statistics import Spread, spread
+from experiments.views import Axis, Limit, Lines
+from machine.model import Machine, caches_of, is_virtual, usable_threads
+
+DISTANCES_BYTES = (8, 16, 32, 64, 128, 256, 512)
+BUFFER_BYTES = 64 * 2**10
+SAMPLE_S = 0.01
+FIRST_COUNT = 1_000_000
+ALONE, READERS = "alone", "readers"
+CORES = (SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN)  # pairs of cores, the nearest first
+ORDER = (SAME_CORE, *CORES, READERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    increment: str = param("plain", choices=("plain", "at_once"))
+    rounds: int = param(21, minimum=1, maximum=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Increment:
+    """One repeat of two threads at work; `pair`: what the two share, or that they only read."""
+
+    pair: str = column()
+    distance_bytes: int = column("bytes", scale="log2")
+    repeat: int = column()
+    increment_s: float = column("s", scale="log10")
+    together_per_s: float = column("per_s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """One repeat of one thread at work, with nobody beside it."""
+
+    repeat: int = column()
+    increment_s: float = column("s", scale="log10")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield a row for each pair of threads, distance and round, and one for one thread alone."""
+    from experiments.kernels.counters import increment, increment_at_once, read_often
+
+    work = increment if params.increment == "plain" else increment_at_once
+    if not CAN_PIN:
+        yield Note("not_pinned")
+    placed = _placed(bench.machine)
+    buffer = Buffer(BUFFER_BYTES)
+    first = int(buffer.address)
+    count, reads = (_count(bench, partial(kernel, first)) for kernel in (work, read_often))
+    arms: list[tuple[str, int]] = [(ALONE, 0)]
+    arms += [(pair, distance) for pair in placed for distance in DISTANCES_BYTES]
+    for turn, (pair, distance) in bench.interleave(arms, params.rounds):
+        if pair == ALONE:
+            where = [next(iter(placed.values()), (None,))[-1]]
+            taken_s = _together_s(bench, where, work, [first], count)
+            yield Alone(repeat=turn.round, increment_s=taken_s / count)
+        else:
+            kernel, times = (read_often, reads) if pair == READERS else (work, count)
+            places = [first, first + distance]
+            taken_s = _together_s(bench, placed[pair], kernel, places, times)
+            yield Increment(
+                pair=pair,
+                distance_bytes=distance,
+                repeat=turn.round,
+                increment_s=taken_s / times,
+                together_per_s=2 * times / taken_s,
+            )
+        yield Progress(turn.fraction)
+
+
+def _count(bench: Bench, work: Callable[[int], object]) -> int:
+    return bench.repeat_for(work, at_least_s=SAMPLE_S, start=FIRST_COUNT)
+
+
+def _placed(machine: Machine) -> dict[str, tuple[int | None, int | None]]:
+    """Return the hardware threads of each pair; the readers take those of the nearest cores."""
+    if not CAN_PIN:
+        return {UNKNOWN: (None, None), READERS: (None, None)}
+    placed: dict[str, tuple[int | None, int | None]] = {
+        name: (one.id, other.id) for name, (one, other) in pairs(machine).items()
+    }
+    cores = next((placed[name] for name in CORES if name in placed), None)
+    return placed | ({READERS: cores} if cores else {})
+
+
+def _together_s(
+    bench: Bench,
+    threads: Sequence[int | None],
+    kernel: Callable[[Any, int], object],
+    places: Sequence[int],
+    times: int,
+) -> float:
+    jobs = [partial(kernel, place, times) for place in places]
+    return seconds_together(bench, list(zip(threads, jobs, strict=True)))
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare the nearest and the farthest counters of two cores, and look where the cliff is."""
+    times: dict[str, dict[int, list[float]]] = {}
+    for row in tables["increments"]:
+        of_pair = times.setdefault(row.pair, {})
+        of_pair.setdefault(row.distance_bytes, []).append(row.increment_s)
+    limits = ["virtual_machine"] if is_virtual(machine) else []
+    values: dict[str, float] = {}
+    alone = spread(row.increment_s for row in tables["alone"])
+    if alone:
+        values |= {"alone_s": alone.median, "alone_per_s": 1 / alone.median}
+    if (line_bytes := _line_bytes(machine)) is not None:
+        values["line_bytes"] = line_bytes
+    pair = next((name for name in CORES if len(times.get(name, ())) > 1), None)
+    if pair is None:
+        limits.append("no_two_cores")
+        return Finding("nothing_to_compare", values, tuple(limits))
+    if pair == UNKNOWN:
+        limits.append("cores_not_known")
+    if SAME_CORE not in times:
+        limits.append("no_hardware_threads")
+    by_distance = _spreads(times[pair])
+    same, apart = by_distance[min(by_distance)], by_distance[max(by_distance)]
+    values |= {
+        "same_line_s": same.median,
+        "far_apart_s": apart.median,
+        "slowdown": same.median / apart.median,
+    }
+    if SAME_CORE in times:
+        of_core = _spreads(times[SAME_CORE])
+        near, far = of_core[min(of_core)], of_core[max(of_core)]
+        values["same_core_slowdown"] = near.median / far.median
+    if not same.parts_from(apart):
+        return Finding("no_difference", values, tuple(limits))
+    if same.median < apart.median:
+        return Finding("near_is_faster", values, tuple(limits))
+    values["line_bytes_seen"] = _cliff(by_distance)
+    return Finding("neighbours_fight", values, tuple(limits))
+
+
+def _spreads(times: dict[int, list[float]]) -> dict[int, Spread]:
+    return {at: found for at, samples in times.items() if (found := spread(samples))}
+
+
+def _cliff(by_distance: dict[int, Spread]) -> int:
+    """Return from which distance on all are nearer to the farthest than to the nearest."""
+    ends = by_distance[min(by_distance)].median, by_distance[max(by_distance)].median
+    middle_s = math.sqrt(ends[0] * ends[1])
+    beyond = max(at for at, found in by_distance.items() if found.median > middle_s)
+    return min(at for at in by_distance if at > beyond)
+
+
+def _line_bytes(machine: Machine) -> int | None:
+    """Return the bytes of a line of the first cache, as the system tells them."""
+    usable = usable_threads(machine)
+    caches = caches_of(machine, usable[-1].id) if usable else []
+    return caches[0].line_bytes if caches else None
+
+
+def defaults(_machine: Machine) -> Params:
+    """Return the same for all: the work is that of 10 ms anywhere."""
+    return Params()
+
+
+def quick(params: Params) -> Params:
+    """Go three rounds."""
+    return replace(params, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: four pairs and the readers, some of them six times as slow as one alone."""
+    return 0.2 + params.rounds * len(DISTANCES_BYTES) * 5 * 3 * SAMPLE_S
+
+
+_VIEW: dict[str, Any] = {
+    "table": "increments",
+    "x": Axis("distance_bytes", "log2"),
+    "series": "pair",
+    "order": ORDER,
+}
+_LINE = Limit("cache_line", "line_bytes", "x")
+
+EXPERIMENT = Experiment(
+    id="false-sharing",
+    version=1,
+    shelf=Shelf.PYTHON_AT_WORK,
+    params=Params,
+    tables={"increments": Increment, "alone": Alone},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="time",
+            y=Axis("increment_s", "log10"),
+            limits=(Limit("one_alone", "alone_s"), _LINE),
+            **_VIEW,
+        ),
+        Lines(
+            key="together",
+            y=Axis("together_per_s", "log10"),
+            limits=(Limit("one_alone", "alone_per_s"), _LINE),
+            **_VIEW,
+        ),
+    ),
+    values=(
+        Value("same_line_s", "s", Part.L1),
+        Value("far_apart_s", "s"),
+        Value("slowdown", ""),
+        Value("same_core_slowdown", "ratio"),
+        Value("alone_s", "s"),
+        Value("alone_per_s", "per_s"),
+        Value("line_bytes_seen", ""),
+        Value("line_bytes", "bytes"),
+    ),
+    parts=(Part.L1, Part.L2, Part.CORES),
+    needs=(Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+)

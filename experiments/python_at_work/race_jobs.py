@@ -1,0 +1,128 @@
+"""The counter of race, raised by several threads of any CPython from 3.8 on.
+
+Standard library only, and no syntax newer than 3.8. Run as a script it reads requests as JSON
+lines, such as {"form": "bare", "workers": 4, "times": 1000000, "switch_s": 0.005}, and answers each
+with {"count": .., "wall_s": .., "gil": true}; with "trace" also with the moments of an update that
+undid others.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from typing import Any, Callable
+
+
+class Counter:
+    """One number that all threads raise."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.lock = threading.Lock()
+
+
+def one_more(value: int) -> int:
+    """Return the next number; as a call, at whose beginning the interpreter may hand over."""
+    return value + 1
+
+
+def bare(counter: Counter, times: int) -> None:
+    """Raise in one line: read, add and write, with no call between."""
+    for _ in range(times):
+        counter.value += 1
+
+
+def read_call_write(counter: Counter, times: int) -> None:
+    """Raise with a function call between reading and writing."""
+    for _ in range(times):
+        counter.value = one_more(counter.value)
+
+
+def locked(counter: Counter, times: int) -> None:
+    """Raise under a lock."""
+    lock = counter.lock
+    for _ in range(times):
+        with lock:
+            counter.value += 1
+
+
+FORMS = {"bare": bare, "read_call_write": read_call_write, "locked": locked}
+
+
+def race(form: str, workers: int, times: int) -> dict[str, Any]:
+    """Have all threads raise the same counter; return where it ended."""
+    counter, raise_it = Counter(), FORMS[form]
+    wall_s = _side_by_side(workers, lambda _: raise_it(counter, times))
+    return {"count": counter.value, "wall_s": wall_s}
+
+
+def trace(times: int) -> dict[str, Any]:
+    """Have two threads note when they read and wrote what; return an update that undid others.
+
+    "late" read, waited and wrote: [read, written, value read]; "others" is the same for all that
+    the other thread did meanwhile, together, and "undone" how many they were.
+    """
+    counter = Counter()
+    updates: list[list[tuple[float, float, int]]] = [[], []]
+    clock = time.perf_counter
+
+    def noted(place: int) -> None:
+        own = updates[place]
+        for _ in range(times):
+            value = counter.value
+            start = clock()
+            counter.value = one_more(value)
+            own.append((start, clock(), value))
+
+    _side_by_side(2, noted)
+    for place in (0, 1):
+        others, first = updates[1 - place], 0
+        for late in updates[place]:
+            while first < len(others) and others[first][0] < late[0]:
+                first += 1
+            last = first
+            while last < len(others) and others[last][1] < late[1]:
+                last += 1
+            if last - first > 1:  # of one alone it is not sure that it wrote in between
+                meanwhile = others[first][0], others[last - 1][1], others[first][2]
+                return {"worker": place, "late": late, "others": meanwhile, "undone": last - first}
+    return {"worker": 0, "late": None, "others": None, "undone": 0}
+
+
+def _side_by_side(workers: int, work: Callable[[int], None]) -> float:
+    ready, go = threading.Barrier(workers + 1), threading.Event()
+
+    def run(place: int) -> None:
+        ready.wait()
+        go.wait()
+        work(place)
+
+    threads = [threading.Thread(target=run, args=(place,)) for place in range(workers)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    start = time.perf_counter()
+    go.set()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - start
+
+
+def serve() -> None:
+    """Answer requests until the end of standard input."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        sys.setswitchinterval(request["switch_s"])
+        if request["form"] == "trace":
+            answer = trace(request["times"])
+        else:
+            answer = race(request["form"], request["workers"], request["times"])
+        answer["gil"] = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,240 @@
+"""What does it cost to start one? A call, a coroutine, a task, a thread, a process.
+
+Method: each is started, does nothing and has ended before the next one starts; a sample is a batch
+of them that takes long enough for the clock, in a small process of its own. Batches of one, two
+and four times the size are timed in turn: where the time of one is right, they lie on a straight
+line. A pool is timed twice: made for one job (cold), and handed a job while it stands (warm). The
+server of forkserver is up before the clock starts. Compared are the medians.
+Source: the documentation of multiprocessing; pyperf for batches and rounds.
+
+What it cannot tell: how long a program takes that imports more; ask for that with `child_imports`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.python_at_work.batches import batch
+from experiments.python_at_work.gil_arms import OWN
+from experiments.python_at_work.interpreters import own
+from experiments.statistics import Spread, spread
+from experiments.views import Axis, Limit, Lines, Ruler
+from machine.model import Machine, is_virtual
+
+MIB, GIB = 2**20, 2**30
+PROCESSES = ("fork", "forkserver", "spawn")
+LADDER = ("call", "coroutine", "task", "thread", "spawn")  # each is expected to cost more
+POOLS = ("thread_pool_warm", "thread_pool_cold", "process_pool_warm", "process_pool_cold")
+METHODS = ("call", "coroutine", "task", "thread", "subinterpreter", *PROCESSES, *POOLS)
+BATCHES = (1, 2, 4)
+USUAL_S = {  # of those that are longer than a sample
+    "fork": 0.004, "forkserver": 0.06, "spawn": 0.12, "subinterpreter": 0.02,
+    "process_pool_cold": 0.009,
+}  # fmt: skip
+FOLDER = "coreopsis-start-"  # holds the socket of forkserver
+SHORT_PATH = "/tmp"  # that of a socket ends at 104 characters on macOS, whose own are long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    methods: tuple[str, ...] = param(METHODS, choices=METHODS)
+    child_imports: str = param("nothing", choices=("nothing", "numpy"))
+    parent_bytes: int = param(0, unit="bytes", minimum=0, maximum=64 * GIB, scale="linear")
+    sample_s: float = param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    rounds: int = param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """One batch: `count` were started and had ended, one after another."""
+
+    method: str = column()
+    repeat: int = column()
+    count: int = column(scale="log10")
+    each_s: float = column("s", scale="log10")
+    all_s: float = column("s", scale="log10")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield one row for each method and round."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(_folder())
+        python = own("start_jobs.py", bench.check_stop, temporary=folder)
+        stack.callback(python.close)
+        # Before all else: whoever is asked to stop has a tenth of a second.
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        python.ask(arm="hold", bytes=params.parent_bytes)
+        methods = _possible(params.methods, python.answer()["processes"])
+        if "subinterpreter" in params.methods and "subinterpreter" not in methods:
+            yield Note("no_subinterpreters", {"python": OWN})
+
+        def taken_s(method: str, count: int) -> float:
+            python.ask(arm="start", method=method, count=count, module=params.child_imports)
+            found: float = python.answer()["taken_s"]
+            return found
+
+        counts = {
+            method: batch(
+                functools.partial(taken_s, method),
+                params.sample_s,
+                start=1000 if method in ("call", "coroutine") else 1,  # they come in tens
+            )
+            for method in methods
+        }
+        for arm, method in bench.interleave(methods, params.rounds):
+            count = counts[method] * BATCHES[arm.round % len(BATCHES)]
+            all_s = taken_s(method, count)
+            yield Start(
+                method=method, repeat=arm.round, count=count, each_s=all_s / count, all_s=all_s
+            )
+            yield Progress(arm.fraction)
+
+
+def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+    return [
+        method
+        for method in methods
+        if (method not in PROCESSES or method in processes)
+        and (method != "subinterpreter" or sys.version_info >= (3, 12))
+    ]
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[str]:
+    """Make a folder for the socket of forkserver, and remove those whose run was killed."""
+    import psutil
+
+    places = (SHORT_PATH, tempfile.gettempdir())
+    base = next(place for place in places if os.access(place, os.W_OK))
+    for left in Path(base).glob(f"{FOLDER}*"):
+        pid = left.name.removeprefix(FOLDER).partition("-")[0]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f"{FOLDER}{os.getpid()}-", dir=base, ignore_cleanup_errors=True
+    ) as folder:
+        yield folder
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare the medians; say that each step costs more only where their spreads part."""
+    times: dict[str, list[float]] = {}
+    for start in tables["starts"]:
+        times.setdefault(start.method, []).append(start.each_s)
+    of = {method: found for method, each in times.items() if (found := spread(each))}
+    values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
+    limits = ["loop_included"] if "call" in of else []
+    limits += [f"no_{name}" for name in ("subinterpreter", "fork", "forkserver") if name not in of]
+    if is_virtual(machine):
+        limits.append("virtual_machine")
+    if of:
+        values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
+    if not all(method in of for method in LADDER):
+        return Finding("ladder_in_part", values, tuple(limits))
+    values["thread_over_call"] = of["thread"].median / of["call"].median
+    values["spawn_over_thread"] = of["spawn"].median / of["thread"].median
+    climbs = all(_costs_more(of[b], of[a]) for a, b in pairwise(LADDER))
+    return Finding("each_step_costs_more" if climbs else "steps_overlap", values, tuple(limits))
+
+
+def _costs_more(one: Spread, other: Spread) -> bool:
+    return one.parts_from(other) and one.median > other.median
+
+
+def defaults(_machine: Machine) -> Params:
+    """Hold nothing, import nothing: the least that each can cost."""
+    return Params()
+
+
+def quick(params: Params) -> Params:
+    """Measure shorter batches, in three rounds."""
+    return replace(params, sample_s=0.003, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from a usual machine; a batch takes a sample or one start, whichever is longer."""
+    once_s = sum(max(1.2 * params.sample_s, USUAL_S.get(m, 0.0)) for m in params.methods)
+    average = sum(BATCHES) / len(BATCHES)
+    return 0.3 + once_s * (1.5 + average * params.rounds)
+
+
+EXPERIMENT = Experiment(
+    id="start-cost",
+    version=1,
+    shelf=Shelf.PYTHON_AT_WORK,
+    params=Params,
+    tables={"starts": Start},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Ruler(
+            key="each",
+            table="starts",
+            label="method",
+            value="each_s",
+            statistic="median",
+            limits=(
+                Limit("microsecond", "microsecond_s"),
+                Limit("millisecond", "millisecond_s"),
+                Limit("frame", "frame_s"),
+            ),
+        ),
+        Lines(
+            key="batches",
+            table="starts",
+            x=Axis("count", "log10"),
+            y=Axis("all_s", "log10"),
+            series="method",
+            order=METHODS,
+        ),
+    ),
+    values=(
+        Value("call_s", "s", Part.CORES),
+        Value("coroutine_s", "s"),
+        Value("task_s", "s"),
+        Value("thread_s", "s", Part.CORES),
+        Value("fork_s", "s"),
+        Value("forkserver_s", "s"),
+        Value("spawn_s", "s", Part.CORES),
+        Value("subinterpreter_s", "s"),
+        Value("thread_pool_cold_s", "s"),
+        Value("thread_pool_warm_s", "s"),
+        Value("process_pool_cold_s", "s"),
+        Value("process_pool_warm_s", "s"),
+        Value("thread_over_call", "ratio"),
+        Value("spawn_over_thread", "ratio"),
+        Value("microsecond_s", "s"),
+        Value("millisecond_s", "s"),
+        Value("frame_s", "s"),
+    ),
+    parts=(Part.CORES,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: params.parent_bytes + 80 * MIB,
+)

@@ -1,0 +1,225 @@
+"""What does it cost to hand something over? To a thread, and to a process in three ways.
+
+Method: a message goes to a thread or a process that waits for it, looks at its length and its end,
+and answers with a word; a sample is a batch of such round trips. Through shared memory the sender
+writes the message, signals through a pipe, and the receiver uses it in place. A plain copy of the
+same bytes is the line that no way of copying can be better than. Sizes and ways are shuffled in
+each round; compared are the medians. The parts of a large message through a pipe are timed alone.
+Source: the documentation of multiprocessing (queues, pipes, shared memory).
+
+What it cannot tell: what is gained by sending many messages at once, before the first is answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.python_at_work.batches import batch
+from experiments.python_at_work.interpreters import own
+from experiments.statistics import Spread, spread
+from experiments.views import Axis, Bars, Limit, Lines
+from machine.memory import available_bytes
+from machine.model import Machine, is_virtual
+
+KIB, MIB = 2**10, 2**20
+SMALLEST_BYTES = 64
+STEP = 4  # from one size to the next
+WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
+COPY = "copy"
+PARTS = ("serialise", "through_pipe", "rebuild", "wake")
+COPIES = 10  # of the largest message that the ends may hold together
+FREE_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; messages are 64 bytes times powers of four."""
+
+    largest_bytes: int = param(16 * MIB, unit="bytes", minimum=KIB, maximum=256 * MIB, scale="log2")
+    payload: str = param("bytes", choices=("bytes", "array", "list"))
+    sample_s: float = param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    rounds: int = param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """The mean of a batch of round trips with one size of message."""
+
+    method: str = column()
+    message_bytes: int = column("bytes", scale="log2")
+    repeat: int = column()
+    round_trip_s: float = column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One part of handing the largest message through a pipe, timed alone."""
+
+    part: str = column()
+    repeat: int = column()
+    part_s: float = column("s")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the sizes of messages, smallest first."""
+    found = [SMALLEST_BYTES]
+    while found[-1] * STEP <= params.largest_bytes:
+        found.append(found[-1] * STEP)
+    return found
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield a row for each way, size and round, and for each part and round."""
+    with contextlib.ExitStack() as stack:
+        python = own("talk_jobs.py", bench.check_stop)
+        stack.callback(python.close)
+        largest_bytes = max(sizes(params))
+        python.ask(arm="start", largest_bytes=largest_bytes)
+        python.answer()
+
+        def taken_s(method: str, size_bytes: int) -> Callable[[int], float]:
+            def once(count: int) -> float:
+                python.ask(
+                    arm="talk", method=method, bytes=size_bytes, count=count, payload=params.payload
+                )
+                found: float = python.answer()["taken_s"]
+                return found
+
+            return once
+
+        arms = [(method, size) for method in (*WAYS, COPY) for size in sizes(params)]
+        arms += [(part, largest_bytes) for part in PARTS]
+        counts: dict[tuple[str, int], int] = {}
+        for turn, (method, size_bytes) in bench.interleave(arms, params.rounds):
+            once = taken_s(method, size_bytes)
+            if (method, size_bytes) not in counts:
+                counts[method, size_bytes] = batch(once, params.sample_s)
+            count = counts[method, size_bytes]
+            each_s = once(count) / count
+            if method in PARTS:
+                yield Step(part=method, repeat=turn.round, part_s=each_s)
+            else:
+                yield Talk(
+                    method=method,
+                    message_bytes=size_bytes,
+                    repeat=turn.round,
+                    round_trip_s=each_s,
+                )
+            yield Progress(turn.fraction)
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare the ways at the largest message; a thread wins only where the spreads part."""
+    times: dict[tuple[str, int], list[float]] = {}
+    for talk in tables["talks"]:
+        times.setdefault((talk.method, talk.message_bytes), []).append(talk.round_trip_s)
+    of = {key: found for key, each in times.items() if (found := spread(each))}
+    small_bytes, large_bytes = min(sizes(params)), max(sizes(params))
+    values: dict[str, float] = {"small_bytes": small_bytes, "large_bytes": large_bytes}
+    for method in (*WAYS, COPY):
+        if (method, small_bytes) in of and method != COPY:
+            values[f"{method}_small_s"] = of[method, small_bytes].median
+        if (method, large_bytes) in of:
+            large_s = of[method, large_bytes].median
+            values |= {
+                f"{method}_large_s": large_s,
+                f"{method}_large_bytes_per_s": large_bytes / large_s,
+            }
+    for part in PARTS:
+        found = spread(step.part_s for step in tables["steps"] if step.part == part)
+        if found:
+            values[f"{part}_s"] = found.median
+    limits = ["one_at_a_time"]
+    if is_virtual(machine):
+        limits.append("virtual_machine")
+    at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
+    if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
+        return Finding("nothing_to_compare", values, tuple(limits))
+    thread = at_large.pop("thread_queue")
+    wins = all(_faster(thread, other) for other in at_large.values())
+    return Finding("threads_pass_a_reference" if wins else "ways_overlap", values, tuple(limits))
+
+
+def _faster(one: Spread, other: Spread) -> bool:
+    return one.parts_from(other) and one.median < other.median
+
+
+def defaults(_machine: Machine) -> Params:
+    """Go to 16 MiB, or less where little memory is free."""
+    free = available_bytes()
+    most = 16 * MIB if free is None else min(16 * MIB, int(free * FREE_SHARE) // COPIES)
+    return Params(largest_bytes=max(most, KIB))
+
+
+def quick(params: Params) -> Params:
+    """Measure shorter batches up to a sixteenth of the size, in two rounds."""
+    return replace(
+        params, largest_bytes=max(params.largest_bytes // 16, KIB), sample_s=0.003, rounds=2
+    )
+
+
+def seconds(params: Params) -> float:
+    """Estimate: a sample for each way and size, longer where one message takes longer."""
+    slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
+    samples = (len(WAYS) + 1) * len(sizes(params)) + len(PARTS)
+    return 0.4 + (params.rounds + 2) * (samples * 1.1 * params.sample_s + 5 * slow_s)
+
+
+EXPERIMENT = Experiment(
+    id="talk-cost",
+    version=1,
+    shelf=Shelf.PYTHON_AT_WORK,
+    params=Params,
+    tables={"talks": Talk, "steps": Step},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Lines(
+            key="round_trip",
+            table="talks",
+            x=Axis("message_bytes", "log2"),
+            y=Axis("round_trip_s", "log10"),
+            series="method",
+            order=(*WAYS, COPY),
+        ),
+        Bars(
+            key="parts",
+            table="steps",
+            label="part",
+            value="part_s",
+            order=PARTS,
+            limits=(Limit("whole", "pipe_large_s", "x"),),
+        ),
+    ),
+    values=(
+        *(Value(f"{way}_small_s", "s", Part.CORES) for way in WAYS),
+        *(Value(f"{way}_large_s", "s") for way in WAYS),
+        *(Value(f"{way}_large_bytes_per_s", "bytes/s", Part.MEMORY) for way in WAYS),
+        Value("copy_large_s", "s"),
+        Value("copy_large_bytes_per_s", "bytes/s"),
+        *(Value(f"{part}_s", "s") for part in PARTS),
+        Value("small_bytes", "bytes"),
+        Value("large_bytes", "bytes"),
+    ),
+    parts=(Part.CORES, Part.L3, Part.MEMORY),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    quiet_limit_s=60.0,  # large lists take long
+    memory_bytes=lambda params: COPIES * params.largest_bytes + 100 * MIB,
+)

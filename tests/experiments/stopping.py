@@ -1,0 +1,36 @@
+"""What is left when a measurement is stopped in the middle? Nothing, and within a moment."""
+
+from __future__ import annotations
+
+import time
+
+import psutil
+import pytest
+
+from experiments.bench import Bench, StopRequested
+from experiments.declare import Note, Progress
+from machine.inspect import inspect
+
+STOP_S = 0.5  # 0.25 s are promised; the rest is for a busy machine
+
+
+def stop_after_rows(experiment, params, rows: int) -> None:
+    """Measure so many rows, ask for a stop, and check that all that was started is gone."""
+    before = set(psutil.Process().children(recursive=True))
+    asked_s = [float("inf")]
+    bench = Bench(inspect(), quick=True, stop=lambda: time.monotonic() >= asked_s[0])
+    measured = experiment.measure(params, bench)
+    found = 0
+    while found < rows:
+        found += not isinstance(next(measured), Progress | Note)
+    children = set(psutil.Process().children(recursive=True)) - before
+
+    asked_s[0] = time.monotonic()
+    with pytest.raises(StopRequested):
+        for _ in measured:
+            pass
+
+    assert time.monotonic() - asked_s[0] < STOP_S
+    _, alive = psutil.wait_procs(children, timeout=2)
+    assert alive == []
+    assert set(psutil.Process().children(recursive=True)) <= before

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+
+from experiments.bench import Bench
+from experiments.declare import Note
+from experiments.kernels.mixing import mix
+from experiments.python_at_work import amdahl
+from experiments.python_at_work.amdahl import (
+    EXPERIMENT,
+    Loss,
+    Params,
+    Run,
+    Speedup,
+    analyse,
+    parallel_fraction,
+)
+from machine.inspect import inspect
+from machine.model import Machine
+from tests.experiments.doubling import takes_twice_as_long
+from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.stopping import stop_after_rows
+
+PARAMS = Params(most_workers=8)
+TINY = Params(most_workers=2, sample_s=0.01, rounds=2)
+NOISE = (1.0, 1.001, 0.999)
+
+
+def runs(serial, steps=(1, 2, 4, 8), noise=NOISE):
+    return [
+        Run(workers=n, repeat=turn, wall_s=(serial + (1 - serial) / n) * factor, each_per_s=1.0)
+        for turn, factor in enumerate(noise)
+        for n in steps
+    ]
+
+
+def tables(rows):
+    return {"runs": rows, "speedups": [], "losses": []}
+
+
+def test_the_fit_finds_the_share_that_made_the_times():
+    walls_s = {n: 2.0 * (0.1 + 0.9 / n) for n in (1, 2, 3, 4, 8)}
+
+    assert parallel_fraction(walls_s, 8) == pytest.approx(0.9)
+    assert parallel_fraction({**walls_s, 16: 99.0}, 8) == pytest.approx(0.9)  # beyond the cores
+    assert parallel_fraction({1: 2.0}, 8) is None
+    assert parallel_fraction({2: 1.0, 4: 0.5}, 8) is None
+
+
+@pytest.mark.parametrize(
+    ("serial", "message"), [(0.05, "scales_as_chosen"), (0.3, "scales_less"), (0.0, "scales_more")]
+)
+def test_the_fit_is_compared_with_the_share_that_was_chosen(serial, message):
+    rows = runs(serial) + runs(serial + 0.004, noise=(1.0,))
+    for turn, row in enumerate(rows[-4:]):
+        rows[len(rows) - 4 + turn] = Run(
+            workers=row.workers, repeat=3, wall_s=row.wall_s, each_per_s=1.0
+        )
+    rows += [
+        Run(workers=n, repeat=4, wall_s=max(serial - 0.004, 0) + (1 - serial) / n, each_per_s=1.0)
+        for n in (1, 2, 4, 8)
+    ]
+    found = analyse(PARAMS, tables(rows), machine(cores=8))
+
+    assert found.message == message
+    assert found.values["parallel_fraction"] == pytest.approx(1 - serial, abs=0.005)
+    assert found.values["best_workers"] == 8
+    assert found.values["cores"] == found.values["logical_cpus"] == 8
+
+
+def test_the_bound_follows_from_the_fit():
+    found = analyse(PARAMS, tables(runs(0.2)), machine(cores=8))
+
+    assert found.values["bound_speedup"] == pytest.approx(5)
+
+
+def test_work_that_gains_nothing_does_not_scale():
+    rows = [
+        Run(workers=n, repeat=turn, wall_s=wall_s, each_per_s=1.0)
+        for turn, factor in enumerate((0.9, 1.0, 1.1))
+        for n, wall_s in ((1, 1.0), (2, factor))
+    ]
+    found = analyse(PARAMS, tables(rows), machine())
+
+    assert found.message == "does_not_scale"
+    assert "parallel_fraction" not in found.values
+    assert {"no_fit", "best_by_chance"} <= set(found.limits)
+
+
+@pytest.mark.parametrize("here", [machine(cores=1), Machine()])
+def test_one_core_has_no_speedup(here):
+    found = analyse(PARAMS, tables(runs(0.1, steps=(1,))), here)
+
+    assert found.message == "nothing_to_compare"
+    assert "best_speedup" not in found.values
+
+
+def test_a_round_without_one_worker_is_left_out():
+    rows = [*runs(0.2), Run(workers=8, repeat=7, wall_s=1e-3, each_per_s=1.0)]
+
+    assert analyse(PARAMS, tables(rows), machine(cores=8)).values["best_speedup"] == pytest.approx(
+        1 / (0.2 + 0.8 / 8)
+    )
+
+
+def test_an_array_that_the_caches_hold_is_told():
+    params = Params(kernel="memory", array_bytes=64 * MIB)
+    large = Params(kernel="memory", array_bytes=128 * MIB)
+
+    assert "partly_in_cache" in analyse(params, tables(runs(0.1)), machine()).limits
+    assert "partly_in_cache" not in analyse(large, tables(runs(0.1)), machine()).limits
+    assert "memory_on_one_node" in analyse(large, tables(runs(0.1)), machine(nodes=2)).limits
+
+
+def test_defaults_take_a_quarter_of_the_free_memory_at_most(monkeypatch):
+    monkeypatch.setattr(amdahl, "available_bytes", lambda: GIB)
+    large = machine(caches=(32 * KIB, MIB, 384 * MIB))
+
+    assert amdahl.defaults(large).array_bytes == 256 * MIB
+    assert amdahl.defaults(machine()).array_bytes == 128 * MIB
+
+
+@pytest.mark.parametrize("kernel", amdahl.KERNELS)
+def test_a_round_comes_complete(kernel):
+    params = Params(kernel=kernel, most_workers=2, sample_s=0.01, array_bytes=8 * MIB, rounds=2)
+    items = list(EXPERIMENT.measure(params, Bench(inspect())))
+    workers = {item.workers for item in items if isinstance(item, Run)}
+
+    assert 1 in workers
+    for item in items:
+        if isinstance(item, Speedup) and item.curve == "ideal":
+            assert item.speedup == item.workers
+        if isinstance(item, Speedup) and item.workers == 1:
+            assert item.speedup == 1
+        if isinstance(item, Loss):
+            assert item.workers > 1
+    assert sum(isinstance(item, Run) for item in items) == 2 * len(workers)
+
+
+def test_a_wholly_serial_job_gains_nothing():
+    params = Params(serial_fraction=1.0, most_workers=2, sample_s=0.02, rounds=3)
+    items = list(EXPERIMENT.measure(params, Bench(inspect())))
+    runs = [item for item in items if isinstance(item, Run) and item.workers == 2]
+
+    assert all(run.each_per_s == 0 for run in runs)
+
+
+def test_all_of_the_work_is_done_whoever_does_it():
+    done = []
+    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    amdahl._run(Params(serial_fraction=0.25), Bench(inspect()), work, [None] * 3, 0)
+
+    assert sorted(done) == [(0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
+
+
+def test_a_system_that_cannot_pin_is_told(monkeypatch):
+    monkeypatch.setattr(amdahl, "CAN_PIN", False)
+    items = list(EXPERIMENT.measure(TINY, Bench(Machine())))
+
+    assert [item.key for item in items if isinstance(item, Note)] == ["not_pinned"]
+    assert {item.workers for item in items if isinstance(item, Run)} == {1}
+
+
+def test_twice_as_many_turns_take_twice_as_long():
+    bench = Bench(inspect())
+    assert takes_twice_as_long(lambda turns: bench.time(lambda: mix(turns, 1)), 200_000)
+    fastest_s = min(bench.time(lambda: mix(200_000, 1)) for _ in range(15)) / 200_000
+    assert fastest_s > 0.5e-9  # three dependent steps: not folded away
+
+
+def test_mixing_is_xorshift():
+    def one(x):
+        x ^= x << 13 & (2**64 - 1)
+        x ^= x >> 7
+        return x ^ x << 17 & (2**64 - 1)
+
+    assert int(mix(3, 88172645463325252)) == one(one(one(88172645463325252)))
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, TINY, 1)

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments.bench import Bench
+from experiments.kernels import streams
+from experiments.memory import arrays, stream
+from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
+from experiments.memory.loaded import LEVELS, Loaded
+from experiments.memory.stream import KERNELS, CachedMove, Move, Params, analyse
+from machine.inspect import inspect
+from machine.model import Cache, Machine
+from tests.experiments.machines import GIB, KIB, MIB, machine
+
+PARAMS = Params(array_bytes=256 * MIB, threads=4)
+NOISE = (1.0, 1.01, 0.99)
+
+
+def moves(rates, kinds=(Move,)):
+    """Return rows whose triad runs at `rates[threads]`, the others a little slower."""
+    return [
+        kind(threads=n, kernel=k, repeat=turn, bytes_per_s=rate * noise * (k == "triad" or 0.9))
+        for kind in kinds
+        for n, rate in rates.items()
+        for k in KERNELS
+        for turn, noise in enumerate(NOISE)
+    ]
+
+
+def tables(rates, loaded=()):
+    return {"moves": moves(rates), "cached": moves(rates, (CachedMove,)), "loaded": list(loaded)}
+
+
+def under_load(idle_s=100e-9, busiest_s=300e-9):
+    return [
+        Loaded(level=level, repeat=turn, load_bytes_per_s=level * 5e9, latency_s=latency_s * factor)
+        for level, latency_s in ((LEVELS[0], idle_s), (LEVELS[-1], busiest_s))
+        for turn, factor in enumerate(NOISE)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "message", "full"),
+    [
+        ({1: 10e9, 2: 19e9, 3: 20e9, 4: 20e9}, "full_before_all", 2),
+        ({1: 10e9, 2: 20e9, 4: 40e9}, "still_rising", 4),
+        ({1: 19.2e9, 4: 20e9}, "one_nearly_fills", 1),
+        ({1: 20e9, 4: 20e9}, "one_is_enough", 1),
+        ({1: 20e9, 4: 10e9}, "one_nearly_fills", 1),
+        ({1: 20e9}, "one_thread_alone", 1),
+    ],
+)
+def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, full):
+    found = analyse(PARAMS, tables(rates), machine())
+
+    assert found.message == message
+    assert found.values["threads_for_90_percent"] == full
+    assert found.values["triad_bytes_per_s"] == pytest.approx(1.01 * max(rates.values()))
+
+
+def test_the_share_of_the_limit_is_told_and_more_than_it_is_suspect():
+    rows = tables({1: 10e9, 2: 20e9})
+
+    below = analyse(PARAMS, rows, machine(peak_bytes_per_s=40e9))
+    above = analyse(PARAMS, rows, machine(peak_bytes_per_s=15e9))
+
+    assert below.values["peak_fraction"] == pytest.approx(0.505)
+    assert "above_the_limit" not in below.limits
+    assert "above_the_limit" in above.limits
+
+
+def test_without_a_known_limit_no_share_is_told():
+    found = analyse(PARAMS, tables({1: 10e9}), machine())
+
+    assert "peak_fraction" not in found.values
+    assert "no_peak_known" in found.limits
+
+
+def test_latency_under_load_is_told_beside_the_idle_one():
+    found = analyse(PARAMS, tables({1: 10e9}, under_load()), machine())
+
+    assert found.values["idle_latency_s"] == pytest.approx(99e-9)
+    assert found.values["loaded_latency_s"] == pytest.approx(300e-9)
+    assert found.values["loaded_bytes_per_s"] == pytest.approx(LEVELS[-1] * 5e9)
+
+
+def test_latency_under_load_that_was_not_measured_is_named():
+    assert "no_loaded_latency" in analyse(PARAMS, tables({1: 10e9}), machine()).limits
+
+
+@pytest.mark.parametrize(
+    ("array_bytes", "here", "is_cached"),
+    [
+        (128 * MIB, machine(), False),
+        (127 * MIB, machine(), True),
+        (128 * MIB, Machine(), True),
+    ],
+)
+def test_arrays_that_the_caches_help_with_are_named(array_bytes, here, is_cached):
+    found = analyse(replace(PARAMS, array_bytes=array_bytes), tables({1: 10e9}), here)
+
+    assert ("partly_in_cache" in found.limits) is is_cached
+
+
+def test_nothing_measured_is_said_so():
+    assert analyse(PARAMS, {"moves": [], "cached": [], "loaded": []}, machine()).message == (
+        "nothing_moved"
+    )
+
+
+# --- the team ----------------------------------------------------------------------------------
+
+
+def two_caches(cores=8):
+    """Return a machine whose cores share two last-level caches."""
+    plain = machine(cores=cores, threads_per_core=2, caches=(32 * KIB, MIB))
+    groups = [range(cores // 2), range(cores // 2, cores)]
+    threads = [tuple(t for core in group for t in (core, core + cores)) for group in groups]
+    shared = tuple(Cache(level=3, kind="unified", size_bytes=16 * MIB, threads=t) for t in threads)
+    return replace(plain, cpu=replace(plain.cpu, caches=(*plain.cpu.caches, *shared)))
+
+
+def test_threads_are_spread_over_the_caches_and_siblings_come_last():
+    order = [thread.id for thread in spread_out(two_caches())]
+
+    assert order[:4] == [0, 4, 1, 5]
+    assert sorted(order[:8]) == list(range(8))
+    assert cache_count(two_caches(), spread_out(two_caches())) == 2
+
+
+def test_thread_counts_grow_by_halves_and_end_with_all():
+    assert counts(1) == [1]
+    assert counts(10) == [1, 2, 3, 4, 6, 8, 10]
+
+
+def test_a_share_is_near_its_thread_and_large_enough_at_every_count():
+    here = inspect()
+    usable = spread_out(here)
+    team = Team(Bench(here), usable, 8 * MIB, huge=False)
+
+    for count in range(1, len(usable) + 1):
+        for member in range(count):
+            a, b, c = team.arrays(member, team.share_bytes(count))
+            assert len(a) == len(b) == len(c) == team.share_bytes(count) // 8
+            assert not np.shares_memory(a, b)
+            assert not np.shares_memory(b, c)
+            assert (a == 1.0).all()
+
+
+def test_memory_of_a_team_stays_within_what_was_announced(monkeypatch):
+    taken = []
+    monkeypatch.setattr(arrays, "seconds_together", lambda _bench, jobs: [job() for _, job in jobs])
+    monkeypatch.setattr(arrays, "Buffer", Taken(taken))
+    here = two_caches()
+
+    Team(Bench(here), spread_out(here), 64 * MIB, huge=False)
+
+    announced = stream.memory_bytes(Params(array_bytes=64 * MIB, threads=16, loaded=False))
+    assert sum(taken) <= announced + 16 * ARRAYS * arrays.SHIFT_BYTES
+
+
+class Taken:
+    """Stands in for the memory: notes its sizes."""
+
+    def __init__(self, sizes):
+        self.sizes = sizes
+
+    def __call__(self, size_bytes, *, huge):
+        self.sizes.append(size_bytes)
+        return type("Nothing", (), {"words": np.zeros(1, dtype=np.uint64)})()
+
+
+@pytest.mark.parametrize("cores", [1, 2, 16, 256])
+def test_defaults_fit_machines_of_every_size(cores):
+    here = machine(cores=cores, caches=(32 * KIB, MIB, 32 * MIB))
+    params = stream.defaults(here)
+
+    assert params.threads == cores
+    assert stream.memory_bytes(params) <= 0.5 * 64 * GIB
+
+
+# --- the loops ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three():
+    return tuple(np.full(1000, value) for value in (2.0, 5.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("loop", "result"), [("copy", 2.0), ("scale", 6.0), ("add", 7.0), ("triad", 17.0)]
+)
+def test_each_loop_computes_what_it_says(three, loop, result):
+    getattr(streams, loop)(*three, 2)
+
+    assert (three[2] == result).all()
+
+
+def test_reading_sees_every_element(three):
+    assert streams.read(*three, 1) == np.full(1000, 2.0).view(np.uint64).sum()
+
+
+@pytest.mark.parametrize("loop", KERNELS)
+def test_twice_the_laps_take_twice_the_time(loop):
+    own = tuple(np.ones(10_000) for _ in range(ARRAYS))
+
+    def took(laps):
+        start = time.perf_counter()
+        getattr(streams, loop)(*own, laps)
+        return time.perf_counter() - start
+
+    took(1)
+    once, twice = (min(took(laps) for _ in range(30)) for laps in (500, 1000))
+    assert 1.7 < twice / once < 2.3
+
+
+def test_pauses_make_reading_slower():
+    words = np.ones(64 * 512, dtype=np.uint64)
+
+    def took(pause):
+        start = time.perf_counter()
+        streams.read_with_pauses(words, 512, pause)
+        return time.perf_counter() - start
+
+    took(0)
+    assert min(took(2000) for _ in range(5)) > 5 * min(took(0) for _ in range(5))
