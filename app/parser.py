@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     )
 
     replay = add("replay", "show a recorded run")
-    replay.add_argument("file", help="a run file, or the first letters of a run's id")
+    replay.add_argument("file", help="a run file, the first letters of a run's id, or the id of an experiment")
     replay.add_argument(
         "--speed", type=_number, metavar="N", help="as it happened, N times as fast"
     )

@@ -26,6 +26,11 @@ def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
         raise Trouble(f"needs_{need}")
 
 
+def has_direct_io() -> bool:
+    """Can a file be read past the page cache here, by means that this program knows?"""
+    return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
+
+
 def _gpus(machine: Machine) -> int:
     """Return how many GPUs a PyTorch that fits them could use from here."""
     usable = [
@@ -47,6 +52,6 @@ def _met(need: Need, machine: Machine) -> bool:
         case Need.CORE_PAIR:
             return hasattr(os, "sched_setaffinity") and len(usable_threads(machine)) > 1
         case Need.DIRECT_IO:
-            return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
+            return has_direct_io()
         case Need.NUMBA | Need.TORCH:
             return importlib.util.find_spec(str(need)) is not None

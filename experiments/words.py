@@ -86,4 +86,3 @@ def _show(name: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return units.show(value, units.unit_of(name))
-

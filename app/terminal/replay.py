@@ -12,6 +12,7 @@ from rich.text import Text
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.report import analysed_anew
+from app.shipped import meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.engine import messages as wire
@@ -23,10 +24,10 @@ LOOK_S = 0.05  # between two looks whether to stop
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Show the run in a file, or the one in the library whose id begins so."""
+    """Show the run in a file, one of the library, or the one that comes with an experiment."""
     if options.speed is not None and not options.speed > 0:
         raise Trouble("not_a_speed", speed=options.speed)
-    recording = read(context.library.find(options.file))
+    recording = read(meant(options.file, context.library))
     experiment = context.catalogue.load(recording.started.experiment)
     band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
     context.console.print(

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.context import Context, ExitCode, discard_output
 from app.keeping import Keeping
+from app.shipped import recording_of
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
@@ -33,6 +34,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         check_needs(experiment, context.machine)
     except Trouble as trouble:
         context.complain(trouble.problem)
+        if recording_of(experiment.id) is not None:
+            said = context.words.say("terminal.recording_there", {"id": experiment.id})
+            context.errors.print(said)
         return ExitCode.CANNOT_RUN_HERE
     params = from_text(
         experiment.params_for(context.machine, quick=options.quick), _settings(options.set)

@@ -164,7 +164,7 @@ class Listing:
     ) -> Iterator[tuple[str, str, str]]:
         experiment = self._experiment(experiment_id)
         for name, spec in specs(experiment.params).items() if experiment else ():
-            if name in params:
+            if name in params and not spec.is_folder:  # of these a kept run does not tell
                 called = self._words.say(f"{experiment_id}.params.{name}")
                 text = to_text(params[name], spec.unit)
                 yield name, called, self._choice(experiment_id, text)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from experiments.bench import Bench
 from experiments.memory.disk_place import place_of, room_bytes
+from experiments.needs import has_direct_io
 from experiments.problems import Trouble
 
 PIECE_BYTES = 4 * 2**20  # written at once; also the largest block
@@ -30,29 +31,37 @@ class DiskFile:
 
     def __init__(self, folder: Path, size_bytes: int, bench: Bench) -> None:
         """Make it, still empty. Raises Trouble where it cannot be, or not be read directly."""
+        if not has_direct_io():
+            raise Trouble("no_direct_io")
         self.place = place_of(folder)
         self.size_bytes = size_bytes // PIECE_BYTES * PIECE_BYTES
         self._bench = bench
         self._number = 0  # of the sample
         if self.place.is_in_memory:
             raise Trouble("folder_in_memory", file_system=self.place.file_system or "zram")
-        if size_bytes > (room := room_bytes(folder)):
-            raise Trouble("disk_too_full", file_bytes=size_bytes, room_bytes=room)
         try:
             self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         except OSError as error:
             raise Trouble("folder_not_writable", reason=error.strerror or "?") from None
         try:
-            _go_direct(self._file.fileno(), True)
-        except OSError:
+            self._check(folder)
+        except Trouble:
             self._file.close()
-            raise Trouble("no_direct_io") from None
+            raise
 
     def __enter__(self) -> DiskFile:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+    def _check(self, folder: Path) -> None:
+        if self.size_bytes > (room := room_bytes(folder)):
+            raise Trouble("disk_too_full", file_bytes=self.size_bytes, room_bytes=room)
+        try:
+            _go_direct(self._file.fileno(), True)
+        except OSError:
+            raise Trouble("no_direct_io") from None
 
     def write(self) -> Iterator[float]:
         """Write all of it, and yield how much of it is written, 0 to 1. Raises Trouble."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +59,7 @@ def asked(bench: Bench) -> dict[str, Number]:
             take(), give(), take(), give(), take(), give(), take(), give(), take(), give()
 
     loops = {"lock": locks}
-    if hasattr(os, "getppid") and os.name == "posix":
+    if sys.platform != "win32":
         from experiments.kernels.system_call import ask_kernel
 
         loops["system_call"] = ask_kernel

@@ -62,7 +62,6 @@ def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
 
     words = ELEMENT_BYTES * size
     return [
-        Work("scale", functools.partial(streams.scale, a, b, c), size, 2 * words),
         Work("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
         Work("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
         Work("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),

@@ -45,7 +45,7 @@ FEW_BLOCKS = (SMALL, 128 * KIB, 4 * MIB)
 IN_ORDER, AT_RANDOM, MANY = "sequential", "random", "random_32"
 WAYS = (IN_ORDER, AT_RANDOM, MANY)
 DEPTH = 32
-LEAST_BYTES, USUAL_BYTES, QUICK_BYTES = 64 * MIB, GIB, 128 * MIB
+LEAST_BYTES, USUAL_BYTES, QUICK_BYTES = 64 * MIB, GIB, 64 * MIB
 WRITE_BYTES_PER_S = 250e6  # for the estimate
 TOO_MUCH = 1.02  # of what the link carries: then something is wrong
 NO_DISK_SO_FAST = 3.0  # times as long as from the page cache, at least
@@ -177,7 +177,11 @@ def _said(
         return "small_reads_as_fast"
     if not (deep.parts_from(alone) and deep.median > alone.median):
         return "one_at_a_time_anyway"
-    return "many_at_a_time_help"
+    small = spread(SMALL * rate for rate in in_order.get(SMALL, ()))
+    if small is None or (small.parts_from(alone) and small.median > alone.median):
+        return "many_at_a_time_help"
+    values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
+    return "size_costs_not_order"
 
 
 def _disk(tables: Tables, machine: Machine) -> tuple[Disk | None, list[str]]:
@@ -261,6 +265,7 @@ EXPERIMENT = Experiment(
         Value("random_4k_deep_reads_per_s", "per_s", Part.STORAGE),
         Value("random_4k_deep_latency_s", "s"),
         Value("random_4k_fraction", "fraction"),
+        Value("sequential_4k_latency_s", "s"),
         Value("deep_over_one", "ratio"),
         Value("depth", ""),
         Value("link_bytes_per_s", "bytes/s"),

@@ -28,7 +28,8 @@ MIB, GIB = 2**20, 2**30
 PARAMETERS = [
     pytest.param(experiment, name, id=f"{experiment.id}-{name}")
     for experiment in EXPERIMENTS.values()
-    for name in specs(experiment.params)
+    for name, spec in specs(experiment.params).items()
+    if not spec.is_folder
 ]
 
 

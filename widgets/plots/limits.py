@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
@@ -93,13 +93,15 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     pen.setDashPattern(list(DASHES))
     painter.save()
     painter.setPen(pen)
+    written = [label.rect for label in sheet.labels]
     top = min((label.rect.top() for label in labels), default=area.rect.top())
     for line in reversed(lines):  # of two close ones, the upper gets the place above
         if not _is_seen(line, area):
             continue
         if line.is_vertical:
             px = round(area.x_px(line.place)) + 0.5
-            painter.drawLine(QPointF(px, top), QPointF(px, area.rect.bottom()))
+            for start, end in _past_labels(px, top, area.rect.bottom(), written):
+                painter.drawLine(QPointF(px, start), QPointF(px, end))
             sheet.occupied.take_rect(QRectF(px - 1, area.rect.top(), 2, area.rect.height()), LINE)
         else:
             px = round(area.y_px(line.place)) + 0.5
@@ -110,6 +112,19 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     for label in labels:
         sheet.write(label.text, label.font, label.colour, label.rect, 0.5)
         sheet.labels.append(label)
+
+
+def _past_labels(
+    px: float, top: float, bottom: float, labels: Sequence[QRectF]
+) -> Iterator[tuple[float, float]]:
+    """Yield the pieces of a vertical line that go through nothing written."""
+    crossed = [rect for rect in labels if rect.left() <= px <= rect.right()]
+    for rect in sorted(crossed, key=QRectF.top):
+        if rect.top() > top:
+            yield top, rect.top()
+        top = max(top, rect.bottom())
+    if top < bottom:
+        yield top, bottom
 
 
 def _beside(area: Area, px: float) -> list[Anchor]:

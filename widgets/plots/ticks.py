@@ -50,7 +50,8 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
         return _steps(low, high, (high - low) / most, is_binary=is_binary)
     if scale == "log10" and unit == "s" and high > 10 * _MIN_S:
         found = [step for step in ladder(low, high, unit) if low <= step <= high]
-        return found[:: math.ceil(len(found) / most)]
+        if len(found) > 1:
+            return found[:: math.ceil(len(found) / most)]
     base = 2 if scale == "log2" else 10
     first = math.ceil(math.log(low, base) - 1e-9)
     last = math.floor(math.log(high, base) + 1e-9)
@@ -75,8 +76,10 @@ def ladder(low: float, high: float, unit: str = "") -> list[float]:
     found = [10.0**power for power in powers]
     if unit != "s" or high <= 10 * _MIN_S:
         return found
-    steps = [step for step in (*(s for s in found if s < _MIN_S), *_LONG_TIMES_S) if step >= found[0]]
-    return [step for place, step in enumerate(steps) if place == 0 or steps[place - 1] < high]
+    steps = [*(step for step in found if step < _MIN_S), *_LONG_TIMES_S]
+    first = max((place for place, step in enumerate(steps) if step <= low), default=0)
+    last = min(place for place, step in enumerate(steps) if step >= high or step == steps[-1])
+    return steps[first : last + 1]
 
 
 def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:

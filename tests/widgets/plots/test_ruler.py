@@ -3,10 +3,12 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from PySide6.QtCore import QRectF
 
-from experiments.views import Ruler
+from experiments.views import Limit, Ruler
 from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts
 from widgets.plots.drawing import Beside
+from widgets.plots.limits import _past_labels
 
 RULER = Ruler(key="wall", table="timings", label="method", value="wall_s")
 FACTORS = {"serial": 30.0, "threads": 0.001, "processes": 2.0}
@@ -46,6 +48,22 @@ def test_flags_do_not_overlap_and_no_stem_goes_through_one(qtbot, zoom):
             is_crossed = label.rect.left() < stem < label.rect.right()
             assert not (is_crossed and other.rect.top() < label.rect.top())
     assert area.rect.width() > 300
+
+
+def test_a_limit_line_leaves_a_gap_where_a_flag_stands():
+    flags = [QRectF(90, 40, 60, 10), QRectF(95, 20, 60, 10), QRectF(200, 40, 60, 10)]
+
+    assert list(_past_labels(100, 0, 100, flags)) == [(0, 20), (30, 40), (50, 100)]
+    assert list(_past_labels(300, 0, 100, flags)) == [(0, 100)]
+    assert list(_past_labels(100, 25, 45, flags)) == [(30, 40)]
+
+
+def test_a_limit_out_of_the_reach_of_all_pins_is_in_sight(qtbot):
+    view = dataclasses.replace(RULER, limits=(Limit("one_core", "job_s"),))
+    plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values={"job_s": 1e-7})
+
+    low, _ = painted(plot).area.sight.x
+    assert low <= -7
 
 
 def test_pins_of_another_run_hang_below_the_ruler(qtbot):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.plots.ticks import from_axis, label, labels, ticks, to_axis
+from widgets.plots.ticks import from_axis, label, labels, ladder, ticks, to_axis
 
 KIB, MIB = 2**10, 2**20
 
@@ -91,3 +91,24 @@ def test_powers_are_parted_evenly_however_few_fit(most):
 
     assert 2 <= len(found) <= most
     assert len({after - before for before, after in itertools.pairwise(found)}) == 1
+
+
+def test_long_times_are_told_in_minutes_hours_days_and_years():
+    found = ticks(0.5, 4e8, "log10", 20, "s")
+
+    assert [label(value, "s") for value in found] == [
+        "1 s", "10 s", "1 min", "10 min", "1 h", "10 h", "1 d", "10 d", "100 d", "1 yr", "10 yr",
+    ]  # fmt: skip
+    assert ticks(0.5, 4e8, "log10", 4, "s") == found[::3]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(1e-9, 1.0), (0.3, 5e7), (70.0, 5e4), (100.0, 700.0), (1e-3, 601.0), (9e4, 1e5)],
+)
+def test_a_ladder_reaches_from_below_to_above(low, high):
+    steps = ladder(low, high, "s")
+
+    assert steps[0] <= low
+    assert steps[-1] >= high or steps[-1] == 1.0
+    assert steps == sorted(set(steps))

@@ -1,0 +1,58 @@
+"""The recordings that come with the program."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from app.library import Library
+from app.shipped import RUNS, SUFFIX, meant, recording_of
+from experiments.catalogue import Catalogue
+from experiments.engine.messages import Outcome
+from experiments.engine.recording import read
+
+CATALOGUE = Catalogue()
+SHIPPED = sorted(RUNS.glob("*"))
+MOST_BYTES = 16 * 2**20  # all of them together
+# No machine that had these has been at hand yet.
+WITHOUT = {"numa", "smt"}
+
+
+def test_every_experiment_has_one_unless_no_machine_could_make_it():
+    assert {path.name.removesuffix(SUFFIX) for path in SHIPPED} == set(CATALOGUE.ids()) - WITHOUT
+
+
+def test_all_together_are_small():
+    assert sum(path.stat().st_size for path in SHIPPED) < MOST_BYTES
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(path.name.removesuffix(SUFFIX))
+
+    assert recording.started.experiment == experiment.id
+    assert recording.started.experiment_version == experiment.version
+    assert not recording.started.quick
+    assert recording.finished.outcome is Outcome.COMPLETED
+    assert recording.notes == ()
+    assert recording.finding(experiment) == recording.finished.finding
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_a_recording_names_no_owner(path):
+    started = json.loads(gzip.open(path).readline())
+
+    text = json.dumps([started["machine"], started["environment"], started["params"]])
+    for owned in ("/home/", "/root/", "/Users/", "uuid\": \"", "serial"):
+        assert owned not in text
+
+
+def test_an_experiments_id_means_its_recording(tmp_path):
+    library = Library(tmp_path)
+
+    assert meant("cache-ladder", library) == recording_of("cache-ladder")
+    assert meant("nothing", library).name == "nothing"
+    assert recording_of("nothing") is None
