@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+ENOUGH = 3  # of two and two, one time in three all of the one lie below the other by chance
 FEW = 8  # with fewer samples than this the whole range is the spread
 
 
@@ -19,7 +20,9 @@ class Spread:
     count: int
 
     def parts_from(self, other: Spread) -> bool:
-        """Do the two intervals not touch? Only then is a difference claimed."""
+        """Do the two intervals not touch? Only then, and of enough, is a difference claimed."""
+        if min(self.count, other.count) < ENOUGH:
+            return False
         return self.high < other.low or other.high < self.low
 
 

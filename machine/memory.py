@@ -58,10 +58,10 @@ def read_memory(root: Path, notes: Notes) -> Memory:
     )
 
 
-def lack_modules(notes: Notes) -> None:
-    """Note what is read on Linux only."""
+def lack_modules(notes: Notes, *, why: str, how: str) -> None:
+    """Note that nothing is known of modules, where another system does not tell it."""
     for name in _LACKING:
-        _keep(name, None, "", notes)
+        notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def _keep(name: str, value: T, source: str, notes: Notes) -> T:

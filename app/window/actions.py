@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidgetAction
 
 from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from widgets.basics import label
 from widgets.rail import Rail
+from widgets.theme import STEP
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -27,6 +29,7 @@ class Actions(QObject):
         self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
+        self._session.asked_for_doctor.connect(self.show_doctor)
         self._use_letters()
         self._allow_stop()
 
@@ -44,6 +47,7 @@ class Actions(QObject):
         yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
         yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
         yield "frame.other_mode", "Ctrl+Shift+L", preferences.swap_mode
+        yield "doctor.page.why", "", self.show_doctor
         yield "frame.keys", "?", self.show_keys
         yield "frame.settings", "Ctrl+,", preferences.open
         yield "frame.about", "F1", self.show_about
@@ -89,13 +93,19 @@ class Actions(QObject):
 
         About(self._session.words, self._session.look, self._window).open()
 
+    def show_doctor(self) -> None:
+        """Show what stands between Python and the GPU."""
+        from app.window.doctor import Doctor
+
+        Doctor(self._session, self._window).open()
+
     def show_menu(self) -> None:
         """Show all that can be done as a menu, for those with a mouse alone."""
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
         for title, actions in self.groups():
             if actions:
-                menu.addSection(title)
+                menu.addAction(_heading(menu, title))
                 menu.addActions(list(actions))
         anchor = self._rail.tool("menu")
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
@@ -123,3 +133,13 @@ class Actions(QObject):
         self._actions["frame.keys"].setShortcut(
             QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
         )
+
+
+def _heading(menu: QMenu, title: str) -> QAction:
+    """Return a line that says what follows: a styled menu leaves out the titles of sections."""
+    shown = label(title, "soft")
+    shown.setContentsMargins(6 * STEP, 2 * STEP, 4 * STEP, STEP)
+    heading = QWidgetAction(menu)
+    heading.setDefaultWidget(shown)
+    heading.setEnabled(False)  # nothing to choose
+    return heading

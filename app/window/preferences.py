@@ -89,11 +89,12 @@ class Preferences(QObject):
         dialog = SettingsDialog(session.words, session.look, self._window)
         dialog.show_settings(session.settings, str(session.context.folder))
         dialog.changed.connect(lambda changes: self.change(**changes))
-        dialog.folder_wanted.connect(self._open_folder)
+        dialog.folder_wanted.connect(lambda: self._open_folder() or dialog.tell_not_opened())
         dialog.open()
 
-    def _open_folder(self) -> None:
+    def _open_folder(self) -> bool:
+        """Return whether something was there to show the folder with."""
         from PySide6.QtCore import QUrl
         from PySide6.QtGui import QDesktopServices
 
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.context.folder)))
+        return QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.context.folder)))

@@ -13,7 +13,8 @@ import pytest
 
 from app import library as library_module
 from app.keeping import Keeping
-from app.library import META_SUFFIX, Library, Meta, read_meta
+from app.library import Library
+from app.meta import META_SUFFIX, Meta, read_meta
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.problems import Trouble
@@ -531,7 +532,8 @@ WRITE = """
 import sys
 from pathlib import Path
 from app.keeping import Keeping
-from app.library import Library, Meta
+from app.library import Library
+from app.meta import Meta
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
@@ -639,7 +641,8 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 REFUSED = """
 import json
 from app.keeping import Keeping
-from app.library import Library, Meta
+from app.library import Library
+from app.meta import Meta
 from experiments.problems import Trouble
 from tests.app.recordings import burst
 

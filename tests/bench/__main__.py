@@ -1,4 +1,4 @@
-"""Run the benchmark: `python -m tests.bench [against_c] [running] [watching] [live_cost]`."""
+"""Run the benchmark, or some parts of it: `python -m tests.bench [PART ...]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from rich.table import Table
 
 from experiments.engine.lock import FOLDER_VARIABLE
 
-PARTS = ("against_c", "running", "watching", "live_cost", "window", "drawing")
+PARTS = (
+    "against_c",
+    "running",
+    "watching",
+    "live_cost",
+    "window",
+    "drawing",
+    "map",
+    "inspecting",
+)
 ROOT = Path(__file__).parents[2]
 
 

@@ -63,3 +63,12 @@ def test_few_samples_hide_nothing(samples):
 
     assert found is not None
     assert (found.low, found.high) == (min(samples[: FEW - 1]), max(samples[: FEW - 1]))
+
+
+def test_of_two_samples_each_no_difference_is_claimed():
+    low, high = [1.0, 1.1, 1.2], [2.0, 2.1, 2.2]
+
+    for count in (1, 2):
+        assert not spread(low[:count]).parts_from(spread(high))
+        assert not spread(low).parts_from(spread(high[:count]))
+    assert spread(low).parts_from(spread(high))

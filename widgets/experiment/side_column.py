@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
 
 from experiments.words import Words
@@ -66,6 +67,9 @@ class SideColumn(QScrollArea):
         inner = QWidget()
         inner.setLayout(whole)
         self.setWidget(inner)
+        inner.installEventFilter(self)
+        for scrolled in (self.result, self._comparison):
+            scrolled.parentWidget().installEventFilter(self)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,6 +99,7 @@ class SideColumn(QScrollArea):
         """Show one below."""
         self._tabs.button(tab).setChecked(True)
         self._stack.setCurrentIndex(tab)
+        self._share_out()
 
     def set_form(self, form: QWidget) -> None:
         """Show another form as the settings."""
@@ -103,6 +108,8 @@ class SideColumn(QScrollArea):
         self._form.deleteLater()
         self._form = form
         self._stack.insertWidget(Tab.SETTINGS, form)
+        for area in _areas(form):
+            area.widget().installEventFilter(self)
         self._stack.setCurrentIndex(shown)
 
     def show_comparison(self, comparison: Comparison) -> None:
@@ -114,6 +121,24 @@ class SideColumn(QScrollArea):
         wanted = round(WIDTH_PX * self._look.theme.zoom)
         self.setFixedWidth(min(wanted, round(page_px * WIDEST_SHARE)))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the tab scroll by itself only where the head leaves room for it."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Do so too when the head or what is on a tab has grown."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._share_out()
+        return super().eventFilter(watched, event)
+
+    def _share_out(self) -> None:
+        layout = self.widget().layout() if self.widget() is not None else None
+        if layout is not None:
+            least = layout.totalMinimumHeightForWidth(self.viewport().width())
+            head = least - self._stack.minimumSizeHint().height()
+            self._stack.unroll(unrolled=head + LEAST_TAB_PX > self.viewport().height())
+
     def _follow(self) -> None:
         parent = self.parentWidget()
         if parent is not None:
@@ -121,13 +146,39 @@ class SideColumn(QScrollArea):
 
 
 class _Tabs(QStackedWidget):
-    """Takes what is left, and asks for little."""
+    """Takes what is left, and asks for little; unrolled, for all that is on the tab."""
+
+    _is_unrolled = False
+
+    def unroll(self, *, unrolled: bool) -> None:
+        before, self._is_unrolled = self.minimumSizeHint(), unrolled
+        for page in (self.widget(at) for at in range(self.count())):
+            is_whole = unrolled and page is self.currentWidget()
+            for area in _areas(page):
+                area.setMinimumHeight(_content_px(area) if is_whole else 0)
+        if self.minimumSizeHint() != before:
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), LEAST_TAB_PX)
+        return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, LEAST_TAB_PX)
+        page = self.currentWidget()
+        wanted = max(page.minimumSizeHint().height(), page.minimumHeight())
+        return QSize(0, max(wanted, LEAST_TAB_PX) if self._is_unrolled else LEAST_TAB_PX)
+
+
+def _areas(page: QWidget) -> list[QScrollArea]:
+    """Return what scrolls on a tab: it, or something in it."""
+    return [page] if isinstance(page, QScrollArea) else page.findChildren(QScrollArea)
+
+
+def _content_px(area: QScrollArea) -> int:
+    """Return how high it would be if nothing had to scroll."""
+    layout, frame_px = area.widget().layout(), area.height() - area.viewport().height()
+    if layout is not None and layout.hasHeightForWidth():
+        return layout.totalHeightForWidth(area.viewport().width()) + frame_px
+    return area.widget().sizeHint().height() + frame_px
 
 
 def _scrolling(content: QWidget, name: str) -> QScrollArea:

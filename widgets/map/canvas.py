@@ -6,11 +6,14 @@ costs a few tiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
+    QImage,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -20,31 +23,37 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
+from experiments.words import Words
 from widgets.look import Look
-from widgets.map.boxes import Box, Kind, Layout
-from widgets.map.dresses import State
+from widgets.map import export
+from widgets.map.boxes import Box, Kind, Layout, Rect
 from widgets.map.lettering import FontMeasure
-from widgets.map.painting import Painting, paint_skeleton
+from widgets.map.painting import Painting, bounds, paint_skeleton
+from widgets.map.sayings import Sayings
+from widgets.map.state import State
 from widgets.map.view import MARGIN, View
 
 ZOOM_STEP = 1.25
 NEAR = 8.0  # what a click may miss a question mark by
 AROUND = 2  # pixels beside a box that belong to it
 FEW_TILES = 32  # more of them are shown anew together with what is between them
+MOST_ALONE = 100  # boxes: more of them cost as much as painting all of it
+MOST_STALE = 24  # rectangles: more of them cost as much as painting all of it
 EMPTY = Layout(boxes=(), wires=(), width=0, height=0)
 
 
 class Canvas(QWidget):
     """Shows a layout. What a map means stands in `make_layout` and `use_at`."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look = look
         self._state = State()
+        self._sayings = Sayings(words, self._state)
         self._view = View()
         self._measure = FontMeasure(look.theme)
         self._layout = EMPTY
-        self._painting = Painting(EMPTY, look.theme, self._measure, self._state)
+        self._painting = self._painting_of(EMPTY)
         self._picture = QPixmap()
         self._stale: list[QRect] | None = None  # what of it is to be painted anew; None for all
         self._pressed: QPoint | None = None
@@ -80,6 +89,9 @@ class Canvas(QWidget):
         """Return the box of this id, None where it is not shown."""
         return next((box for box in self._layout.boxes if box.id == name), None)
 
+    def _painting_of(self, layout: Layout) -> Painting:
+        return Painting(layout, self._look.theme, self._measure, self._state, self._sayings)
+
     def invites_at(self, box: Box, point: QPointF) -> bool:
         """Is there a question mark of this box at a point?"""
         x, y = self._view.point(point)
@@ -92,7 +104,7 @@ class Canvas(QWidget):
         """Lay out anew: for another machine, size or theme."""
         width, height = self.width() - 2 * MARGIN, self.height() - 2 * MARGIN
         self._layout = self.make_layout(width, height) if min(width, height) > 0 else EMPTY
-        self._painting = Painting(self._layout, self._look.theme, self._measure, self._state)
+        self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
         self.repaint_all()
@@ -113,24 +125,28 @@ class Canvas(QWidget):
         self.update()
 
     def repaint_box(self, box: Box | None) -> None:
-        """Paint one box anew, and its line if it has one."""
+        """Paint one box anew with what is around it, and its line if it has one."""
         if box is None:
             return
-        if any(wire.box == box.id for wire in self._layout.wires):
+        self._repaint(box.rect)
+        self.repaint_wires({wire.name for wire in self._layout.wires if wire.box == box.id})
+
+    def repaint_wires(self, names: Container[str]) -> None:
+        """Paint lines anew."""
+        for wire in self._layout.wires:
+            if wire.name in names:
+                self._repaint(bounds(wire))
+
+    def repaint_alone(self, boxes: Sequence[Box]) -> None:
+        """Paint boxes anew of which only the inside has changed, which costs little."""
+        if self._stale is None or not boxes:  # all of it is about to be painted anyway
+            return
+        if len(boxes) > MOST_ALONE:
             self.repaint_all()
             return
-        rect = self.rect_of(box).adjusted(-AROUND, -AROUND, AROUND, AROUND)
-        if self._stale is not None:
-            self._stale.append(rect)
-        self.update(rect)
-
-    def repaint_tiles(self, tiles: Sequence[Box]) -> None:
-        """Paint hardware threads anew, which costs little."""
-        if self._stale is None or not tiles:  # all of it is about to be painted anyway
-            return
         with QPainter(self._picture) as painter:
-            self._painting.paint_tiles(painter, tiles, self._view)
-        rects = [self.rect_of(box) for box in tiles]
+            self._painting.paint_alone(painter, boxes, self._view)
+        rects = [self.rect_of(box) for box in boxes]
         if len(rects) <= FEW_TILES:
             for rect in rects:
                 self.update(rect)
@@ -140,9 +156,54 @@ class Canvas(QWidget):
                 whole |= rect
             self.update(whole)
 
+    # --- pictures ------------------------------------------------------------------------------
+
+    def picture(self) -> QImage:
+        """Return all of the map as a picture, whatever part of it is seen."""
+        layout = self._layout
+        return export.picture(self._paint_whole(), layout.width, layout.height, self._look.theme)
+
+    def svg(self) -> bytes:
+        """Return all of the map as an SVG file."""
+        layout, theme = self._layout, self._look.theme
+        paint = self._paint_whole(is_vector=True)
+        return export.svg(paint, layout.width, layout.height, theme, self.accessibleName())
+
+    def save(self, path: Path) -> None:
+        """Write a picture, by its suffix .svg or .png. Raises OSError."""
+        if path.suffix.lower() == ".svg":
+            path.write_bytes(self.svg())
+        else:
+            export.write_png(self.picture(), path)
+
+    def _paint_whole(self, *, is_vector: bool = False) -> export.Paint:
+        """Return what paints all of it, with nothing chosen or pointed at."""
+        state = replace(self._state, chosen=None, hovered=None, pointed=None)
+        sayings, layout = self._sayings.in_state(state), self._layout
+        theme, measure = self._look.theme, self._measure
+        painting = Painting(layout, theme, measure, state, sayings, is_vector=is_vector)
+        whole = Rect(0, 0, layout.width, layout.height)
+        return lambda painter: painting.paint(painter, whole, 1.0)
+
+    def _repaint(self, rect: Rect) -> None:
+        seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)
+        if self._stale is not None and seen not in self._stale:
+            self._stale.append(seen)
+            if len(self._stale) > MOST_STALE:
+                self._stale = None
+        self.update(seen)
+
     def _dress(self) -> None:
         self._measure = FontMeasure(self._look.theme)
         self.lay_out()
+
+    def hovered(self, box: Box | None) -> None:
+        """Take notice of what the mouse is over; None for nothing."""
+
+    def pan(self, dx: float, dy: float) -> None:
+        """Move what is seen by so many pixels."""
+        self._view.pan(self._view.offset - QPointF(dx, dy))
+        self.repaint_all()
 
     def _hover(self, box: Box | None, point: QPointF) -> None:
         before = self._state.hovered
@@ -150,6 +211,7 @@ class Canvas(QWidget):
             self._state.hovered = None if box is None else box.id
             self.repaint_box(self.box(before))
             self.repaint_box(box)
+            self.hovered(box)
         can_click = box is not None and (box.kind is Kind.FOLD or self.invites_at(box, point))
         shape = Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)

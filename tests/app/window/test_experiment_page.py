@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
+from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
 from tests.app.recordings import burst, threads
@@ -112,6 +113,26 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert ENGLISH.say("problems.needs_numba") in said(stage)
     assert "Run" not in said(stage).splitlines()
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
+
+
+@pytest.mark.parametrize("need", [Need.GPU, Need.TWO_GPUS])
+def test_who_lacks_a_gpu_may_ask_why(qtbot, stage, need):
+    entry = stage.session.entries["burst-random"]
+    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=need)})
+    stage.page.open("burst-random")
+
+    with qtbot.waitSignal(stage.session.asked_for_doctor):
+        button(stage, "Why does my GPU not work?").click()
+
+
+def test_who_lacks_nothing_or_something_else_is_not_asked_about_gpus(stage):
+    stage.page.open("burst-random")
+    asked = stage.page._side.doctor_button
+    assert not asked.isVisible()
+
+    entry = stage.session.entries["burst-random"]
+    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMA)})
+    assert not asked.isVisible()
 
 
 def test_a_fake_machine_is_not_measured(stage, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
-from app.library import Meta, read_meta
+from app.meta import Meta, read_meta
 from app.window import importing
 from app.window.background import Background
 from app.window.places.runs import RunsPlace
@@ -451,6 +451,7 @@ def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
     assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
     assert runs.files("bin") == []
     assert not runs.place.archive.can_undo
+    assert runs.told[-1] == runs.session.words.say("runs.back_one")
 
 
 def test_several_are_deleted_and_brought_back_at_once(runs):
