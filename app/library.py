@@ -122,7 +122,8 @@ class Library:
     def deleted(self) -> list[Kept]:
         """Return the runs in the bin, as they stood here, the newest first; may take a while."""
         facts = [
-            dict(zip(("name", *_COLUMNS), _facts(path), strict=True)) for path in self._binned()
+            {"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))}
+            for path in self._binned()
         ]
         return sorted(map(self._kept, facts), key=lambda run: run.at, reverse=True)
 

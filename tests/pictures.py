@@ -152,8 +152,17 @@ class Tour:
         self.window.place.actions_.delete.trigger()
         wait_s(0.5)
 
-    def show_runs_none(self) -> None:
+    def show_runs_bin(self) -> None:
+        self.window.place.actions_.restore.trigger()
+        wait_s(0.5)
+
+    def show_runs_pair(self) -> None:
         self.window.place.actions_.undo.trigger()
+        wait_s(0.5)
+        self.window.place.actions_.compare_with.trigger()
+
+    def show_runs_none(self) -> None:
+        self.window.place.pairing.leave()
         self.window.place.page.search.setText("nothing is called this")
 
     def show_import_one(self) -> None:

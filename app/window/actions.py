@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QWidgetAction
+from PySide6.QtWidgets import QMenu
 
 from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
-from widgets.basics import label
 from widgets.rail import Rail
-from widgets.theme import STEP
 
 if TYPE_CHECKING:
     from app.window.window import Window
 
 HIDDEN = ("frame.menu",)  # in no list: it opens the list
+LOOKS = ("frame.larger", "frame.smaller", "frame.usual_size", "frame.other_mode")
 
 
 class Actions(QObject):
@@ -82,9 +81,14 @@ class Actions(QObject):
         from app.window.finding import keys_of
         from widgets.shortcut_sheet import Group, ShortcutSheet
 
-        here, *elsewhere = [Group(title, keys_of(actions)) for title, actions in self.groups()]
-        here = Group(here.title, [*here.keys, *self._window.place.own_keys()])
-        groups = [here, *elsewhere]
+        places = self._of("places.")
+        (first, _), *_, (last, _) = keys_of(places)  # one line for all: a number is free as yet
+        go = f"{first} … {last}", self._session.words.say("shortcuts.places")
+        (here, own), (anywhere, actions) = self.groups()
+        groups = [
+            Group(here, [*keys_of(own), *self._window.place.own_keys()]),
+            Group(anywhere, [go, *keys_of([each for each in actions if each not in places])]),
+        ]
         ShortcutSheet(groups, self._session.words, self._session.look, self._window).open()
 
     def show_about(self) -> None:
@@ -100,16 +104,27 @@ class Actions(QObject):
         Doctor(self._session, self._window).open()
 
     def show_menu(self) -> None:
-        """Show all that can be done as a menu, for those with a mouse alone."""
+        """Show all that can be done as a menu, for those with a mouse alone.
+
+        In menus of their own where they are many: large text would make one too high.
+        """
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
-        for title, actions in self.groups():
+        (here, own), (_, everywhere) = self.groups()
+        going, looks = self._of("places.", "frame.back"), self._of(*LOOKS)
+        say = self._session.words.say
+        here = say("frame.here", {"place": here})
+        for title, actions in ((here, own), (say("frame.go"), going), (say("frame.looks"), looks)):
             if actions:
-                menu.addAction(_heading(menu, title))
-                menu.addActions(list(actions))
+                menu.addMenu(title).addActions(list(actions))
+        menu.addSeparator()
+        menu.addActions([each for each in everywhere if each not in (*going, *looks)])
         anchor = self._rail.tool("menu")
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
         menu.popup(corner - QPoint(0, menu.sizeHint().height()))
+
+    def _of(self, *keys: str) -> list[QAction]:
+        return [action for key, action in self._actions.items() if key.startswith(keys)]
 
     def _follow_runs(self) -> None:
         runner = self._session.runner
@@ -133,13 +148,3 @@ class Actions(QObject):
         self._actions["frame.keys"].setShortcut(
             QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
         )
-
-
-def _heading(menu: QMenu, title: str) -> QAction:
-    """Return a line that says what follows: a styled menu leaves out the titles of sections."""
-    shown = label(title, "soft")
-    shown.setContentsMargins(6 * STEP, 2 * STEP, 4 * STEP, STEP)
-    heading = QWidgetAction(menu)
-    heading.setDefaultWidget(shown)
-    heading.setEnabled(False)  # nothing to choose
-    return heading

@@ -248,6 +248,27 @@ def test_deleting_moves_a_run_and_its_notes_to_the_bin_and_undo_moves_them_back(
     assert list((library.folder / "bin").iterdir()) == []
 
 
+def test_what_lies_in_the_bin_is_told_and_can_come_back_to_where_it_was(library):
+    for made in (burst(at="2026-03-01T10:00:00"), ladder(at="2026-03-02T10:00:00")):
+        keep(library, made)
+    kept = library.runs()
+    assert library.deleted() == []
+    torn = library.folder / "bin" / "torn.coreopsis.jsonl"
+    for run in kept:
+        library.delete(library.describe(run, Meta(name="mine")))
+    torn.write_bytes(b"{")
+
+    *whole, damaged = Library(library.folder).deleted()
+
+    assert [run.path for run in whole] == [run.path for run in kept]
+    assert {run.meta.name for run in whole} == {"mine"}
+    assert damaged.problem is not None
+    for run in whole:
+        library.undelete(run)
+    assert [run.path for run in library.runs()] == [run.path for run in kept]
+    assert [run.path for run in library.deleted()] == [damaged.path]
+
+
 def test_deleting_what_is_gone_is_one_sentence(library):
     keep(library, burst())
     (kept,) = library.runs()

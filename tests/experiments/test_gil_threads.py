@@ -219,3 +219,19 @@ def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
     here = machine(virtualization=virtualization)
 
     assert "virtual_machine" not in analyse(Params(), {"timings": [], "wakes": []}, here).limits
+
+
+def test_speedups_are_unclear_where_the_spreads_do_not_part():
+    found = analyse(
+        Params(workers=4), tables(serial=0.4, threads=0.41, processes=0.11), machine()
+    ).unclear
+
+    assert found == ("threads_speedup",)
+
+
+def test_threads_gain_nothing_clear_while_the_lock_is_on():
+    rows = tables(serial=0.4, threads=0.2)
+
+    assert "threads_speedup" in analyse(Params(workers=4), rows, machine()).unclear
+    free = tables(serial=0.4, threads=0.2, gil=False)
+    assert "threads_speedup" not in analyse(Params(workers=4), free, machine()).unclear

@@ -64,12 +64,12 @@ class SideColumn(QScrollArea):
         head = column(self.state, FlowLayout(*buttons), self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, space=4 * STEP)
         whole.setStretch(2, 1)
-        inner = QWidget()
-        inner.setLayout(whole)
-        self.setWidget(inner)
-        inner.installEventFilter(self)
-        for scrolled in (self.result, self._comparison):
-            scrolled.parentWidget().installEventFilter(self)
+        self._inner = QWidget()
+        self._inner.setLayout(whole)
+        self.setWidget(self._inner)
+        self._inner.installEventFilter(self)
+        for area in self._stack.findChildren(QScrollArea):
+            _content(area).installEventFilter(self)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -109,7 +109,7 @@ class SideColumn(QScrollArea):
         self._form = form
         self._stack.insertWidget(Tab.SETTINGS, form)
         for area in _areas(form):
-            area.widget().installEventFilter(self)
+            _content(area).installEventFilter(self)
         self._stack.setCurrentIndex(shown)
 
     def show_comparison(self, comparison: Comparison) -> None:
@@ -133,11 +133,11 @@ class SideColumn(QScrollArea):
         return super().eventFilter(watched, event)
 
     def _share_out(self) -> None:
-        layout = self.widget().layout() if self.widget() is not None else None
+        layout, seen = self._inner.layout(), self.viewport()
         if layout is not None:
-            least = layout.totalMinimumHeightForWidth(self.viewport().width())
+            least = layout.totalMinimumHeightForWidth(seen.width())
             head = least - self._stack.minimumSizeHint().height()
-            self._stack.unroll(unrolled=head + LEAST_TAB_PX > self.viewport().height())
+            self._stack.unroll(unrolled=head + LEAST_TAB_PX > seen.height())
 
     def _follow(self) -> None:
         parent = self.parentWidget()
@@ -152,10 +152,9 @@ class _Tabs(QStackedWidget):
 
     def unroll(self, *, unrolled: bool) -> None:
         before, self._is_unrolled = self.minimumSizeHint(), unrolled
-        for page in (self.widget(at) for at in range(self.count())):
-            is_whole = unrolled and page is self.currentWidget()
-            for area in _areas(page):
-                area.setMinimumHeight(_content_px(area) if is_whole else 0)
+        seen = _areas(self.currentWidget()) if unrolled else ()
+        for area in self.findChildren(QScrollArea):
+            area.setMinimumHeight(_content_px(area) if area in seen else 0)
         if self.minimumSizeHint() != before:
             self.updateGeometry()
 
@@ -164,21 +163,31 @@ class _Tabs(QStackedWidget):
 
     def minimumSizeHint(self) -> QSize:
         page = self.currentWidget()
-        wanted = max(page.minimumSizeHint().height(), page.minimumHeight())
-        return QSize(0, max(wanted, LEAST_TAB_PX) if self._is_unrolled else LEAST_TAB_PX)
+        if page is None or not self._is_unrolled:
+            return QSize(0, LEAST_TAB_PX)
+        return QSize(0, max(page.minimumSizeHint().height(), page.minimumHeight(), LEAST_TAB_PX))
 
 
-def _areas(page: QWidget) -> list[QScrollArea]:
+def _areas(page: QWidget | None) -> list[QScrollArea]:
     """Return what scrolls on a tab: it, or something in it."""
-    return [page] if isinstance(page, QScrollArea) else page.findChildren(QScrollArea)
+    if page is None or isinstance(page, QScrollArea):
+        return [page] if page is not None else []
+    return page.findChildren(QScrollArea)
+
+
+def _content(area: QScrollArea) -> QWidget:
+    content = area.widget()
+    assert content is not None  # each is made with one
+    return content
 
 
 def _content_px(area: QScrollArea) -> int:
     """Return how high it would be if nothing had to scroll."""
-    layout, frame_px = area.widget().layout(), area.height() - area.viewport().height()
+    content, frame_px = _content(area), area.height() - area.viewport().height()
+    layout = content.layout()
     if layout is not None and layout.hasHeightForWidth():
         return layout.totalHeightForWidth(area.viewport().width()) + frame_px
-    return area.widget().sizeHint().height() + frame_px
+    return content.sizeHint().height() + frame_px
 
 
 def _scrolling(content: QWidget, name: str) -> QScrollArea:

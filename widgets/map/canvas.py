@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPixmap,
+    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
@@ -27,6 +28,7 @@ from experiments.words import Words
 from widgets.look import Look
 from widgets.map import export
 from widgets.map.boxes import Box, Kind, Layout, Rect
+from widgets.map.handles import Handles
 from widgets.map.lettering import FontMeasure
 from widgets.map.painting import Painting, bounds, paint_skeleton
 from widgets.map.sayings import Sayings
@@ -36,9 +38,8 @@ from widgets.map.view import MARGIN, View
 ZOOM_STEP = 1.25
 NEAR = 8.0  # what a click may miss a question mark by
 AROUND = 2  # pixels beside a box that belong to it
-FEW_TILES = 32  # more of them are shown anew together with what is between them
-MOST_ALONE = 100  # boxes: more of them cost as much as painting all of it
-MOST_STALE = 24  # rectangles: more of them cost as much as painting all of it
+FEW = 32  # boxes: more of them are shown anew together with what is between them
+MOST_STALE = 64  # rectangles: more of them cost as much as painting all of it
 EMPTY = Layout(boxes=(), wires=(), width=0, height=0)
 
 
@@ -58,6 +59,9 @@ class Canvas(QWidget):
         self._stale: list[QRect] | None = None  # what of it is to be painted anew; None for all
         self._pressed: QPoint | None = None
         self._pan_from: QPointF | None = None
+        self.handles = Handles(words, self)
+        self.handles.all_wanted.connect(self.fit)
+        self.handles.dragged.connect(self._drag)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -107,16 +111,21 @@ class Canvas(QWidget):
         self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
-        self.repaint_all()
+        self.show_elsewhere()
 
     def zoom(self, factor: float, at: QPointF) -> None:
         """Zoom so that what is at a point stays there."""
         self._view.zoom(factor, at)
-        self.repaint_all()
+        self.show_elsewhere()
 
     def fit(self) -> None:
         """Show all of it again."""
         self._view.fit()
+        self.show_elsewhere()
+
+    def show_elsewhere(self) -> None:
+        """Show the part that is to be seen now."""
+        self.handles.follow(self._view)
         self.repaint_all()
 
     def repaint_all(self) -> None:
@@ -137,24 +146,31 @@ class Canvas(QWidget):
             if wire.name in names:
                 self._repaint(bounds(wire))
 
+    def repaint_links(self, names: Container[str]) -> None:
+        """Paint lines and their labels anew of which only colour and words have changed."""
+        wires = [w for w in self._layout.wires if w.name in names or w.box in names]
+        if self._stale is None or not wires:
+            return
+        with QPainter(self._picture) as painter:
+            self._painting.paint_links(painter, wires, self._view)
+        for wire in wires:
+            self.update(self._view.to_screen(bounds(wire)))
+            self.update(self._view.to_screen(self._painting.box(wire.box).rect))
+
     def repaint_alone(self, boxes: Sequence[Box]) -> None:
         """Paint boxes anew of which only the inside has changed, which costs little."""
         if self._stale is None or not boxes:  # all of it is about to be painted anyway
             return
-        if len(boxes) > MOST_ALONE:
-            self.repaint_all()
-            return
+        tiles = [box for box in boxes if box.kind is Kind.THREAD]
         with QPainter(self._picture) as painter:
-            self._painting.paint_alone(painter, boxes, self._view)
-        rects = [self.rect_of(box) for box in boxes]
-        if len(rects) <= FEW_TILES:
-            for rect in rects:
-                self.update(rect)
+            others = [box for box in boxes if box.kind is not Kind.THREAD]
+            self._painting.paint_alone(painter, others, self._view)
+            self._painting.paint_tiles(painter, tiles, self._view)
+        if len(boxes) > FEW:
+            self.update()
         else:
-            whole = rects[0]
-            for rect in rects:
-                whole |= rect
-            self.update(whole)
+            for box in boxes:
+                self.update(self.rect_of(box))
 
     # --- pictures ------------------------------------------------------------------------------
 
@@ -183,7 +199,7 @@ class Canvas(QWidget):
         theme, measure = self._look.theme, self._measure
         painting = Painting(layout, theme, measure, state, sayings, is_vector=is_vector)
         whole = Rect(0, 0, layout.width, layout.height)
-        return lambda painter: painting.paint(painter, whole, 1.0)
+        return lambda painter: painting.paint(painter, [whole], 1.0)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)
@@ -202,8 +218,11 @@ class Canvas(QWidget):
 
     def pan(self, dx: float, dy: float) -> None:
         """Move what is seen by so many pixels."""
-        self._view.pan(self._view.offset - QPointF(dx, dy))
-        self.repaint_all()
+        self._drag(self._view.offset - QPointF(dx, dy))
+
+    def _drag(self, offset: QPointF) -> None:
+        self._view.pan(offset)
+        self.show_elsewhere()
 
     def _hover(self, box: Box | None, point: QPointF) -> None:
         before = self._state.hovered
@@ -246,12 +265,17 @@ class Canvas(QWidget):
             self._stale = None
         rects = [self.rect()] if self._stale is None else self._stale
         self._stale = []
+        if not rects:
+            return
+        region = QRegion()
         for rect in rects:
-            with QPainter(self._picture) as painter:
-                painter.setClipRect(rect)
-                painter.fillRect(rect, QColor(self._look.theme.ground))
-                painter.setTransform(self._view.transform)
-                self._painting.paint(painter, self._view.to_map(rect), self._view.scale)
+            region += rect
+        with QPainter(self._picture) as painter:
+            painter.setClipRegion(region)
+            painter.fillRect(region.boundingRect(), QColor(self._look.theme.ground))
+            painter.setTransform(self._view.transform)
+            seen = [self._view.to_map(rect) for rect in rects]
+            self._painting.paint(painter, seen, self._view.scale)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out for the new size."""
@@ -278,8 +302,7 @@ class Canvas(QWidget):
         if self._pan_from is None and moved.manhattanLength() > QApplication.startDragDistance():
             self._pan_from = self._view.offset
         if self._pan_from is not None:
-            self._view.pan(self._pan_from + QPointF(moved))
-            self.repaint_all()
+            self._drag(self._pan_from + QPointF(moved))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Use what was clicked."""

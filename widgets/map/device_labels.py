@@ -9,7 +9,7 @@ from experiments.units import digits, show
 from experiments.words import Words
 from machine import pcie
 from machine.devices import Disk, Gpu, Link, NetworkInterface, PciDevice
-from machine.model import Machine, is_virtual, missing_of
+from machine.model import Machine, is_hidden, is_virtual, missing_of
 
 Titles = tuple[str, ...]
 
@@ -108,7 +108,7 @@ class DeviceLabels:
         """
         say = self.words.say
         if link is None or link.width is None:
-            if is_virtual(self.machine):
+            if is_hidden(self.machine, "pci[*].link"):
                 return say("map.pcie_hidden"), say("map.pcie")
             return (say("map.pcie"),)
         lanes = say("map.lanes", {"width": link.width})
@@ -209,7 +209,7 @@ class DeviceLabels:
 
     def disk(self, disk: Disk) -> Titles:
         """Return the titles of a disk."""
-        name = disk.model or disk.name
+        name = disk.model or self.words.say("map.disk_named", {"name": disk.name})
         if not disk.size_bytes:
             return name, disk.name
         size = decimal_bytes(disk.size_bytes)
@@ -221,12 +221,12 @@ class DeviceLabels:
 
     def network(self, interface: NetworkInterface) -> Titles:
         """Return the titles of a network interface, with its rate in the unit of networks."""
-        name = interface.name
+        name = self.words.say("map.network_named", {"name": interface.name})
         if interface.peak_bytes_per_s is None:
-            return (name,)
+            return name, interface.name
         gigabits = digits(interface.peak_bytes_per_s * BITS / 1e9)
         rate = self.words.say("map.gigabits", {"count": gigabits})
-        return f"{name} · {rate}", name
+        return f"{name} · {rate}", f"{interface.name} · {rate}", interface.name
 
     def network_states(self, interface: NetworkInterface) -> Titles:
         """Return "up" or "down", nothing where nobody tells."""

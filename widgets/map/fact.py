@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from experiments.units import show
 from experiments.words import Words
-from machine.model import Machine, is_virtual, missing_of, source_of
+from machine.model import Machine, is_hidden, missing_of, source_of
 from widgets.map.labels import Labels
-
-# What a virtual machine is not told by its host.
-KEPT_BY_HOST = ("memory.modules", "memory.channels", "memory.peak", "pci[", "cpu.clock", "peaks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +39,7 @@ class Telling:
             value=None,
             why=missing.why if missing else self._words.say("map.nobody_tells"),
             how=missing.how if missing else "",
-            is_hidden=is_virtual(self._machine) and path.startswith(KEPT_BY_HOST),
+            is_hidden=is_hidden(self._machine, path),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from experiments.units import show
 from experiments.words import Words
@@ -43,7 +43,7 @@ class Facts(DeviceFacts):
         """Return why there is nothing, or that it was looked for in vain."""
         none = self._words.say("map.none")
         is_known = missing_of(self._machine, box.path) is None
-        return self._fact("map.fact_state", box.path, none if is_known else None)
+        return self._fact("map.fact_found", box.path, none if is_known else None)
 
     def of_machine(self) -> list[Fact]:
         """Return the facts about the machine as a whole."""
@@ -75,7 +75,7 @@ class Facts(DeviceFacts):
             cores = {thread.core for thread in threads}
             known = None if None in cores else len(cores)
             yield self._fact("map.fact_cores", "cpu.threads_list[*].core", known)
-            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+            yield self._fact("map.fact_thread_numbers", "cpu.threads_list", ranges(box.threads))
             yield self._usable(threads)
             yield self._near(threads)
         else:
@@ -93,7 +93,7 @@ class Facts(DeviceFacts):
             )
             yield self._fact("map.fact_core", "cpu.threads_list[*].core", core)
         else:
-            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+            yield self._fact("map.fact_thread_numbers", "cpu.threads_list", ranges(box.threads))
         if box.kind is Kind.OFF:
             return
         yield self._usable(threads)
@@ -120,7 +120,8 @@ class Facts(DeviceFacts):
             each = self._words.say("map.each_core")
             yield self._fact("map.fact_shared", f"{path}.threads", each)
         else:
-            yield self._fact("map.fact_shared", f"{path}.threads", ranges(cache.threads))
+            served = self._threads_named(cache.threads)
+            yield self._fact("map.fact_shared", f"{path}.threads", served)
         yield self._fact("map.fact_ways", f"{path}.ways", cache.ways)
         yield self._fact("map.fact_line", f"{path}.line_bytes", shown(cache.line_bytes, "bytes"))
 
@@ -139,7 +140,7 @@ class Facts(DeviceFacts):
         size = shown(node.memory_bytes, "bytes")
         yield self._fact("map.fact_size", f"{path}.memory_bytes", size)
         threads = ranges(node.threads) if node.threads else self._words.say("map.none")
-        yield self._fact("map.fact_threads", f"{path}.threads", threads)
+        yield self._fact("map.fact_thread_numbers", f"{path}.threads", threads)
         distances = ", ".join(map(str, node.distances)) or None
         yield self._fact("map.fact_distances", f"{path}.distances", distances)
 
@@ -152,6 +153,12 @@ class Facts(DeviceFacts):
         yield self._fact("map.fact_size", f"{path}.size_bytes", shown(module.size_bytes, "bytes"))
         rate = shown(module.transfers_per_s, "per_s")
         yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
+
+    def _threads_named(self, threads: Sequence[int]) -> str | None:
+        """Return "thread 0" or "threads 0–3"."""
+        if len(threads) == 1:
+            return self._words.say("map.of_one_thread", {"thread": threads[0]})
+        return self._words.say("map.of_threads", {"threads": ranges(threads)}) if threads else None
 
     # --- facts ---------------------------------------------------------------------------------
 

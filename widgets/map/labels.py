@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from experiments.units import show
 from experiments.words import Words
 from machine.linux import format_list
-from machine.model import Machine, MemoryModule, NumaNode, Thread, is_virtual
+from machine.model import Machine, MemoryModule, NumaNode, Thread, is_hidden
 from widgets.map.device_labels import DeviceLabels, Titles
 from widgets.map.tree import Core, Node
 
@@ -129,7 +129,7 @@ class Labels(DeviceLabels):
             return (f"{titles[0]} · {channels}", *titles), ()
         if memory.modules:
             return titles, (say("map.channels_unknown"),)
-        key = "map.modules_hidden" if is_virtual(self.machine) else "map.modules_unknown"
+        key = "map.modules_hidden" if is_hidden(self.machine, "memory.modules") else "map.modules_unknown"
         return titles, (say(key),)
 
     def memory_size(self) -> Titles:

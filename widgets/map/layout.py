@@ -29,8 +29,7 @@ CURVE = 12 * STEP  # in which a link finds its height
 BESIDE_FROM = 40.0  # lines of text that the map must be wide for devices beside the processor
 DEVICES_SHARE, DEVICES_LEAST, DEVICES_MOST = 0.3, 15.0, 28.0  # of the width; in lines of text
 HOST_SHARE = 0.7  # of the height, where the devices stand below
-SCALES = (1.25, 1.1, 1.0, 0.85, 0.7)
-LEAST_LINE = 11.0  # pixels from line to line of the smallest text
+LARGER = (1.25, 1.1)
 MANY = 8  # from here on, one of the boxes alike asks for its number, not all
 
 
@@ -54,34 +53,27 @@ def lay_out_comfortably(
     height: float,
     unfolded: frozenset[str] = frozenset(),
 ) -> Layout:
-    """Return a map for a room of this size that is shown larger or smaller, if that is better.
+    """Return a map for a room of this size; a small machine is drawn larger, none smaller.
 
-    A small machine is drawn larger; where not even a folded one fits, all is drawn smaller, as far
-    as it can be read.
+    Where not even a folded one fits, it is higher than the room.
     """
     plan = Plan(machine, words, measure, frozenset())
     found = plan.lay_out(width, height)
-    scale = _comfortable_scale(plan, found, measure, width, height)
+    scale = _comfortable_scale(plan, found, width, height)
     if scale == 1.0 and not unfolded:
         return found
     return Plan(machine, words, measure, unfolded).lay_out(width / scale, height / scale)
 
 
-def _comfortable_scale(
-    plan: Plan, found: Layout, measure: Measure, width: float, height: float
-) -> float:
-    for scale in (scale for scale in SCALES if scale > 1):
+def _comfortable_scale(plan: Plan, found: Layout, width: float, height: float) -> float:
+    for scale in LARGER:
         if found.height > height / scale:  # and less wide it can only be higher
             continue
         larger = plan.lay_out(width / scale, height / scale)
         is_alike = larger.is_roomy if found.is_roomy else larger.style == found.style
         if is_alike and larger.height <= height / scale and _detail(larger) == _detail(found):
             return scale
-    if found.height <= height:
-        return 1.0
-    small = [s for s in SCALES if s < 1 and s * measure.line(Letters.DETAIL) >= LEAST_LINE]
-    heights = ((s, plan.lay_out(width / s, height / s).height) for s in small)
-    return next((s for s, high in heights if high <= height / s), small[-1] if small else 1.0)
+    return 1.0
 
 
 def _detail(layout: Layout) -> tuple[int, ...]:

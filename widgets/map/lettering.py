@@ -12,6 +12,7 @@ from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.sayings import Said
 from widgets.theme import STEP, Theme
 
+ZEROS = str.maketrans("123456789", "000000000")
 INSET, NARROW = 2 * STEP, STEP
 WEIGHTS = {Letters.TITLE: QFont.Weight.DemiBold}
 SIZES = {
@@ -28,7 +29,10 @@ def font_of(letters: Letters, theme: Theme) -> QFont:
 
 
 class FontMeasure:
-    """Measures texts in the fonts of a theme; remembers them, as many are alike."""
+    """Measures texts in the fonts of a theme; remembers them, as many are alike.
+
+    All figures are equally wide, so that other numbers need no other measure.
+    """
 
     def __init__(self, theme: Theme) -> None:
         self._metrics = {letters: QFontMetricsF(font_of(letters, theme)) for letters in Letters}
@@ -38,8 +42,11 @@ class FontMeasure:
         """Return the width of one line of text."""
         known = self._widths.get((text, letters))
         if known is None:
-            known = self._metrics[letters].horizontalAdvance(text)
-            self._widths[text, letters] = known
+            shape = text.translate(ZEROS)
+            known = self._widths.get((shape, letters))
+            if known is None:
+                known = self._metrics[letters].horizontalAdvance(shape)
+                self._widths[shape, letters] = known
         return known
 
     def line(self, letters: Letters) -> float:

@@ -118,9 +118,9 @@ class MachineMap(Canvas):
         lost = {name for live in (before, now) for name, one in live.items() if one.is_lost}
         self.repaint_alone([box for box in framed if box.id not in lost])
         for box in boxes:
-            if box.kind is Kind.LINK or box.id in lost:  # its frame has changed too
+            if box.id in lost:  # its frame has changed too
                 self.repaint_box(box)
-        self.repaint_wires(changed)
+        self.repaint_links(changed)
 
     def live_of(self, box: Box) -> Live | None:
         """Return what a part is doing now."""
@@ -156,7 +156,7 @@ class MachineMap(Canvas):
         self.setAccessibleName(self._spoken(box))
         if box is not None:
             if self._view.bring_into_sight(box.rect):
-                self.repaint_all()
+                self.show_elsewhere()
             self.part_chosen.emit(box)
 
     def point_to(self, box: Box | None) -> None:
@@ -164,7 +164,7 @@ class MachineMap(Canvas):
         self._point(box, by_key=True)
         if box is not None:
             if self._view.bring_into_sight(box.rect):
-                self.repaint_all()
+                self.show_elsewhere()
             announce(self, self._way_text or self._spoken(box))
 
     def hovered(self, box: Box | None) -> None:

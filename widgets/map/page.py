@@ -17,6 +17,7 @@ from widgets.map.boxes import Box, EarnedValue, Invitation
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine
 from widgets.map.live import Sampled
+from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
 from widgets.map.part_panel import PartPanel
 from widgets.map.parts_table import PartsTable
@@ -43,7 +44,8 @@ class MapPage(QWidget):
         self._asks = False  # is there a part whose number is not known?
         self.map, self.panel = MachineMap(words, look), PartPanel(words, look)
         self._soft = label("", "soft")
-        self._foot = FootLine(look)
+        self._foot, self._scale = FootLine(look), LoadScale(words, look)
+        self._scale.hide()
         self.measured, self.live = (
             self._layer("map.layer_measured"),
             self._layer("map.layer_live"),
@@ -65,7 +67,10 @@ class MapPage(QWidget):
         self._stack.addWidget(self.map)
         body = row(self._stack, self._side, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(head, body, self._foot, space=BELOW)
+        foot = row(self._foot, self._scale, space=6 * STEP)
+        foot.setStretch(0, 1)
+        foot.setAlignment(self._scale, Qt.AlignmentFlag.AlignTop)
+        whole = column(head, body, foot, space=BELOW)
         whole.setStretch(1, 1)
         self.setLayout(whole)
         self.setFocusProxy(self.map)
@@ -213,9 +218,8 @@ class MapPage(QWidget):
             say("map.earned", {"count": count, "possible": possible}) if possible else None,
         ]
         self._soft.setText(" · ".join(text for text in known if text))
+        self._scale.setVisible(self.live.isChecked())
         sentences = []
-        if self.live.isChecked():
-            sentences.append(say("map.legend_load"))
         if machine.gpus:
             sentences.append(say("map.legend_links"))
         if self.measured.isChecked() and self._asks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QRegion, QStaticText
 
 from widgets.icons import pixmap
 from widgets.map.boxes import Box, Kind, Layout, Letters, Measure, Rect, Wire
@@ -17,13 +17,13 @@ from widgets.map.gpus import CELL_GAP, cell_grid
 from widgets.map.lettering import Text, font_of, texts
 from widgets.map.sayings import Sayings
 from widgets.map.state import State
+from widgets.map.tiles import FINE_PX, ROUND, Number, Tiles
 from widgets.map.view import View
 from widgets.theme import STEP, Theme
 
 READABLE_PX = 7.0  # text that would be smaller on the screen is left out
-FINE_PX = 5.0  # boxes that would be smaller on the screen have no round corners
 FRAME_PX = 3  # around a box, as thick as a frame can be
-ROUND, ROUNDER = 6.0, 10.0
+ROUNDER = 10.0
 ROUNDER_KINDS = (Kind.PACKAGE, Kind.MEMORY, Kind.GPU, Kind.UNREAD)
 
 
@@ -51,6 +51,10 @@ class Painting:
         self._depths = _depths(layout.boxes)
         self._by_id = {box.id: box for box in layout.boxes}
         self._edges = [(b, b.rect.x, b.rect.y, b.rect.right, b.rect.bottom) for b in layout.boxes]
+        self._bounds = [(wire, bounds(wire)) for wire in layout.wires]
+        self._tiles = Tiles(
+            self._dresses, self._depths, self._fonts[Letters.NUMBER], self._number_of
+        )
         self._inside: dict[str, list[Box]] = {}
         for box in layout.boxes:
             if box.parent:
@@ -65,6 +69,10 @@ class Painting:
             self._texts.pop(box.id, None)
             self._begins.pop(box.id, None)
 
+    def box(self, name: str) -> Box:
+        """Return the box of this id."""
+        return self._by_id[name]
+
     def texts(self, box: Box) -> list[Text]:
         """Return the texts of a box, as they are shown now."""
         known = self._texts.get(box.id)
@@ -72,16 +80,55 @@ class Painting:
             known = self._texts[box.id] = texts(box, self._sayings.of(box), self._measure)
         return known
 
-    def paint(self, painter: QPainter, seen: Rect, scale: float) -> None:
-        """Paint what lies in the rectangle `seen`, in units of the map."""
+    def paint(self, painter: QPainter, seen: Sequence[Rect], scale: float) -> None:
+        """Paint what touches one of the rectangles `seen`, in units of the map."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for wire in self._layout.wires:
-            if _touch(bounds(wire), seen):
+        for wire, around in self._bounds:
+            if any(_touch(around, rect) for rect in seen):
                 self._paint_wire(painter, wire)
-        x, y, end, bottom = seen.x, seen.y, seen.right, seen.bottom
+        x, y = min(rect.x for rect in seen), min(rect.y for rect in seen)
+        end, bottom = max(rect.right for rect in seen), max(rect.bottom for rect in seen)
+        is_whole, tiles = len(seen) == 1, []
         for box, left, top, right, low in self._edges:
-            if left < end and x < right and top < bottom and y < low:
-                self._paint_box(painter, box, scale)
+            if not (left < end and x < right and top < bottom and y < low):
+                continue
+            if is_whole or any(_touch(box.rect, rect) for rect in seen):
+                if box.kind is Kind.THREAD and not self._is_vector:
+                    tiles.append(box)  # nothing lies over them
+                else:
+                    self._paint_box(painter, box, scale)
+        self._tiles.paint(
+            painter, tiles, self.state, scale, with_numbers=self._has_numbers(scale)
+        )
+
+    def paint_links(self, painter: QPainter, wires: Sequence[Wire], view: View) -> None:
+        """Paint lines anew with their labels, and nothing that lies over them."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        around = [bounds(wire) for wire in wires]
+        around += [self._by_id[wire.box].rect for wire in wires]
+        region, labels = QRegion(), []
+        for rect in around:
+            region += view.to_screen(rect)
+        for box, *_ in self._edges:
+            if not box.parent and any(_touch(box.rect, rect) for rect in around):
+                if box.kind is Kind.LINK:
+                    labels.append(box)
+                else:
+                    region -= view.to_screen(box.rect)
+        painter.setClipRegion(region)
+        painter.fillRect(region.boundingRect(), QColor(self._theme.ground))
+        painter.setTransform(view.transform)
+        for wire, place in self._bounds:
+            if any(_touch(place, rect) for rect in around):
+                self._paint_wire(painter, wire)
+        for box in labels:
+            self._paint_box(painter, box, view.scale)
+
+    def paint_tiles(self, painter: QPainter, tiles: Sequence[Box], view: View) -> None:
+        """Paint hardware threads anew, with what shows through at their corners."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        are_told = self._has_numbers(view.scale)
+        self._tiles.paint_over(painter, tiles, self._by_id, self.state, view, with_numbers=are_told)
 
     def paint_alone(self, painter: QPainter, boxes: Sequence[Box], view: View) -> None:
         """Paint boxes anew with all that is in them, and what shows through at their corners."""
@@ -103,6 +150,19 @@ class Painting:
         self._paint_box(painter, box, scale)
         for inner in self._inside.get(box.id, ()):
             self._paint_whole(painter, inner, scale)
+
+    def _has_numbers(self, scale: float) -> bool:
+        return self._sizes_px[Letters.NUMBER] * scale >= READABLE_PX
+
+    def _number_of(self, box: Box) -> Number | None:
+        for text in self.texts(box):
+            begin, font = self._origin(text, QRectF(*text.rect)), self._fonts[text.letters]
+            begin.setY(begin.y() - QFontMetricsF(font).ascent())
+            laid_out = QStaticText(text.text)
+            laid_out.setTextFormat(Qt.TextFormat.PlainText)
+            laid_out.prepare(font=font)
+            return Number(begin, laid_out)
+        return None
 
     # --- boxes ---------------------------------------------------------------------------------
 

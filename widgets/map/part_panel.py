@@ -105,7 +105,9 @@ class PartPanel(QFrame):
         title = say("map.this_machine") if box is None else about.title(box)
         text = say("map.about_machine") if box is None else about.sentences(box)
         self.setAccessibleName(say("map.panel_of", {"part": title}))
-        parts: list[QWidget] = [label(title[:1].upper() + title[1:], "head", wrap=True)]
+        if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
+            title = title[:1].upper() + title[1:]
+        parts: list[QWidget] = [label(title, "head", wrap=True)]
         parts.append(label(text, "note", wrap=True))
         self._now = label("", "note", wrap=True)
         self._now.hide()

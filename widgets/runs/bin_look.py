@@ -41,7 +41,11 @@ class BinLook(Overlay):
         content.setLayout(column(*lines, None, space=STEP))
         area = scrolling(content, say("runs.bin"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
-        self.content.addWidget(area, 1)
+        for line in lines:
+            line.ensurePolished()  # only now their true height is known
+        height = content.heightForWidth(self.room_px()) + 2 * STEP
+        area.setFixedHeight(min(height, parent.height() - 60 * STEP))
+        self.content.addWidget(area)
         self.back_button = button("", "main", clicked=self._bring_back)
         self.leave_button = button(say("runs.bin_leave"), clicked=self.dismiss)
         self.content.addLayout(FlowLayout(self.back_button, self.leave_button))

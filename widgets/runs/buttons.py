@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
 from widgets.basics import IconButton, button, column, row
+from widgets.flow import FlowLayout
 from widgets.icons import icon
 from widgets.look import Look
 
@@ -42,11 +43,9 @@ class RunButtons(QWidget):
         )
         self.compare_with.setToolTip(say("runs.compare_with_hint"))
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
-        buttons = row(
-            row(self.open, self.compare, self.again, self.leave),
-            None,
-            row(self.pin, self.export, self.delete, space=0),
-        )
+        icons = QWidget()
+        icons.setLayout(row(self.pin, self.export, self.delete, space=0))
+        buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
         self.setLayout(column(buttons, row(self.compare_with, None)))
         look.changed.connect(self._show_pin)
 

@@ -27,8 +27,8 @@ from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
 
 WIDTHS = {  # pixels at zoom 1
-    Column.PIN: 28,
-    Column.WHEN: 130,
+    Column.PIN: 26,
+    Column.WHEN: 112,
     Column.RUN: 240,
     Column.RESULT: 220,
     Column.SETTINGS: 150,

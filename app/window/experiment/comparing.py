@@ -18,6 +18,7 @@ from app.window.listing import Listing
 from app.window.saving import Saving
 from app.window.session import Session
 from experiments.declare import Experiment, specs
+from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.parameters import to_text
 from experiments.problems import Problem, Trouble
@@ -86,7 +87,9 @@ class Comparing(QObject):
         listing = self._listing()
         shown = self._showing.shown.run if self._showing.shown is not None else None
         runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
-        others = [run for run in runs if run.run != shown][:MENU_RUNS]
+        # What was stopped before it found anything has nothing to compare.
+        found = (run for run in runs if run.values or run.outcome != wire.Outcome.STOPPED)
+        others = [run for run in found if run.run != shown][:MENU_RUNS]
         for run in others:
             line = listing.line(run)
             result = "".join(f"{each.label} {each.shown}" for each in line.results[:1])
@@ -159,8 +162,8 @@ def _differing(words: Words, experiment: Experiment[Any], compared: Compared) ->
             "b": to_text(b, unit),
         }
         names.append(words.say("page.differs", values))
-    key = "one_param_differs" if len(names) == 1 else "not_comparable_params"
-    return words.say(f"terminal.{key}", {"names": ", ".join(names)})
+    key = "terminal.one_param_differs" if len(names) == 1 else "terminal.not_comparable_params"
+    return words.say(key, {"names": ", ".join(names)})
 
 
 def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:

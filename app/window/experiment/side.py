@@ -183,9 +183,10 @@ class Side(QObject):
         values = {"seconds_s": max(1, round(quick_s))}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
         full_s = experiment.seconds(params)
-        values = {"seconds_s": max(1, round(full_s))}
         key = self._actions.run.shortcut().toString()
-        again = self._session.words.say("page.key_and_seconds", {"key": key, **values})
+        again = self._session.words.say(
+            "page.key_and_seconds", {"key": key, "seconds_s": max(1, round(full_s))}
+        )
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
 

@@ -97,19 +97,19 @@ def seconds_here(words: Words, seconds_s: float) -> str:
 def during(words: Words, state: State, following: Following, doing: str) -> Standing:
     """Return what is said while the shown run goes on."""
     if state is State.WAITING:
-        values = following.notes[-1].values
-        question = words.say(f"{values.get('experiment')}.question")
-        detail = words.say("page.waits_for", {**values, "question": question})
+        note = following.notes[-1].values
+        question = words.say(f"{note.get('experiment')}.question")
+        detail = words.say("page.waits_for", {"question": question, "since": note.get("since", "")})
         return Standing(title=words.say("page.waiting"), detail=detail, busy=True)
     if state is not State.RUNNING:
         key = "page.stopping" if state is State.STOPPING else "page.beginning"
         return Standing(title=words.say(key), busy=True)
     progress, left = following.progress, ""
-    if not progress.fraction and not following.rows:
-        detail = words.say("page.preparing_what")
-        return Standing(title=words.say("page.preparing"), detail=detail, busy=True)
     if progress.left_s is not None:
         left = words.say("terminal.time_left", {"left_s": max(1, round(progress.left_s))})
+    if not progress.fraction and not following.rows:
+        detail = words.say("page.preparing_what")
+        return Standing(title=words.say("page.preparing"), aside=left, detail=detail, busy=True)
     return Standing(
         title=words.say("page.running"), aside=left, detail=doing, fraction=progress.fraction
     )

@@ -198,9 +198,9 @@ class ExperimentPage(QWidget):
         experiment = self.showing.experiment
         if experiment is not None and experiment is not self._experiment:
             self._show_experiment(experiment)
-        focused = self.focusWidget()
+        focused = self.window().focusWidget()
         self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
-        if isinstance(focused, ActionButton) and self.focusWidget() is not focused:
+        if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # what had it is not there any more
         if self._wants_focus and self._side.focus():
             self._wants_focus = False

@@ -99,7 +99,7 @@ class RunsPlace(Place):
         archive.came.connect(self._select_later)
         archive.undo_changed.connect(self._allow)
         table.chosen.connect(self._show_chosen)
-        table.opened.connect(self._take)
+        table.opened.connect(lambda _key: self._open())
         pairing.paired.connect(self._compare_pair)
         pairing.left.connect(self._show_again)
         table.pin_clicked.connect(lambda key: self._pin([self._kept[key]]))
@@ -221,17 +221,13 @@ class RunsPlace(Place):
         self.page.search.selectAll()
 
     def _open(self, *, again: bool = False) -> None:
+        """Open the chosen run, or compare it with the one that waits for another."""
         chosen = self._chosen()
-        if len(chosen) == 1 and chosen[0].problem is None:
+        if self.pairing.is_on and chosen:
+            self.pairing.take(chosen[0].path.name)
+        elif len(chosen) == 1 and chosen[0].problem is None:
             run = chosen[0]
             self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, again=again)
-
-    def _take(self, key: str) -> None:
-        """Open a run, or compare it with the one that waits for another."""
-        if self.pairing.is_on:
-            self.pairing.take(key)
-        else:
-            self._open()
 
     def _show_again(self, *keys: str) -> None:
         """Choose what was paired, or was not after all."""

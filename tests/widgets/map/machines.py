@@ -63,7 +63,7 @@ def small() -> Machine:
         sources={"cpu.caches": "/sys/devices/system/cpu/cpu*/cache/index*"},
         missing=(
             *UNREAD,
-            Missing(what="memory.modules", why="Only root may read it.", how="dmidecode"),
+            Missing(what="memory.modules", why="Virtual machines have no table of modules.", how="dmidecode"),
         ),
     )
 
