@@ -17,7 +17,7 @@ from experiments.problems import Trouble
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] == ["worker"]:  # before anything else is imported or printed
+    if arguments == ["worker"]:  # before anything else is imported or printed
         return _worker()
     _speak_any_terminal()
     try:
@@ -86,6 +86,8 @@ def _worker() -> int:
     """One job over standard input and output: a measurement behind a guardian, the rest plain."""
     from experiments.engine import entry
 
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write("This waits for a command in one line of JSON; Ctrl-C ends it.\n")
     entry.main()
     return ExitCode.DONE
 

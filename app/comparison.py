@@ -1,7 +1,8 @@
 """Do two runs of one experiment differ, beyond their noise?
 
 The noise of a value is what it varies by from round to round: each round of a run is analysed
-alone. A difference is claimed only where the two ranges do not touch.
+alone. A difference is claimed only where the two ranges do not touch. Where one parameter differs
+it is the likely reason, and is named; where several do, nobody could tell which, so none is.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ LEAST_ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of both runs; without a verdict where the runs had other parameters."""
+    """One value of both runs; no verdict on facts, nor where several parameters differ."""
 
     name: str
     a: float
@@ -51,7 +52,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         if a.started.params.get(name) != b.started.params.get(name)
     }
     found = [_values(experiment, run) for run in (a, b)]
-    judged = not params and versions[0] == experiment.version  # older runs keep what they found
+    judged = len(params) < 2 and versions[0] == experiment.version  # older ones keep their finding
     noise = [_by_round(experiment, run) if judged else {} for run in (a, b)]
     values = tuple(
         ComparedValue(
@@ -84,7 +85,9 @@ def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
     return {name: found for name, values in samples.items() if (found := spread(values))}
 
 
-def _verdict(a: Spread | None, b: Spread | None) -> Verdict:
+def _verdict(a: Spread | None, b: Spread | None) -> Verdict | None:
+    if a and b and a.low == a.high == b.low == b.high:
+        return None  # a fact, such as the size of a cache: nothing that was measured is so equal
     if a is None or b is None or min(a.count, b.count) < LEAST_ROUNDS:
         return "too_few"
     if not a.parts_from(b):

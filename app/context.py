@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app import program
 from experiments import words
 from experiments.problems import Problem, Trouble
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from app.library import Library
     from experiments.catalogue import Catalogue
     from machine.model import Machine
+    from machine.recorded_watch import RecordedWatch
 
 
 class ExitCode(enum.IntEnum):
@@ -37,7 +39,7 @@ class Context:
     def __init__(self, *, data: Path | None = None, fake_machine: Path | None = None) -> None:
         self._data = data
         self._fake_machine = fake_machine
-        self.words = words.load()
+        self.words = words.load(program=program.called())
 
     @property
     def has_fake_machine(self) -> bool:
@@ -70,6 +72,15 @@ class Context:
             raise Trouble("machine_refused", name=name, reason=str(error)) from None
         except (ValueError, RecursionError):
             raise Trouble("machine_unreadable", name=name, reason="it is no JSON") from None
+
+    @functools.cached_property
+    def recorded_watch(self) -> RecordedWatch | None:
+        """What lies beside the file of a fake machine, to be played. Raises Trouble."""
+        from app.watches import read_watch
+        from machine.recorded_watch import beside
+
+        path = None if self._fake_machine is None else beside(self._fake_machine)
+        return None if path is None else read_watch(path)
 
     @functools.cached_property
     def folder(self) -> Path:

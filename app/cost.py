@@ -5,6 +5,10 @@ from __future__ import annotations
 import collections
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
 
 SPAN_S = 10.0  # the share is that of the last seconds
 EVERY_S = 1.0
@@ -19,6 +23,7 @@ class Cost:
         own_s: Callable[[], float] = time.process_time,
     ) -> None:
         self._clock_s, self._own_s = clock_s, own_s
+        self._worker: psutil.Process | None = None
         self._looks: collections.deque[tuple[float, float, int | None]] = collections.deque()
 
     def fraction(self, worker: int | None) -> float | None:
@@ -27,7 +32,7 @@ class Cost:
         if not self._looks or now_s - self._looks[-1][0] >= EVERY_S:
             if self._looks and self._looks[-1][2] != worker:
                 self._looks.clear()
-            self._looks.append((now_s, self._own_s() + _used_s(worker), worker))
+            self._looks.append((now_s, self._own_s() + self._used_s(worker), worker))
             while now_s - self._looks[0][0] > SPAN_S:
                 self._looks.popleft()
         (start_s, used_before_s, _), (end_s, used_s, _) = self._looks[0], self._looks[-1]
@@ -35,14 +40,15 @@ class Cost:
             return None
         return max(0.0, used_s - used_before_s) / (end_s - start_s)
 
+    def _used_s(self, worker: int | None) -> float:
+        if worker is None:
+            return 0.0
+        import psutil
 
-def _used_s(process: int | None) -> float:
-    if process is None:
-        return 0.0
-    import psutil
-
-    try:
-        times = psutil.Process(process).cpu_times()
-    except psutil.Error:  # it has just gone
-        return 0.0
-    return float(times.user + times.system)
+        try:
+            if self._worker is None or self._worker.pid != worker:
+                self._worker = psutil.Process(worker)
+            times = self._worker.cpu_times()
+        except psutil.Error:  # it has just gone
+            return 0.0
+        return float(times.user + times.system)

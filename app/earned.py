@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from app.library import Kept
+from app.report import number
 from app.when import when
 from experiments.declare import Experiment, Part
 from experiments.engine import messages as wire
-from experiments.units import show
 from experiments.words import Words
 from widgets.map.boxes import EarnedValue, Invitation
 
@@ -70,8 +70,8 @@ def earned(
         for value in experiment.values:
             if value.part is None:
                 continue
-            number = run.values.get(value.name) if run else None
-            if number is None:
+            found = run.values.get(value.name) if run else None
+            if found is None:
                 # A full run that does not have it shows that there is no such number here.
                 possible += run is None or run.quick
                 continue
@@ -79,9 +79,10 @@ def earned(
             values.setdefault(value.part, []).append(
                 EarnedValue(
                     label=words.say(f"{experiment.id}.values.{value.name}"),
-                    text=show(number, value.unit),
+                    text=number(words, value.name, found, value.unit, run.unclear if run else ()),
                     when=when(words, run.at, now) if run else "",
                     experiment=experiment.id,
+                    unit=value.unit,
                     is_quick=run is not None and run.quick,
                 )
             )

@@ -20,21 +20,10 @@ from typing import Any
 import msgspec
 
 from app.index import Index
+from app.meta import META_SUFFIX, Meta, meta_name, meta_path, read_meta
 from experiments.engine import messages as wire
 from experiments.engine.recording import SUFFIXES, Recorder, read
 from experiments.problems import Trouble
-
-META_SUFFIX = ".meta.json"
-
-
-class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people add to a run."""
-
-    name: str = ""
-    note: str = ""
-    tags: list[str] = []
-    pinned: bool = False
-    prediction: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +43,7 @@ class Kept:
     notes: tuple[tuple[str, dict[str, Any]], ...]  # said meanwhile: their keys and values
     meta: Meta
     problem: dict[str, Any] | None
+    unclear: tuple[str, ...] = ()  # values that say how far two things are apart, and cannot
 
 
 class Library:
@@ -67,7 +57,7 @@ class Library:
             self._runs,
             columns=_COLUMNS,
             suffixes=SUFFIXES,
-            beside=_meta_name,
+            beside=meta_name,
         )
 
     def check_writable(self) -> None:
@@ -114,7 +104,7 @@ class Library:
 
     def describe(self, run: Kept, meta: Meta) -> Kept:
         """Keep what a person says of a run. Raises Trouble."""
-        path = _meta_path(run.path)
+        path = meta_path(run.path)
         try:
             _write_whole(path, msgspec.json.encode(meta))
         except OSError as error:
@@ -129,9 +119,17 @@ class Library:
         """Move a run back from the bin. Raises Trouble."""
         self._move(self._bin / run.path.name, self._runs)
 
+    def deleted(self) -> list[Kept]:
+        """Return the runs in the bin, as they stood here, the newest first; may take a while."""
+        facts = [
+            {"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))}
+            for path in self._binned()
+        ]
+        return sorted(map(self._kept, facts), key=lambda run: run.at, reverse=True)
+
     def bin_count(self) -> int:
         """Return how many runs lie in the bin."""
-        return sum(1 for path in _files(self._bin) if path.name.endswith(SUFFIXES))
+        return len(self._binned())
 
     def empty_bin(self) -> int:
         """Delete what lies in the bin for good; return how many runs that were. Raises Trouble."""
@@ -184,6 +182,9 @@ class Library:
             raise self._unwritable(error) from None
         self.runs()
 
+    def _binned(self) -> list[Path]:
+        return [path for path in _files(self._bin) if path.name.endswith(SUFFIXES)]
+
     def _unwritable(self, error: OSError) -> Trouble:
         reason = error.strerror or type(error).__name__
         return Trouble("library_unwritable", path=str(self.folder), reason=reason)
@@ -193,7 +194,7 @@ class Library:
             folder.mkdir(parents=True, exist_ok=True)
             path.replace(folder / path.name)  # first: what was said of it stays with a run
             with contextlib.suppress(FileNotFoundError):
-                _meta_path(path).replace(folder / _meta_path(path).name)
+                meta_path(path).replace(folder / meta_path(path).name)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -212,12 +213,13 @@ class Library:
             notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
             meta=msgspec.json.decode(facts["meta"], type=Meta),
             problem=json.loads(facts["problem"]),
+            unclear=tuple(json.loads(facts["unclear"])),
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "meta", "problem",
+    "meta", "problem", "unclear",
 )  # fmt: skip
 
 
@@ -234,7 +236,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         recording = read(path)
     except Trouble as trouble:
         problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
-        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem)
+        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]")
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, wire.Note)
     ]
@@ -252,6 +254,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         json.dumps(notes),
         meta,
         "null",
+        json.dumps(finding.unclear if finding else []),
     )
 
 
@@ -267,23 +270,6 @@ def machine_name(started: wire.Started) -> str:
     cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
-
-
-def read_meta(path: Path) -> Meta:
-    """Return what people added to the run in `path`; nothing where that cannot be read."""
-    try:
-        return msgspec.json.decode(_meta_path(path).read_bytes(), type=Meta)
-    except (OSError, msgspec.MsgspecError):
-        return Meta()
-
-
-def _meta_path(path: Path) -> Path:
-    return path.with_name(_meta_name(path.name))
-
-
-def _meta_name(name: str) -> str:
-    suffix = next((s for s in SUFFIXES[::-1] if name.endswith(s)), "")
-    return name.removesuffix(suffix) + META_SUFFIX
 
 
 def _write_whole(path: Path, data: bytes) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from app.context import ExitCode
+from app.program import called
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
     _add_common(common)
     made = _Parser(
-        prog="coreopsis",
+        prog=called(),
         description="Shows the machine in front of you, and lets you experiment on it. "
         "Without a command it opens the window.",
         epilog="Exit codes: 0 done, 1 the run failed or a problem was found, 2 wrong usage or "
@@ -46,7 +47,12 @@ def parser() -> argparse.ArgumentParser:
 
     inspect = add("inspect", "show this machine")
     inspect.add_argument("--json", action="store_true", help="write JSON to standard output")
-    inspect.add_argument("--out", type=Path, metavar="FILE", help="write JSON to a file")
+    inspect.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write JSON to a file, without what names the owner",
+    )
     inspect.add_argument("--root", type=Path, metavar="DIR", help="read a recorded /sys and /proc")
 
     doctor = add("doctor", "say why accelerators can or cannot be used, and what to do")
@@ -66,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     experiments.add_argument("--json", action="store_true", help="write JSON to standard output")
 
     run = add("run", "run one experiment")
-    run.add_argument("id", help="which one; `coreopsis experiments` lists them")
+    run.add_argument("id", help=f"which one; `{called()} experiments` lists them")
     run.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
     )

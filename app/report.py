@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ def report(
         ending=ending,
         problem=words.say(f"problems.{problem.key}", problem.values) if problem else "",
         finding=sentence(words, experiment, finding) if finding else "",
-        values=named_values(words, experiment, finding.values) if finding else (),
+        values=named_values(words, experiment, finding.values, finding.unclear) if finding else (),
         remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
     )
 
@@ -50,7 +50,10 @@ def sentence(words: Words, experiment: Experiment[Any], finding: wire.FindingSen
 
 
 def named_values(
-    words: Words, experiment: Experiment[Any], values: Mapping[str, float]
+    words: Words,
+    experiment: Experiment[Any],
+    values: Mapping[str, float],
+    unclear: Collection[str] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Return the values as words and numbers, those that are declared first."""
     units = {value.name: value.unit for value in experiment.values}
@@ -59,11 +62,18 @@ def named_values(
     return tuple(
         (
             label(words, experiment, name),
-            show(values[name], units[name] if name in units else unit_of(name)),
+            number(words, name, values[name], units.get(name, unit_of(name)), unclear),
         )
         for name in names
         if name in values
     )
+
+
+def number(words: Words, name: str, value: float, unit: str, unclear: Collection[str] = ()) -> str:
+    """Return a value with its unit; no number of one that tells two things apart and cannot."""
+    if name not in unclear:
+        return show(value, unit)
+    return words.say("terminal.no_gain" if name.endswith("_speedup") else "terminal.no_difference")
 
 
 def label(words: Words, experiment: Experiment[Any], value: str) -> str:

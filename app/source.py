@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,18 @@ from typing import Any
 from experiments.declare import Experiment
 
 KERNELS = "experiments.kernels"
+METHOD_WORDS = 30  # so many are enough to know what will be done
+
+
+def method(experiment: Experiment[Any]) -> str:
+    """Return how it is measured: the first sentences of the method in the module's docstring."""
+    text = sys.modules[experiment.params.__module__].__doc__ or ""
+    found = re.search(r"^Method: (.+?)(?:^\s*$|^Source:|\Z)", text, re.MULTILINE | re.DOTALL)
+    said = ""
+    for sentence in re.split(r"(?<=\.)\s+", " ".join(found[1].split())) if found else ():
+        if len(said.split()) < METHOD_WORDS:
+            said = f"{said} {sentence}".lstrip()
+    return said[:1].upper() + said[1:].replace("`", "")
 
 
 def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:

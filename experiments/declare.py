@@ -133,11 +133,15 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result: a message key and numbers; `limits` are keys of what it cannot tell."""
+    """The result: a message key and numbers; `limits` are keys of what it cannot tell.
+
+    `unclear` names the values that say how far two things are apart, though their spreads are not.
+    """
 
     message: str
     values: Mapping[str, float] = field(default_factory=dict)
     limits: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,17 @@ class Words:
     """The texts of one language. A section is parsed when the first of its texts is asked for."""
 
     def __init__(
-        self, catalogue: Mapping[str, Any], unread: Mapping[str, str] | None = None
+        self,
+        catalogue: Mapping[str, Any],
+        unread: Mapping[str, str] | None = None,
+        always: Mapping[str, str] | None = None,
     ) -> None:
-        """Take parsed texts, and the TOML of sections that are not parsed yet, by their name."""
+        """Take parsed texts, and the TOML of sections that are not parsed yet, by their name.
+
+        `always` are values that any text may name.
+        """
         self._texts: dict[str, str] = {}
+        self._always = dict(always or {})
         self._unread = dict(unread or {})
         _flatten("", catalogue, self._texts)
 
@@ -44,7 +51,7 @@ class Words:
         """
         self._read(key.partition(".")[0])
         text = self._texts.get(key, key)
-        return text.format_map(_Shown(values or {}))
+        return text.format_map(_Shown({**self._always, **(values or {})}))
 
     def _read(self, section: str) -> None:
         text = self._unread.get(section)
@@ -53,14 +60,14 @@ class Words:
             self._unread.pop(section, None)  # only now: another thread may want it meanwhile
 
 
-def load(language: str = "en") -> Words:
-    """Read `resources/text/LANGUAGE.toml`."""
+def load(language: str = "en", *, program: str = "coreopsis") -> Words:
+    """Read `resources/text/LANGUAGE.toml`; `program` is what a person types to call this one."""
     head, *tables = _TABLE.split(read_resource("text", f"{language}.toml"))
     unread: dict[str, str] = {}
     for table in tables:  # "[name.more]" and what stands below it
         section = table[1:].partition("]")[0].partition(".")[0].strip('"')
         unread[section] = unread.get(section, "") + table
-    return Words(tomllib.loads(head), unread)
+    return Words(tomllib.loads(head), unread, {"program": program})
 
 
 _TABLE = re.compile(r"^(?=\[)", re.MULTILINE)

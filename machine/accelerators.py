@@ -1,12 +1,8 @@
 """Which GPUs and other accelerators are there, what would use them, and how are they joined?
 
-The makers of GPUs have modules of their own. All others are known by PCI's numbers of their makers,
-or by their class, "processing accelerators", which their makers mostly give them; what is known of
-those is the name, and which backend of PyTorch its maker provides. Displays that compute nothing
+The makers of GPUs have modules of their own; all others are in `makers.py`, and what is known of
+theirs is the name, and which backend of PyTorch its maker provides. Displays that compute nothing
 (the console of a server, the screen of a virtual machine) stay out: they are in `pci`.
-
-Sources: the PCI ID Repository for makers and devices; libtpu's clients (JAX, torch_xla) for
-Google's; the documentation of PyTorch and of the makers for the backends.
 """
 
 from __future__ import annotations
@@ -18,46 +14,12 @@ from dataclasses import fields
 from typing import Any
 
 from machine import amd, apple, gpu_paths, intel, nvidia, nvlink, windows_gpus
-from machine.devices import Gpu, GpuLink, PciDevice
+from machine.devices import Gpu, GpuLink
 from machine.facts import Facts, Reason, Unanswered, note
+from machine.makers import maker_of
 from machine.notes import Notes
 from machine.pci_facts import Host, describe
 
-_PROCESSING = 0x1200  # PCI class "processing accelerators"
-# Vendor: its name, the backend (torch.device's word where it has one), its devices; None: all of
-# the class.
-_TPU = frozenset({0x0027, 0x0056, 0x005E, 0x0062, 0x0063, 0x006F, 0x0076})
-_NEURON = frozenset({0x7064, 0x7164, 0x7264, 0x7364, 0x7564, 0x7565})
-_MAKERS: dict[int, tuple[str, str | None, frozenset[int] | None]] = {
-    0x1AE0: ("Google", "xla", _TPU),
-    0x1D0F: ("Amazon", "xla", _NEURON),
-    0x1DA3: ("Habana (Intel)", "hpu", None),
-    0x1D95: ("Graphcore", "ipu", None),
-    0x19E5: ("Huawei", "npu", None),
-    0xCABC: ("Cambricon", "mlu", None),
-    0x1ED5: ("Moore Threads", "musa", None),
-    0x1E36: ("Enflame", "gcu", None),
-    0x1E52: ("Tenstorrent", None, None),
-    0x1E60: ("Hailo", None, None),
-    0x1DE0: ("Groq", None, None),
-    0x1ED2: ("FuriosaAI", None, None),
-    0x1EFF: ("Rebellions", None, None),
-    0x1F9D: ("Axelera", None, None),
-    0x17CB: ("Qualcomm", None, None),
-    0x1022: ("AMD", None, frozenset({0x1502, 0x17F0})),  # the NPU of Ryzen AI
-    0x8086: ("Intel", None, None),  # the NPU of Core Ultra
-    0x1AC1: ("Google", None, frozenset({0x089A})),  # Coral Edge TPU
-}
-_TPU_NAMES = {
-    0x0027: "TPU v2 or v3",
-    0x005E: "TPU v4",
-    0x0062: "TPU v5p",
-    0x0063: "TPU v5e",
-    0x006F: "TPU v6e",
-    0x0076: "TPU7x",
-}
-_WHOLE_VENDOR = frozenset({0x1DA3, 0x1D95, 0x1ED5, 0x1E36, 0x1E52, 0x1E60, 0x1DE0, 0x1ED2, 0x1EFF})
-_BRIDGE, _SOUND = 0x06, 0x04
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
     "PyTorch has no backend for this accelerator.", "See what its maker's own software offers."
@@ -123,30 +85,19 @@ def _note_gpus(host: Host, gpus: Sequence[Facts], notes: Notes) -> None:
 
 def _others(host: Host) -> Iterator[Facts]:
     for device in host.pci:
-        maker, backend, devices = _MAKERS.get(device.vendor_id or 0, (None, None, None))
-        if device.is_virtual_function or not _is_accelerator(device, devices):
+        maker = maker_of(device.vendor_id, device.device_id, device.class_id)
+        if device.is_virtual_function or maker is None:
             continue
         gpu = describe(host, device)
-        if device.vendor_id == 0x1AE0 and (name := _TPU_NAMES.get(device.device_id or 0)):
+        if name := maker.devices.get(device.device_id or 0):
             gpu.keep("name", name, "PCI's number of the device")
-        if maker:
-            gpu.keep("vendor", maker, "PCI's number of the vendor")
-        if backend:
-            gpu.keep("torch_backend", backend, "what its maker provides for PyTorch")
+        if maker.name:
+            gpu.keep("vendor", maker.name, "PCI's number of the vendor")
+        if maker.backend:
+            gpu.keep("torch_backend", maker.backend, "what its maker provides for PyTorch")
         else:
             gpu.lack("torch_backend", _NO_BACKEND)
         yield gpu
-
-
-def _is_accelerator(device: PciDevice, devices: frozenset[int] | None) -> bool:
-    kind = (device.class_id or 0) >> 8
-    if devices is not None:
-        return device.device_id in devices
-    if device.vendor_id in (nvidia.VENDOR_ID, amd.VENDOR_ID):  # read by their modules
-        return False
-    if device.vendor_id in _WHOLE_VENDOR:  # they make nothing else; some have odd classes
-        return kind >> 8 not in (_BRIDGE, _SOUND)  # these are parts of the card
-    return kind == _PROCESSING
 
 
 def _links(

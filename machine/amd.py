@@ -22,7 +22,7 @@ from machine.pci_facts import DEVICES, Host, describe, hwmon
 
 VENDOR_ID = 0x1002
 # 2D chips that servers have for their console: Rage XL, ES1000.
-_NO_ACCELERATORS = frozenset({0x4752, 0x515E, 0x5969})
+NO_ACCELERATORS = frozenset({0x4752, 0x515E, 0x5969})
 _KFD = "sys/class/kfd/kfd/topology/nodes"
 _XGMI = 11  # HSA_IOLINK_TYPE_XGMI
 _OWN_MEMORY = ("1", "2")  # HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC, _PRIVATE
@@ -44,7 +44,7 @@ def read(host: Host) -> list[Facts]:
         is_display = (device.class_id or 0) >> 16 in (0x03, 0x12)
         if device.vendor_id != VENDOR_ID or not is_display or device.is_virtual_function:
             continue
-        if device.device_id in _NO_ACCELERATORS:
+        if device.device_id in NO_ACCELERATORS:
             continue
         gpu = describe(host, device)
         gpu.keep("vendor", "AMD", "PCI's number of the vendor")
@@ -134,6 +134,13 @@ def _nodes(root: Path) -> dict[str, int]:
             f"{facts.get('domain', 0):04x}:{place >> 8:02x}:{place >> 3 & 31:02x}.{place & 7}"
         ] = node
     return found
+
+
+def targets(root: Path) -> dict[str, str]:
+    """Return the generation of each GPU that KFD offers, such as gfx1100, by PCI address."""
+    told = {a: _properties(root / _KFD / str(node)) for a, node in _nodes(root).items()}
+    found = {address: facts.get("gfx_target_version") for address, facts in told.items()}
+    return {address: _gfx(version) for address, version in found.items() if version}
 
 
 def kfd_ids(root: Path) -> dict[str, int]:

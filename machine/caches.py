@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from machine.linux import numbered, read_int, read_set, read_text
+from machine.linux import CPU, numbered, read_int, read_set, read_text
 from machine.model import Cache, CacheKind
 from machine.notes import Notes
-from machine.topology import CPU
 
 _KINDS: dict[str | None, CacheKind] = {
     "Data": "data",
@@ -26,21 +25,22 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
     """Return one entry an instance, sorted by level, kind and first thread."""
     found: dict[tuple[int, CacheKind, tuple[int, ...]], Cache] = {}
     for thread in sorted(online):
-        folder = root / CPU / f"cpu{thread}/cache"
+        folder = f"{root}/{CPU}/cpu{thread}/cache"
         for index in numbered(folder, "index"):
-            cache = folder / f"index{index}"
-            level, kind = read_int(cache / "level"), _KINDS.get(read_text(cache / "type"))
+            cache = f"{folder}/index{index}"
+            level, kind = read_int(f"{cache}/level"), _KINDS.get(read_text(f"{cache}/type"))
             if level is None or kind is None:
                 continue
-            shared = read_set(cache, "shared_cpu_list", "shared_cpu_map")
+            # Where the two differ, as once with AMD's Bulldozer, the list forgets who shares.
+            shared = read_set(cache, "shared_cpu_map", "shared_cpu_list")
             key = level, kind, tuple(sorted((shared or frozenset((thread,))) & online))
             if key not in found:
                 found[key] = Cache(
                     level=level,
                     kind=kind,
-                    size_bytes=_size_bytes(read_text(cache / "size")),
-                    line_bytes=read_int(cache / "coherency_line_size") or None,
-                    ways=read_int(cache / "ways_of_associativity") or None,
+                    size_bytes=_size_bytes(read_text(f"{cache}/size")),
+                    line_bytes=read_int(f"{cache}/coherency_line_size") or None,
+                    ways=read_int(f"{cache}/ways_of_associativity") or None,
                     threads=key[2],
                 )
     caches = tuple(found[key] for key in sorted(found))

@@ -12,10 +12,10 @@ from pathlib import Path
 from machine import cgroups
 from machine.caches import read_caches
 from machine.instructions import of_risc_v
-from machine.linux import fields, numbered, parse_list, read_int, read_text
+from machine.linux import CPU, fields, numbered, parse_list, read_int, read_text
 from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
 from machine.notes import Notes
-from machine.topology import CPU, present_and_online, read_thread_list
+from machine.topology import present_and_online, read_thread_list
 
 _CPUINFO = "/proc/cpuinfo"
 _COUNTED = "counted in cpu.threads_list"
@@ -28,7 +28,8 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
     info = fields(read_text(root / _CPUINFO[1:]))
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
-    threads = read_thread_list(root, present, online, usable, numa, notes)
+    caches = read_caches(root, online, notes)
+    threads = read_thread_list(root, present, online, usable, numa, notes, caches)
     return Cpu(
         model=_model(info, notes),
         packages=_distinct(threads, "package", notes),
@@ -37,7 +38,7 @@ def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: b
         usable_threads=_count("cpu.usable_threads", usable, _COUNTED, notes),
         counts=counts,
         threads_list=threads,
-        caches=read_caches(root, online, notes),
+        caches=caches,
         features=_features(info, notes),
         clock=_read_clock(root, notes),
     )

@@ -21,6 +21,10 @@ _HOW = {
     "win32": "Get-CimInstance Win32_Processor in PowerShell, or Coreinfo of Sysinternals.",
     "darwin": "sysctl hw machdep.cpu",
 }.get(sys.platform, "Look into the manual of this system.")
+_HOW_MODULES = {
+    "win32": "Get-CimInstance Win32_PhysicalMemory in PowerShell.",
+    "darwin": "system_profiler SPMemoryDataType",
+}.get(sys.platform, "Look into the manual of the mainboard.")
 
 
 def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
@@ -102,5 +106,5 @@ def _read_memory(notes: Notes) -> Memory:
     import psutil
 
     notes.sources["memory.total_bytes"] = "psutil.virtual_memory()"
-    lack_modules(notes)
+    lack_modules(notes, why=_WHY, how=_HOW_MODULES)
     return Memory(total_bytes=psutil.virtual_memory().total)

@@ -6,32 +6,46 @@ that is missing, may not be read or holds nonsense gives None.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+CPU = "sys/devices/system/cpu"
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_CHUNK_BYTES = 2**16
 HIGHEST_THREAD = 2**16  # eight times what kernels are built for: a damaged list eats no memory
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: Path | str) -> str | None:
     """Return the file's text without the NULs and the white space that some values carry."""
+    found = read_bytes(path)
+    return None if found is None else found.replace(b"\0", b"").decode(errors="replace").strip()
+
+
+def read_bytes(path: Path | str) -> bytes | None:
+    """Return the file as it is.
+
+    A large machine has ten thousand files of a few bytes: Python's own files would take twice as
+    long.
+    """
     try:
-        return path.read_bytes().replace(b"\0", b"").decode(errors="replace").strip()
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return None
+    try:
+        read = [os.read(file, _CHUNK_BYTES)]
+        while read[-1]:  # the kernel may give less than there is
+            read.append(os.read(file, _CHUNK_BYTES))
     except OSError:
         return None
+    finally:
+        os.close(file)
+    return b"".join(read)
 
 
-def read_bytes(path: Path) -> bytes | None:
-    """Return the file as it is."""
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
-def read_int(path: Path) -> int | None:
+def read_int(path: Path | str) -> int | None:
     """Return the decimal number in the file."""
     try:
         return int(read_text(path) or "")
@@ -39,7 +53,7 @@ def read_int(path: Path) -> int | None:
         return None
 
 
-def read_hex(path: Path) -> int | None:
+def read_hex(path: Path | str) -> int | None:
     """Return the number in the file, such as 0x10de."""
     try:
         return int(read_text(path) or "", 16)
@@ -47,21 +61,21 @@ def read_hex(path: Path) -> int | None:
         return None
 
 
-def read_list(path: Path) -> frozenset[int] | None:
+def read_list(path: Path | str) -> frozenset[int] | None:
     """Return the threads of a list such as "0-3,8"."""
     return _parsed(path, parse_list)
 
 
-def read_set(folder: Path, *names: str) -> frozenset[int] | None:
+def read_set(folder: Path | str, *names: str) -> frozenset[int] | None:
     """Return the threads in the first readable file: a list where the name ends so, else a mask."""
     for name in names:
-        threads = _parsed(folder / name, parse_list if name.endswith("list") else parse_mask)
+        threads = _parsed(f"{folder}/{name}", parse_list if name.endswith("list") else parse_mask)
         if threads is not None:
             return threads
     return None
 
 
-def _parsed(path: Path, parse: Callable[[str], frozenset[int]]) -> frozenset[int] | None:
+def _parsed(path: Path | str, parse: Callable[[str], frozenset[int]]) -> frozenset[int] | None:
     text = read_text(path)
     try:
         return None if text is None else parse(text)
@@ -69,6 +83,7 @@ def _parsed(path: Path, parse: Callable[[str], frozenset[int]]) -> frozenset[int
         return None
 
 
+@functools.lru_cache(maxsize=1024)  # siblings say the same
 def parse_list(text: str) -> frozenset[int]:
     """Return the threads of a list such as "0-3,8". Raises ValueError."""
     threads: set[int] = set()
@@ -94,6 +109,7 @@ def format_list(threads: Iterable[int]) -> str:
     return ",".join(f"{a}-{b}" if a < b else f"{a}" for a, b in ranges)
 
 
+@functools.lru_cache(maxsize=1024)
 def parse_mask(text: str) -> frozenset[int]:
     """Return the threads of a mask such as "00000001,0000000f". Raises ValueError."""
     digits = text.replace(",", "")
@@ -103,13 +119,13 @@ def parse_mask(text: str) -> frozenset[int]:
     return frozenset(bit for bit in range(bits.bit_length()) if bits >> bit & 1)
 
 
-def numbered(folder: Path, prefix: str) -> list[int]:
+def numbered(folder: Path | str, prefix: str) -> list[int]:
     """Return the numbers N of the entries prefixN, in order."""
     names = (name for name in entries(folder) if re.fullmatch(prefix + r"\d+", name))
     return sorted(int(name[len(prefix) :]) for name in names)
 
 
-def entries(folder: Path) -> list[str]:
+def entries(folder: Path | str) -> list[str]:
     """Return the names in the folder, in order; none where it is not there."""
     try:
         return sorted(os.listdir(folder))

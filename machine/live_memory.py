@@ -18,6 +18,8 @@ from machine.linux import read_text
 from machine.model import Missing
 
 _RESOURCES = ("cpu", "memory", "io")
+_NAMES = "MemTotal|MemAvailable|SwapTotal|SwapFree"
+_KIB = re.compile(rf"^({_NAMES}): +(\d+) kB$", re.MULTILINE)
 _NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall information)."
 _HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
 
@@ -46,9 +48,7 @@ class MemorySampler:
 
     def sample(self, now_s: float) -> MemorySample:
         """Return the memory in use."""
-        import psutil
-
-        memory, swap = psutil.virtual_memory(), psutil.swap_memory()
+        total, available, swap_total, swap_used = _read_memory(self._root)
         waited = {resource: self._waited_us(resource) for resource in _RESOURCES}
         passed_us = (now_s - self._before_s) * 1e6
         pressures = {}
@@ -60,11 +60,11 @@ class MemorySampler:
         self._before = {name: value for name, value in waited.items() if value is not None}
         self._before_s = now_s
         return MemorySample(
-            total_bytes=memory.total,
-            available_bytes=memory.available,
-            used_bytes=memory.total - memory.available,
-            swap_total_bytes=swap.total,
-            swap_used_bytes=swap.used,
+            total_bytes=total,
+            available_bytes=available,
+            used_bytes=total - available,
+            swap_total_bytes=swap_total,
+            swap_used_bytes=swap_used,
             **pressures,
         )
 
@@ -85,3 +85,19 @@ class MemorySampler:
         text = read_text(self._root / f"proc/pressure/{resource}") or ""
         match = re.search(r"^some .*total=(\d+)", text, re.MULTILINE)
         return int(match[1]) if match else None
+
+
+def _read_memory(root: Path) -> tuple[int, int, int, int]:
+    """Return the bytes of memory in all and available, of swap in all and in use.
+
+    Read here where it can be: psutil reads three files for it, and this is asked all the time.
+    """
+    text = read_text(root / "proc/meminfo") or ""
+    found = {name: int(kib) * 1024 for name, kib in _KIB.findall(text)}
+    if len(found) == _NAMES.count("|") + 1:
+        swap_used = found["SwapTotal"] - found["SwapFree"]
+        return found["MemTotal"], found["MemAvailable"], found["SwapTotal"], swap_used
+    import psutil
+
+    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
+    return memory.total, memory.available, swap.total, swap.used

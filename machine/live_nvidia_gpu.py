@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
-from machine import nvml
+from machine import nvlink, nvml
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpu_samples import NEEDS_TWO, ClockReason, Processes, Rates, Severity, lack_all
 from machine.nvml import Nvml
@@ -46,6 +46,11 @@ LOST = Reason(
     "The GPU has fallen off the bus while it was being watched.",
     "Restart the machine. If it happens again: sudo dmesg | grep Xid",
 )
+_WAITS = Reason(
+    "This driver counts no PCIe traffic, and measuring it takes time: the GPUs take turns.",
+    "Wait for its turn.",
+)
+_NO_NVLINK = Reason("This GPU has no NVLinks.", "There is nothing to look at.")
 _UNCOUNTED = Reason(
     "Here, the driver does not count memory by process.", "nvidia-smi, on the machine itself."
 )
@@ -65,8 +70,10 @@ class NvidiaGpu:
         self._throughput = Facts()
         self.throughput_s = -math.inf
         self.needs_throughput = False
+        self._has_nvlinks = True
         self._lost: Reason | None = handle if isinstance(handle, Reason) else None
         if self._lost is None:
+            self._has_nvlinks = nvlink.has_links(library, handle)
             self._mig.ask("mig", "", lambda: self._ask("MigMode")[0])
 
     def sample(self, now_s: float, processes: Processes) -> Facts:
@@ -181,6 +188,9 @@ class NvidiaGpu:
             ("pcie_sent_bytes_per_s", _PCIE_SENT, 0, 1),
             ("pcie_received_bytes_per_s", _PCIE_RECEIVED, 0, 1),
         ):
+            if name.startswith("nvlink") and not self._has_nvlinks:
+                gpu.lack(name, _NO_NVLINK)  # its counters may say 0 all the same
+                continue
             try:
                 count = self._library.field(self._handle, field, scope) * unit_bytes
                 gpu.ask(name, "", partial(self._rates.per_s, name, now_s, count))
@@ -191,7 +201,7 @@ class NvidiaGpu:
                 elif name in self._throughput.values:
                     gpu.keep(name, self._throughput.values[name], "")
                 else:
-                    gpu.lack(name, self._throughput.missing.get(name, NEEDS_TWO))
+                    gpu.lack(name, self._throughput.missing.get(name, _WAITS))
                 self.needs_throughput |= name.startswith("pcie")
 
     def _processes(self, gpu: Facts, processes: Processes) -> Any:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from machine.linux import numbered, read_int, read_text
+from machine.linux import CPU, numbered, read_int, read_text
 from machine.model import Missing
-from machine.topology import CPU
 
 _CLOCKS_EVERY_S = 1.0  # some drivers wake every core to ask it
 _UNKNOWN = {

@@ -9,19 +9,21 @@ from typing import TypeVar
 from machine import cgroups, peaks
 from machine.linux import fields, kibibytes, numbered, read_set, read_text
 from machine.model import Memory, MemoryModule, NumaNode
-from machine.modules import read_channels, read_modules
+from machine.modules import is_locked, read_channels, read_modules
 from machine.notes import Notes
 
 T = TypeVar("T")
 
 _NODES = "sys/devices/system/node"
 _LACKING = {
-    "modules": "Only root may read the firmware's table of memory modules, and there is no copy "
-    "that udev keeps for all; most virtual machines have no such table.",
+    "modules": "The firmware shows no table of memory modules; most virtual machines have none.",
     "channels": "Neither the watch for memory errors (EDAC) nor the names of the slots tell which "
     "modules share a channel.",
     "peak_bytes_per_s": peaks.NO_DRAM,
 }
+_ONLY_ROOT = (
+    "Only root may read the firmware's table of memory modules, and udev keeps no copy for all."
+)
 _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
 
 
@@ -47,7 +49,13 @@ def read_memory(root: Path, notes: Notes) -> Memory:
             why="There is no /proc/meminfo.",
             how="grep MemTotal /proc/meminfo",
         ),
-        modules=_keep("modules", modules, modules_source, notes),
+        modules=notes.keep(
+            "memory.modules",
+            modules,
+            modules_source,
+            why=_ONLY_ROOT if is_locked(root) else _LACKING["modules"],
+            how=_HOW,
+        ),
         channels=_keep("channels", channels, channels_source, notes),
         peak_bytes_per_s=_keep(
             "peak_bytes_per_s",
@@ -58,10 +66,10 @@ def read_memory(root: Path, notes: Notes) -> Memory:
     )
 
 
-def lack_modules(notes: Notes) -> None:
-    """Note what is read on Linux only."""
+def lack_modules(notes: Notes, *, why: str, how: str) -> None:
+    """Note that nothing is known of modules, where another system does not tell it."""
     for name in _LACKING:
-        _keep(name, None, "", notes)
+        notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def _keep(name: str, value: T, source: str, notes: Notes) -> T:

@@ -198,6 +198,12 @@ def is_virtual(machine: Machine) -> bool:
     return machine.virtualization not in (None, "none")
 
 
+def is_hidden(machine: Machine, path: str) -> bool:
+    """Is what stands at `path` not known because this is a virtual machine? Its reason says so."""
+    missing = missing_of(machine, path)
+    return is_virtual(machine) and missing is not None and "virtual" in missing.why.lower()
+
+
 def usable_threads(machine: Machine) -> list[Thread]:
     """Return the threads that this process may run on."""
     return [thread for thread in machine.cpu.threads_list if thread.usable]

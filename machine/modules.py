@@ -77,6 +77,11 @@ def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
     return _named_channels(filled), "the names of the slots"
 
 
+def is_locked(root: Path) -> bool:
+    """Is there a table that we may not read?"""
+    return (root / _TABLE).exists() and read_bytes(root / _TABLE) is None
+
+
 def _from_udev(path: Path) -> list[Slot]:
     """Return the slots of lines such as E:MEMORY_DEVICE_0_SIZE=17179869184."""
     devices: dict[int, dict[str, str]] = {}

@@ -72,6 +72,18 @@ def is_up(link: NvLink) -> bool:
     return link.state in ("active", "sleep")
 
 
+def has_links(library: Nvml, gpu: Any) -> bool:
+    """Has the GPU NVLinks? Also True where the driver does not say."""
+    try:
+        return library.field(gpu, _LINK_COUNT) > 0
+    except Unanswered:  # a driver that does not count them
+        try:
+            library.ask("nvmlDeviceGetNvLinkState", gpu, 0)
+        except Unanswered as error:
+            return not is_refusal(error.reason)
+        return True
+
+
 def _links(library: Nvml, gpu: Any, major: int, facts: Facts) -> tuple[NvLink, ...]:
     """Return the links, () for a GPU that has none. Raises Unanswered where that is unknown.
 

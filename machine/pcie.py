@@ -65,7 +65,8 @@ def bytes_per_s(number: int | None, lanes: int | None) -> float | None:
 def formula(number: int, lanes: int) -> str:
     """Return how `bytes_per_s` came about."""
     speed, data, coded = _GENERATIONS[number]
-    return f"{speed:g}e9 transfers/s × {lanes} lanes × {data}/{coded} (line coding) / 8 bits"
+    counted = "1 lane" if lanes == 1 else f"{lanes} lanes"
+    return f"{speed:g}e9 transfers/s × {counted} × {data}/{coded} (line coding) / 8 bits"
 
 
 def able(link: Link) -> tuple[int | None, int | None]:

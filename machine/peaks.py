@@ -100,9 +100,10 @@ def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | N
     if not channels or not speeds or len(speeds) < len(filled) or len(bits) > 1:
         return None
     width = next(iter(bits)) or 64  # of every module since SDRAM
+    counted = "1 channel" if channels == 1 else f"{channels} channels"
     return Ceiling(
         value=channels * min(speeds) * width / 8,
-        formula=f"channels: {channels} × {min(speeds) / 1e6:g}e6 transfers/s × {width} bits / 8",
+        formula=f"{counted} × {min(speeds) / 1e6:g}e6 transfers/s × {width} bits / 8",
         source=_JEDEC,
     )
 
@@ -134,7 +135,7 @@ def nvlink(pair: GpuLink, gpu: Gpu | None) -> Ceiling | None:
         return None
     return Ceiling(
         value=pair.nvlinks * each,
-        formula=f"{pair.nvlinks} links × {each:g} bytes/s",
+        formula=f"{pair.nvlinks} links × {each / 1e9:g}e9 bytes/s",
         source=NVIDIA_PAPERS,
     )
 
@@ -154,7 +155,7 @@ def _gpu_ceilings(gpu: Gpu) -> Iterator[tuple[str, Ceiling]]:
             "memory",
             Ceiling(
                 value=_TWICE * hertz * bits / 8,
-                formula=f"2 × {hertz:g} Hz × {bits} bits / 8",
+                formula=f"2 × {hertz / 1e6:g}e6 Hz × {bits} bits / 8",
                 source="double data rate; clock and width from NVIDIA's driver",
             ),
         )
@@ -174,7 +175,7 @@ def _arithmetic(precision: str, per_cycle: int, sms: int, hertz: float, which: s
     return Ceiling(
         value=sms * per_cycle * hertz,
         unit="op_per_s" if precision == "int8" else "flop_per_s",
-        formula=f"{sms} SMs × {per_cycle} a cycle × {hertz:g} Hz ({which})",
+        formula=f"{sms} SMs × {per_cycle} a cycle × {hertz / 1e6:g}e6 Hz ({which})",
         source=NVIDIA_PAPERS,
     )
 

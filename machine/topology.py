@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
-from itertools import pairwise
 from pathlib import Path
 
-from machine.linux import format_list, numbered, read_int, read_list, read_set, read_text
-from machine.model import CoreKind, NumaNode, Thread
+from machine.core_kinds import read_kinds
+from machine.linux import CPU, format_list, numbered, read_int, read_list, read_set, read_text
+from machine.model import Cache, NumaNode, Thread
 from machine.notes import Notes
-
-CPU = "sys/devices/system/cpu"
 
 _PACKAGE_SETS = ("package_cpus_list", "core_siblings_list", "package_cpus", "core_siblings")
 _DIE_SETS = ("die_cpus_list", "die_cpus")
 _CLUSTER_SETS = ("cluster_cpus_list", "cluster_cpus")
 _CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
 _NO_ID = (None, -1, 65535)  # the kernel's words for "there is none"; then the set means nothing
-
-_KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (
-    ("cpu_core", "performance"),
-    ("cpu_atom", "efficiency"),
-    ("cpu_lowpower", "low-power"),
-)
-_ONE_KIND = 0.9  # cores of one kind differ a little too, favoured ones by some percent
 
 _FIELDS = {  # where it is read, and why it may not be there
     "package": (
@@ -77,6 +68,7 @@ def read_thread_list(
     usable: frozenset[int],
     numa: tuple[NumaNode, ...],
     notes: Notes,
+    caches: tuple[Cache, ...] = (),
 ) -> tuple[Thread, ...]:
     """Return all threads in order. The kernel keeps nothing about those that are offline."""
     ids = sorted(online)
@@ -89,7 +81,7 @@ def read_thread_list(
     sets = {n: read_set(folders[n], *_CORE_SETS) for n in ids}
     cores = _number({n: None if sets[n] is None else (sets[n], core_ids[n]) for n in ids})
     nodes = {n: node.id for node in numa for n in node.threads}
-    kinds = _read_kinds(root, ids, notes)
+    kinds = read_kinds(root, cores, caches, notes)
     threads = tuple(
         Thread(
             id=n,
@@ -120,38 +112,6 @@ def _number(keys: Mapping[int, Hashable]) -> dict[int, int | None]:
         thread: None if key is None else numbers.setdefault(key, len(numbers))
         for thread, key in keys.items()
     }
-
-
-def _read_kinds(root: Path, ids: list[int], notes: Notes) -> dict[int, CoreKind]:
-    what, how = "cpu.threads_list[*].kind", "Look the model up in the maker's data sheet."
-    kinds: dict[int, CoreKind] = {}
-    for name, kind in _KIND_FOLDERS:
-        for thread in read_list(root / "sys/devices" / name / "cpus") or ():
-            kinds[thread] = kind
-    if kinds:
-        notes.sources[what] = "/sys/devices/cpu_core/cpus, cpu_atom/cpus, cpu_lowpower/cpus"
-        if not kinds.keys() >= set(ids):
-            notes.lack(what, why="The kernel names the kind of some cores only.", how=how)
-        return kinds
-    read = {n: read_int(root / CPU / f"cpu{n}/cpu_capacity") for n in ids}
-    capacities = {n: capacity for n, capacity in read.items() if capacity}
-    steps = [
-        high for low, high in pairwise(sorted(set(capacities.values()))) if low < _ONE_KIND * high
-    ]
-    if len(steps) == 1:
-        notes.sources[what] = f"/{CPU}/cpu*/cpu_capacity"
-        return {
-            n: "performance" if capacity >= steps[0] else "efficiency"
-            for n, capacity in capacities.items()
-        }
-    if steps:
-        why = f"There are cores of {len(steps) + 1} capacities, more than there are names for."
-    elif capacities:
-        why = "All cores have about the same capacity: they are of one kind."
-    else:
-        why = "The kernel does not tell kinds of cores apart here; most machines have only one."
-    notes.lack(what, why=why, how=how)
-    return {}
 
 
 def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:

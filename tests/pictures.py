@@ -1,7 +1,8 @@
 """Pictures of every place and state of the real window, to be looked at: nothing is asserted.
 
 `python -m tests.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [NAME ...]`; the
-README's pictures are made by it too. Without a data folder some quick runs are made first.
+README's pictures are made by it too. Without a data folder some quick runs are made first; one with
+an empty `runs` shows the window as it is at first.
 """
 
 from __future__ import annotations
@@ -13,23 +14,29 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEventLoop, QPoint, QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QMenu
 
 from app.context import Context
+from app.window.crash import report
 from app.window.session import Session
 from app.window.settings import Settings
 from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.window import Window
 from experiments.engine.lock import FOLDER_VARIABLE
 from widgets import theme as themes
+from widgets.about import About
+from widgets.doctor.page import DoctorPage
 from widgets.look import Look
 from widgets.overlay import Overlay
+from widgets.plots.plot import Plot
+from widgets.trouble import CrashDialog
 
 RUNS_FIRST = (
     ("gil-threads", "--quick"),
@@ -56,7 +63,8 @@ class Tour:
         """Write the picture of what is shown now."""
         wait_s(0.3)
         path = self._folder / f"{name}{self._suffix}.png"
-        self.window.grab().save(str(path))
+        in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        (in_front or self.window).grab().save(str(path))
         print(path)  # noqa: T201
 
     def show_map(self) -> None:
@@ -68,6 +76,10 @@ class Tour:
 
     def show_catalogue(self) -> None:
         self.window.go(Target(EXPERIMENTS))
+
+    def show_catalogue_none(self) -> None:
+        self.show_catalogue()
+        self.window.place._catalogue._bar._search.setText("nothing is called this")
 
     def show_page_last(self) -> None:
         self.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
@@ -115,9 +127,58 @@ class Tour:
         self.session.go(EXPERIMENTS, run=run.path)
         wait_s(1.5)
 
+    def show_page_replay(self) -> None:
+        self.window.place._page._actions.replay.trigger()
+        wait_s(2.0)
+
+    def show_page_menu(self) -> None:
+        self.window.findChild(Plot).menu().popup(QPoint(0, 0))
+
+    def show_page_compare(self) -> None:
+        self.window.place._page._actions.compare.trigger()
+
     def show_runs(self) -> None:
         self.window.go(Target(RUNS))
         wait_s(0.5)
+
+    def show_runs_menu(self) -> None:
+        self.window.place.actions_.menu(self.window).popup(QPoint(0, 0))
+
+    def show_runs_several(self) -> None:
+        self.window.place.table.selectAll()
+
+    def show_runs_deleted(self) -> None:
+        self.window.place.table.select([self.session.runs[0].path.name])
+        self.window.place.actions_.delete.trigger()
+        wait_s(0.5)
+
+    def show_runs_bin(self) -> None:
+        self.window.place.actions_.restore.trigger()
+        wait_s(0.5)
+
+    def show_runs_pair(self) -> None:
+        self.window.place.actions_.undo.trigger()
+        wait_s(0.5)
+        self.window.place.actions_.compare_with.trigger()
+
+    def show_runs_none(self) -> None:
+        self.window.place.pairing.leave()
+        self.window.place.page.search.setText("nothing is called this")
+
+    def show_import_one(self) -> None:
+        self.window.place.page.show_all()
+        self.window.place.sheets.look_into([self.session.runs[0].path])
+        wait_s(0.5)
+
+    def show_import_several(self) -> None:
+        torn = self._folder / "torn.coreopsis.jsonl"
+        torn.write_bytes(self.session.runs[0].path.read_bytes()[:500])
+        self.window.place.sheets.look_into([torn, *(run.path for run in self.session.runs[:6])])
+        wait_s(0.5)
+        torn.unlink()
+
+    def show_bin(self) -> None:
+        self.window.place.sheets.ask_to_empty(1)
 
     def show_palette(self) -> None:
         self.window.actions_here.find()
@@ -130,6 +191,38 @@ class Tour:
 
     def show_about(self) -> None:
         self.window.actions_here.show_about()
+
+    def show_doctor(self) -> None:
+        self.window.actions_here.show_doctor()
+        wait_s(0.5)
+        self.until_examined()
+
+    def show_licences(self) -> None:
+        self.window.actions_here.show_about()
+        self.window.findChildren(About)[-1].show_page("licences")
+
+    def show_menu(self) -> None:
+        self.window.actions_here.show_menu()
+
+    def show_crash(self) -> None:
+        try:
+            raise RuntimeError("on purpose")
+        except RuntimeError:
+            text = report(traceback.format_exc(), lambda: {"place": self.window.place.name})
+        dialog = CrashDialog(text, self.session.words, self.window)
+        dialog.add(text)
+        dialog.open()
+
+    def show_closing(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="burst-random"))
+        wait_s(1)
+        self.do("F5")
+        until(lambda: self.session.runner.is_running)
+        self.window.close()
+
+    def until_examined(self) -> None:
+        page = self.window.findChild(DoctorPage)
+        until(page.copy_text.isEnabled)
 
     def do(self, what: str) -> None:
         """Do what the action with these keys, or these words, does."""
@@ -194,6 +287,10 @@ def main() -> None:
                 tour.take(name)
                 for sheet in window.findChildren(Overlay):
                     sheet.dismiss()
+                for menu in window.findChildren(QMenu):
+                    menu.close()
+                for dialog in window.findChildren(QDialog):
+                    dialog.accept()
         session.close()
         application.quit()
 

@@ -18,7 +18,7 @@ from widgets.look import Look
 from widgets.theme import STEP
 
 NARROW_PX = 520  # at zoom 1
-SIGNS = {"higher": "↑", "lower": "↓", "same": "=", "too_few": "?"}
+SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?"}
 HEADINGS = ("A", "B", "B / A")
 
 

@@ -1,10 +1,10 @@
-"""How does a button stand where its words have no room? With fewer, and all of them as a tip."""
+"""How do words stand where they have no room? Fewer of them, and all of them as a tip."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton
 
 LEAST_CHARACTERS = 12
 
@@ -49,3 +49,28 @@ class ElidedButton(QPushButton):
         edges = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self._words)
         room = self.width() - edges + 1  # widths of texts are rounded down
         self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+
+
+class ElidedLabel(QLabel):
+    """Plain words in one line; so many characters at least are seen."""
+
+    def __init__(self, role: str, *, least: int = LEAST_CHARACTERS) -> None:
+        super().__init__()
+        self._least = least
+        self.setProperty("role", role)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return room for a few letters."""
+        whole = self.sizeHint()
+        least = self.fontMetrics().averageCharWidth() * self._least
+        return whole.boundedTo(QSize(least, whole.height()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw as much as there is room for."""
+        room = self.contentsRect()
+        mode = Qt.TextElideMode.ElideRight
+        shown = self.fontMetrics().elidedText(self.text(), mode, room.width() + 1)
+        self.setToolTip("" if shown == self.text() else self.text())
+        with QPainter(self) as painter:
+            painter.drawText(room, self.alignment(), shown)

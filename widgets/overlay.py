@@ -67,6 +67,11 @@ class Overlay(QWidget):
         self.closed.emit()
         self.deleteLater()
 
+    def room_px(self) -> int:
+        """Return how wide the content will be."""
+        margins = self.content.contentsMargins()
+        return self._sheet_px() - margins.left() - margins.right()
+
     def add_head(self, title: str, close_text: str, look: Look) -> None:
         """Put a title with a close button on top of the content."""
         self.setAccessibleName(title)
@@ -122,8 +127,7 @@ class Overlay(QWidget):
     def _arrange(self) -> None:
         """Cover the window, and give the sheet its place."""
         self.setGeometry(QRect(0, 0, self._window.width(), self._window.height()))
-        zoom = self.font().pixelSize() / SIZES["text"]
-        width = min(round(self._width * zoom), self.width() - 2 * MARGIN)
+        width = self._sheet_px()
         height = self.sheet.sizeHint().height()
         if self.sheet.hasHeightForWidth():
             height = self.sheet.heightForWidth(width)
@@ -131,6 +135,10 @@ class Overlay(QWidget):
         above = self.height() // 9 if self._top else (self.height() - height) // 2
         above = min(above, self.height() - height - MARGIN)
         self.sheet.setGeometry((self.width() - width) // 2, above, width, height)
+
+    def _sheet_px(self) -> int:
+        zoom = self.font().pixelSize() / SIZES["text"]
+        return min(round(self._width * zoom), self._window.width() - 2 * MARGIN)
 
 
 def give_focus(widget: QWidget | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from experiments.words import Words
@@ -16,7 +17,7 @@ from widgets.scrolling import scrolling
 from widgets.segments import Segments
 from widgets.theme import STEP, ZOOMS
 
-WIDTH_PX = 720
+WIDTH_PX = 800
 
 
 class Shown(Protocol):
@@ -47,22 +48,21 @@ class SettingsDialog(Overlay):
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
-        self._words, self._look, self._zoom = words, look, 1.0
+        self._words = words
         self.add_head(words.say("settings.title"), words.say("overlay.close"), look)
         self.mode = self._segments("settings.mode", "mode", _modes(words))
         self.closing = self._segments("settings.closing", "closing", _closings(words))
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
-        self.smaller = button("−", clicked=lambda: self._zoom_by(-1))
-        self.smaller.setAccessibleName(words.say("settings.smaller"))
-        self.larger = button("+", clicked=lambda: self._zoom_by(1))
-        self.larger.setAccessibleName(words.say("settings.larger"))
-        self.percent = label("", "number")
-        self.percent.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.percent.setMinimumWidth(14 * STEP)
+        # One click for each size: a button for the next step would slip from under the mouse.
+        self.zoom = Segments(_zooms(words), name=words.say("settings.zoom"))
+        self.zoom.chosen.connect(lambda zoom: self.changed.emit({"zoom": float(zoom)}))
         self.folder = label("", "small", wrap=True)
         self.folder.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        opener = button(words.say("settings.open_folder"), clicked=self.folder_wanted.emit)
+        self.opener = button(words.say("settings.open_folder"), clicked=self.folder_wanted.emit)
+        self.copier = button(words.say("settings.copy_folder"), clicked=self._copy_folder)
+        self.not_opened = label("", "attention", wrap=True)
+        self.not_opened.hide()
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8 * STEP)
         self._grid.setVerticalSpacing(5 * STEP)
@@ -71,10 +71,11 @@ class SettingsDialog(Overlay):
         content.setLayout(self._grid)
         self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
         self._add(words.say("settings.mode"), self.mode)
-        self._add(words.say("settings.zoom"), row(self.smaller, self.percent, self.larger, None))
+        self._add(words.say("settings.zoom"), self.zoom)
         self._add(words.say("settings.letters"), self.letters)
         self._add(words.say("settings.closing"), self.closing)
-        self._add(words.say("settings.folder"), column(self.folder, row(opener, None)))
+        buttons = row(self.opener, self.copier, None)
+        self._add(words.say("settings.folder"), column(self.folder, buttons, self.not_opened))
         area = scrolling(content, words.say("settings.title"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
         self.content.addWidget(area, 1)
@@ -85,7 +86,12 @@ class SettingsDialog(Overlay):
         self.closing.choose(settings.closing)
         self.letters.setChecked(settings.letters)
         self.folder.setText(folder)
-        self._show_zoom(settings.zoom)
+        self.zoom.choose(str(min(ZOOMS, key=lambda zoom: abs(zoom - settings.zoom))))
+
+    def tell_not_opened(self) -> None:
+        """Say that the folder could not be shown; its path can be copied."""
+        self.not_opened.setText(self._words.say("settings.not_opened"))
+        self.not_opened.show()
 
     def _segments(self, key: str, setting: str, choices: list[tuple[str, str]]) -> Segments:
         segments = Segments(choices, name=self._words.say(key))
@@ -101,16 +107,14 @@ class SettingsDialog(Overlay):
         else:
             self._grid.addWidget(control, place, 1, Qt.AlignmentFlag.AlignVCenter)
 
-    def _zoom_by(self, steps: int) -> None:
-        nearest = min(range(len(ZOOMS)), key=lambda place: abs(ZOOMS[place] - self._zoom))
-        zoom = ZOOMS[min(max(nearest + steps, 0), len(ZOOMS) - 1)]
-        if zoom != self._zoom:  # at the end a button stays: without it the focus would jump
-            self._show_zoom(zoom)
-            self.changed.emit({"zoom": zoom})
+    def _copy_folder(self) -> None:
+        QGuiApplication.clipboard().setText(self.folder.text())
+        self.copier.setText(self._words.say("settings.folder_copied"))
 
-    def _show_zoom(self, zoom: float) -> None:
-        self._zoom = zoom
-        self.percent.setText(self._words.say("settings.percent", {"percent": round(zoom * 100)}))
+
+def _zooms(words: Words) -> list[tuple[str, str]]:
+    say = words.say
+    return [(str(zoom), say("settings.percent", {"percent": round(100 * zoom)})) for zoom in ZOOMS]
 
 
 def _modes(words: Words) -> list[tuple[str, str]]:

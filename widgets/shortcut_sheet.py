@@ -17,6 +17,7 @@ from widgets.scrolling import scrolling
 from widgets.theme import STEP
 
 WIDTH_PX, NARROW_PX = 860, 460  # with groups for two columns, and for one
+KEY_PLACE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 COLUMN_PX = 340  # at zoom 1; narrower than two of them is one column
 
 
@@ -100,7 +101,7 @@ def _group(group: Group) -> QWidget:
     grid.addWidget(label(group.title, "soft"), 0, 0, 1, 2)
     for place, (keys, text) in enumerate(group.keys, start=1):
         grid.addWidget(label(text, wrap=True), place, 0)
-        grid.addWidget(label(keys, "key"), place, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(label(keys, "key"), place, 1, KEY_PLACE)
     return widget
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel
 
 from experiments.words import Words
-from widgets.basics import button, label, row
-from widgets.elided import ElidedButton
+from widgets.basics import button, row
+from widgets.elided import ElidedButton, ElidedLabel
 from widgets.theme import STEP
 
-MACHINE_CHARACTERS = 44
+MACHINE_CHARACTERS = 24  # at least, where room is short
 
 
 class StatusLine(QFrame):
@@ -22,8 +22,8 @@ class StatusLine(QFrame):
     def __init__(self, words: Words) -> None:
         super().__init__()
         self.setProperty("role", "status")
-        self._machine, self._load, self._power = (_words() for _ in range(3))
-        self._right = _words()
+        self._machine = ElidedLabel("soft", least=MACHINE_CHARACTERS)
+        self._load, self._power, self._right = (ElidedLabel("soft") for _ in range(3))
         self._run = ElidedButton("small-link")
         self._run.clicked.connect(lambda _checked=False: self.run_wanted.emit())
         self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
@@ -41,13 +41,6 @@ class StatusLine(QFrame):
     def show_machine(self, text: str) -> None:
         """Say which machine this is."""
         self._machine.setText(text)
-        self._machine.setMinimumWidth(
-            min(
-                self._machine.sizeHint().width(),
-                self._machine.fontMetrics().averageCharWidth() * MACHINE_CHARACTERS,
-            )
-        )
-        self._machine.setToolTip(text)
 
     def show_load(self, text: str) -> None:
         """Say whether the machine is quiet."""
@@ -57,21 +50,17 @@ class StatusLine(QFrame):
         """Say what it runs on, where that matters."""
         _set(self._power, text)
 
-    def show_run(self, text: str) -> None:
-        """Say what runs; nothing if `text` is empty."""
+    def show_run(self, text: str, stops: str = "") -> None:
+        """Say what runs, and what its button `stops`; nothing if `text` is empty."""
         self._run.say(text)
+        self._stop.setToolTip(stops)
+        self._stop.setAccessibleDescription(stops)
         self._run.setVisible(bool(text))
         self._stop.setVisible(bool(text))
 
     def show_place(self, text: str) -> None:
         """Say what the place has to say."""
         _set(self._right, text)
-
-
-def _words() -> QLabel:
-    made = label("", "soft")
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
-    return made
 
 
 def _set(words: QLabel, text: str) -> None:

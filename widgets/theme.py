@@ -308,11 +308,16 @@ def _style_sheet(theme: Theme) -> str:
     QFrame[role="notice"] {{
         background: {theme.panel}; border: 1px solid {theme.soft}; border-radius: 10px;
     }}
-    QFrame[role="trouble-attention"], QFrame[role="trouble-fault"] {{
+    QFrame[role="trouble-attention"], QFrame[role="trouble-fault"],
+    QFrame[role="trouble-good"], QFrame[role="trouble-plain"] {{
         background: {theme.panel}; border: 1px solid {theme.line}; border-radius: 10px;
     }}
     QFrame[role="trouble-attention"] {{ border-left: 4px solid {theme.attention}; }}
     QFrame[role="trouble-fault"] {{ border-left: 4px solid {theme.fault}; }}
+    QFrame[role="trouble-good"] {{ border-left: 4px solid {theme.good}; }}
+    QFrame[role="command"] {{
+        background: {theme.ground}; border: 1px solid {theme.line}; border-radius: 6px;
+    }}
     QLineEdit[role="chip-search"] {{
         border-radius: {round(9 * theme.zoom)}px; padding: 1px {2 * STEP}px;
         font-size: {theme.px("note")}px;
@@ -353,18 +358,21 @@ def _style_sheet(theme: Theme) -> str:
     QRadioButton[role="segment"]:checked:disabled {{
         background: transparent; color: {theme.soft}; border-color: {theme.soft};
     }}
-    QMenu::item:disabled {{ color: {theme.soft}; }}
-    QMenu[role="choices"] {{
+    QMenu {{
         background: {theme.panel}; border: 1px solid {theme.line}; padding: {STEP}px;
     }}
-    QMenu[role="choices"]::item {{
+    QMenu::item {{
         border-radius: 6px; padding: {STEP}px {4 * STEP}px {STEP}px {6 * STEP}px;
     }}
-    QMenu[role="choices"]::item:selected {{
+    QMenu::item:selected {{
         background: {theme.accent_wash}; color: {theme.accent_word};
     }}
-    QMenu[role="choices"]::indicator {{ width: {2 * STEP}px; left: {2 * STEP}px; }}
-    QMenu[role="choices"]::indicator:checked {{
+    QMenu::item:disabled {{ color: {theme.soft}; }}
+    QMenu::separator {{
+        background: {theme.line}; height: 1px; margin: {STEP}px {2 * STEP}px;
+    }}
+    QMenu::indicator {{ width: {2 * STEP}px; left: {2 * STEP}px; }}
+    QMenu::indicator:checked {{
         background: {theme.accent}; width: 6px; height: 6px; border-radius: 3px;
     }}
     QAbstractScrollArea::corner {{ background: transparent; border: none; }}

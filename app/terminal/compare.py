@@ -34,7 +34,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     console.print(f"B  {_name(b)}")
     if compared.params:
         names = ", ".join(_differences(experiment, compared))
-        console.print(words.say("terminal.not_comparable_params", {"names": names}))
+        is_one = len(compared.params) == 1
+        key = "terminal.one_param_differs" if is_one else "terminal.not_comparable_params"
+        console.print(words.say(key, {"names": names}))
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     for heading in ("A", "B", "B / A"):

@@ -1,8 +1,8 @@
-"""How are devices told on the page of `coreopsis inspect`: PCIe, disks, networks, ceilings?"""
+"""How are devices told on the page of `coreopsis inspect`: PCIe, disks, networks?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from experiments.units import show
 from machine import pcie
@@ -17,18 +17,18 @@ _NVSWITCH = 0x0680
 
 
 def device_lines(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Yield label and text of each line."""
-    for device in machine.pci:
-        if matters(device):
-            yield "pcie", pci_line(machine, device)
+    """Yield label and text of each line; what is alike shares one."""
+    cards = [device for device in machine.pci if matters(device)]
+    for text, names in _alike((device.address, pci_line(machine, device)) for device in cards):
+        yield "pcie", f"{_counted(names)}{text}, at {', '.join(names)}"
     shares = sum(device.is_virtual_function for device in machine.pci)
     if shares:
         yield "", f"and {shares} virtual function{'s' * (shares > 1)}: shares of these cards"
-    for disk in machine.storage:
-        yield "disk", disk_line(disk)
-    for interface in machine.network:
-        yield "network", network_line(interface)
-    yield from ceiling_lines(machine)
+    yield from _shared_lines(machine, cards)
+    for text, names in _alike((disk.name, disk_line(disk)) for disk in machine.storage):
+        yield "disk", _with_names(names, text)
+    for text, names in _alike((net.name, network_line(net)) for net in machine.network):
+        yield "network", _with_names(names, text)
 
 
 def matters(device: PciDevice) -> bool:
@@ -41,55 +41,66 @@ def matters(device: PciDevice) -> bool:
 
 
 def pci_line(machine: Machine, device: PciDevice) -> str:
-    """Return name, address, link, and what of the way to it is narrower or shared."""
-    parts = [f"{device.name or 'unknown device'} at {device.address}"]
+    """Return name, link, and the hop on the way to it that is narrower."""
+    name = device.name or "unknown device"
     if device.link is None:
-        return f"{parts[0]}, link not known"
-    parts.append(link_text(device.link))
+        return f"{name}, link not known"
+    parts = [name, link_text(device.link)]
     peak = pcie.peak_bytes_per_s(machine, device.address)
     if peak:
         parts.append(f"at most {show(peak, 'bytes/s')}")
     hop = pcie.limiting_hop(machine, device.address)
     if hop and hop.link and hop.link.peak_bytes_per_s != device.link.peak_bytes_per_s:
-        able = _lanes(*pcie.able(hop.link))
+        able = lanes_text(*pcie.able(hop.link))
         parts.append(f"limited by {hop.name or 'a bridge'} at {hop.address} ({able})")
-    shared = pcie.shared_hop(machine, device.address)
-    if shared:
-        parts.append(f"sharing the link of {shared.hop.address} with {', '.join(shared.others)}")
     return ", ".join(parts)
+
+
+def _shared_lines(machine: Machine, cards: Iterable[PciDevice]) -> Iterator[tuple[str, str]]:
+    """Yield each hop that several cards share, and who they are."""
+    told: set[str] = set()
+    for card in cards:
+        shared = pcie.shared_hop(machine, card.address)
+        if shared and shared.hop.address not in told and shared.hop.link:
+            hop = shared.hop
+            told.add(hop.address)
+            peak = hop.link.peak_bytes_per_s if hop.link else None
+            rate = f", {show(peak, 'bytes/s')}" if peak else ""
+            users = ", ".join(sorted((card.address, *shared.others)))
+            yield "shared", f"{hop.name or 'a bridge'} at {hop.address}{rate}, by {users}"
 
 
 def link_text(link: Link) -> str:
     """Return how the link runs now, and what card and slot could do."""
-    generation, width = pcie.able(link)
-    now, able = _lanes(link.generation, link.width), _lanes(generation, width)
-    if not able or (link.generation, link.width) == (generation, width):
-        text = now if not able or not width else f"{now} of ×{width}"
+    able = pcie.able(link)
+    now = lanes_text(link.generation, link.width)
+    best = lanes_text(able[0] or link.generation, able[1] or link.width) if any(able) else now
+    if now == best or not best:
+        text = now
     elif not now:
-        text = f"could be {able}"
+        text = f"could be {best}"
     else:
-        text = f"{now} now, could be {able} (links slow down when idle)"
-    card = _lanes(link.card_generation, link.card_width)
-    slot = _lanes(link.slot_generation, link.slot_width)
+        text = f"{now} now, could be {best} (links slow down when idle)"
+    card = lanes_text(link.card_generation, link.card_width)
+    slot = lanes_text(link.slot_generation, link.slot_width)
     if card and slot and card != slot:
         text += f" (card {card}, slot {slot})"
     return text
 
 
 def disk_line(disk: Disk) -> str:
-    """Return model, kind, size and what its link carries."""
+    """Return model, kind, size and what its link carries, whatever its name is."""
     size = show(disk.size_bytes, "bytes/s").removesuffix("/s") if disk.size_bytes else None
     peak = f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}" if disk.peak_bytes_per_s else None
-    name = f"{disk.name}: {disk.model}" if disk.model else disk.name
-    return ", ".join(text for text in (name, disk.kind, size, peak) if text)
+    return ", ".join(text for text in (disk.model, disk.kind, size, peak) if text)
 
 
 def network_line(interface: NetworkInterface) -> str:
-    """Return name, kind and how fast it runs, or that it is down."""
+    """Return kind and how fast it runs, or that it is down."""
     peak = interface.peak_bytes_per_s
     state = "down" if interface.is_up is False else "up" if interface.is_up else None
     rate = f"at most {show(peak, 'bytes/s')}" if peak else None
-    return ", ".join(text for text in (interface.name, interface.kind, state, rate) if text)
+    return ", ".join(text for text in (interface.kind, state, rate) if text)
 
 
 def modules_text(modules: tuple[MemoryModule, ...]) -> str | None:
@@ -105,24 +116,32 @@ def modules_text(modules: tuple[MemoryModule, ...]) -> str | None:
             )
             text = " ".join(word for word in words if word)
             kinds[text] = kinds.get(text, 0) + 1
-    return ", ".join(f"{count} × {text}" for text, count in kinds.items()) or None
+    told = ", ".join(f"{count} × {text}" for text, count in kinds.items())
+    filled = sum(kinds.values())
+    return (
+        f"{told} in {filled} of {len(modules)} slots" if 0 < filled < len(modules) else told or None
+    )
 
 
-def ceiling_lines(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Yield what GPUs and the links between them could do at best."""
-    units = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s", "op_per_s": "per_s"}
-    for index, ceilings in machine.peaks.get("gpus", {}).items():
-        told = [
-            f"{name.replace('_data_sheet', ' by its data sheet')} {show(entry[key], unit)}"
-            for name, entry in ceilings.items()
-            for key, unit in units.items()
-            if key in entry
-        ]
-        yield "at best", f"gpu {index}: {', '.join(told)}"
-    for pair, entry in machine.peaks.get("nvlink", {}).items():
-        yield "at best", f"NVLink {pair}: {show(entry['bytes_per_s'], 'bytes/s')} each way"
-
-
-def _lanes(generation: int | None, width: int | None) -> str:
+def lanes_text(generation: int | None, width: int | None) -> str:
+    """Return generation and width of a link, as far as they are known."""
     lanes = f"×{width}" if width else ""
     return " ".join(text for text in (f"Gen{generation}" if generation else "", lanes) if text)
+
+
+def _alike(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each different text with the names of all it is told of, in the order of the first."""
+    names: dict[str, list[str]] = {}
+    for name, text in told:
+        names.setdefault(text, []).append(name)
+    yield from names.items()
+
+
+def _counted(names: Sequence[str]) -> str:
+    return f"{len(names)} × " if len(names) > 1 else ""
+
+
+def _with_names(names: Sequence[str], text: str) -> str:
+    """Return the first and the last name, and what all of them are."""
+    shown = ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
+    return f"{shown}: {_counted(names)}{text}" if text else shown

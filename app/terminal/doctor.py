@@ -12,32 +12,30 @@ wrong, else the first to look at. Commands are typed in order, or are pages to b
 
 from __future__ import annotations
 
-import json
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
+from app.doctor_report import INDENT, MARKS, headline, json_text, sentence, title
 from experiments.problems import Trouble
 from experiments.words import Words
-from machine.doctor.diagnosis import Diagnosis, Step, diagnose, to_json
+from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.doctor.gather import gather
 from machine.doctor.torch_probe import BadPython, find_python
 from machine.doctor.verdicts import State
 
-_MARKS = {
-    State.OK: ("✓", "green"),
-    State.LOOK: ("!", "yellow"),
-    State.WRONG: ("✗", "red"),
-    State.UNKNOWN: ("?", "yellow"),
-    State.NOT_REACHED: ("·", "dim"),
+_STYLES = {
+    State.OK: "green",
+    State.LOOK: "yellow",
+    State.WRONG: "red",
+    State.UNKNOWN: "yellow",
+    State.NOT_REACHED: "dim",
 }
 _CODES = {State.WRONG: ExitCode.FAILED, State.LOOK: ExitCode.LOOK}
-_INDENT = "    "
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -53,20 +51,10 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.errors.print(said, style="dim")
     diagnosis = diagnose(gather(python=python))
     if options.json:
-        told = json.dumps(as_json(diagnosis, context.words), indent=1, ensure_ascii=False)
-        context.console.out(told, highlight=False)
+        context.console.out(json_text(diagnosis, context.words), highlight=False)
     else:
         show(context.console, diagnosis, context.words)
     return _CODES.get(diagnosis.state, ExitCode.DONE)
-
-
-def as_json(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Return the diagnosis with its sentences."""
-    told = to_json(diagnosis)
-    told["headline"] = headline(diagnosis, words)
-    for step, found in zip(told["steps"], diagnosis.steps, strict=True):
-        step["text"] = sentence(found, words)
-    return told
 
 
 def show(console: Console, diagnosis: Diagnosis, words: Words) -> None:
@@ -75,7 +63,6 @@ def show(console: Console, diagnosis: Diagnosis, words: Words) -> None:
     console.print()
     width = max((len(title(step.step, words)) for step in diagnosis.steps), default=0)
     for step in diagnosis.steps:
-        mark, style = _MARKS[step.state]
         is_plain = step.state in (State.OK, State.NOT_REACHED)
         row = Table.grid(padding=(0, 1))
         row.add_column(no_wrap=True)
@@ -83,38 +70,10 @@ def show(console: Console, diagnosis: Diagnosis, words: Words) -> None:
         row.add_column()
         name = Text(title(step.step, words), style="dim" if is_plain else "bold")
         text = Text(sentence(step, words), style="dim" if step.state is State.NOT_REACHED else "")
-        row.add_row(Text(mark, style=style), name, text)
+        row.add_row(Text(MARKS[step.state], style=_STYLES[step.state]), name, text)
         console.print(row)
         if step.commands:
             console.print()
             for command in step.commands:
-                console.print(Text(_INDENT + command, style="bold"), soft_wrap=True)
+                console.print(Text(INDENT + command, style="bold"), soft_wrap=True)
             console.print()
-
-
-def headline(diagnosis: Diagnosis, words: Words) -> str:
-    """Return the whole diagnosis in a sentence."""
-    has_card = diagnosis.vendor is not None
-    if diagnosis.finding is None:
-        vendor = words.say(f"doctor.vendors.{diagnosis.vendor}")
-        return words.say("doctor.all_well" if has_card else "doctor.no_accelerator",
-                         {"vendor": vendor})  # fmt: skip
-    step = {"step": words.say(f"doctor.steps.{diagnosis.finding}")}
-    if diagnosis.state is State.WRONG:
-        return words.say("doctor.is_wrong", step)
-    if diagnosis.state is State.UNKNOWN:
-        return words.say("doctor.is_untold", step)
-    return words.say("doctor.is_odd" if has_card else "doctor.is_odd_without_card", step)
-
-
-def title(step: str, words: Words) -> str:
-    """Return what a step is about, as it begins a line."""
-    said = words.say(f"doctor.steps.{step}")
-    return said[:1].upper() + said[1:]
-
-
-def sentence(step: Step, words: Words) -> str:
-    """Return what was found, in a sentence or two."""
-    if step.state is State.NOT_REACHED:
-        return words.say("doctor.comes_later")
-    return words.say(f"doctor.{step.key}", step.values)

@@ -47,6 +47,10 @@ class Draw:
         for line in self._limit_lines(view.limits, values):
             self._console.print(line)
 
+    def _heading(self, *, logarithmic: bool) -> str:
+        """Return what stands over bars whose lengths are not in proportion."""
+        return self._words.say("terminal.logarithmic") if logarithmic else ""
+
     def choice(self, text: str) -> str:
         """Return the words of a choice, a number or a name as it is."""
         key = f"{self._experiment.id}.choices.{text}"
@@ -77,6 +81,8 @@ class Draw:
         detailed = len({bar.detail for bar in bars}) > 1
         table = _grid()
         table.add_column(max_width=LABEL_WIDTH)
+        if logarithmic:
+            table.add_row("", Text(self._heading(logarithmic=True), style="dim"))
         for bar in bars:
             label = self._label(bar.label, column, bar.detail if detailed else "")
             low, high = min(bar.repeats), max(bar.repeats)
@@ -102,7 +108,7 @@ class Draw:
                 self.choice(line.series) if line.series else self._word("columns", view.y.column)
             )
             table.add_column(heading, justify="right", min_width=NUMBER_WIDTH)
-            table.add_column("", no_wrap=True)
+            table.add_column(self._heading(logarithmic=logarithmic), no_wrap=True)
         for x in xs:
             cells: list[RenderableType] = [show(x, unit_x)]
             for points in values:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from app.terminal.devices import link_text
 from experiments.units import show
 from experiments.words import Words
 from machine.devices import Gpu
@@ -24,8 +25,10 @@ def gpu_lines(machine: Machine) -> Iterator[tuple[str, str]]:
     """Yield label and text of each line about accelerators and the ways between them."""
     for line, alike in itertools.groupby(machine.gpus, key=gpu_line):
         gpus = list(alike)
-        numbers = f"{gpus[0].index} to {gpus[-1].index}" if len(gpus) > 1 else f"{gpus[0].index}"
-        yield f"gpu {numbers}", f"{len(gpus)} × {line}" if len(gpus) > 1 else line
+        yield (
+            f"gpu {numbers_text([gpu.index for gpu in gpus])}",
+            f"{len(gpus)} × {line}" if len(gpus) > 1 else line,
+        )
     for gpu in machine.gpus:
         for instance in gpu.mig_instances:
             size = f", {show(instance.memory_bytes, 'bytes')}" if instance.memory_bytes else ""
@@ -50,6 +53,13 @@ def gpu_lines(machine: Machine) -> Iterator[tuple[str, str]]:
         yield "nvlink", f"{' or '.join(counts)} links up on each GPU{version}{switch}"
 
 
+def numbers_text(numbers: Sequence[int]) -> str:
+    """Return "0", "0 and 1", "0 to 7", or all of them where some are left out."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] + 1 == len(numbers):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return " and ".join(map(str, numbers)) if len(numbers) < 3 else ", ".join(map(str, numbers))
+
+
 def gpu_line(gpu: Gpu) -> str:
     """Return name, size and what would use it."""
     memory = show(gpu.memory_bytes, "bytes") if gpu.memory_bytes else None
@@ -63,6 +73,9 @@ def gpu_line(gpu: Gpu) -> str:
         gpu.compute_capability and f"compute capability {gpu.compute_capability}",
         gpu.architecture,
         gpu.power_limit_watts and f"at most {show(gpu.power_limit_watts, 'watts')}",
+        gpu.link and link_text(gpu.link),
+        gpu.c2c_bytes_per_s
+        and f"NVLink-C2C to the processor {show(gpu.c2c_bytes_per_s, 'bytes/s')} each way",
         gpu.torch_backend and f"PyTorch: {gpu.torch_backend}",
         gpu.mig and "MIG on",
         gpu.virtualization == "vgpu" and "a share of a GPU (vGPU)",

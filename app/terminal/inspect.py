@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,14 +16,15 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
+from app.terminal.ceilings import show_ceilings
 from app.terminal.devices import device_lines, modules_text
 from app.terminal.gpus import gpu_lines
 from experiments.problems import Trouble
 from experiments.units import show
-from machine.inspect import BadRoot, inspect
+from machine.inspect import BadRoot, inspect, portable
 from machine.instructions import vector_instructions
 from machine.linux import format_list
-from machine.model import Cache, Machine, is_virtual, missing_of, to_json
+from machine.model import Cache, Machine, Thread, is_virtual, missing_of, to_json
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -31,19 +33,18 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         machine = inspect(options.root) if options.root else context.machine
     except BadRoot as error:
         raise Trouble("root_unreadable", reason=str(error)) from None
-    if options.json or options.out:
-        text = json.dumps(to_json(machine), indent=1, ensure_ascii=False) + "\n"
-        if options.out:
-            _write(options.out, text)
-        if options.json:
-            context.console.out(text, end="", highlight=False)
+    if options.out:
+        _write(options.out, _json(portable(machine)))  # a file is handed on
+    if options.json:
+        context.console.out(_json(machine), end="", highlight=False)
     if not options.json:
         show_machine(context.console, machine)
+        show_unknown(context.console, machine)
     return ExitCode.DONE
 
 
 def show_machine(console: Console, machine: Machine) -> None:
-    """Print the machine as a page: what is known, and why the rest is not."""
+    """Print what is known of the machine."""
     page = _Page(machine)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
@@ -53,13 +54,22 @@ def show_machine(console: Console, machine: Machine) -> None:
     console.print(Text(machine.cpu.model or "A machine of unknown model", style="bold"))
     console.print(table)
     console.print()
+    show_ceilings(console, machine)
+
+
+def show_unknown(console: Console, machine: Machine) -> None:
+    """Print why the rest is not known."""
     console.print(Text("Not known here", style="bold"))
-    for what, why, ways in page.unknown():
+    for what, why, ways in _Page(machine).unknown():
         console.print(Text(what, style="dim"))
         told = Table.grid(padding=(0, 1))
         for way in ways:
             told.add_row("→", way)
         console.print(Padding(Group(why, *([told] if ways else [])), (0, 0, 0, 2)))
+
+
+def _json(machine: Machine) -> str:
+    return json.dumps(to_json(machine), indent=1, ensure_ascii=False) + "\n"
 
 
 class _Page:
@@ -83,12 +93,16 @@ class _Page:
             ", ".join(
                 _known(
                     _count(cpu.packages, "package"),
+                    _count(self._dies(), "die"),
                     _count(cpu.cores, "core"),
                     _count(cpu.threads, "hardware thread"),
                 )
             ),
         )
+        if kinds := Counter(thread.kind for thread in self._first_threads() if thread.kind):
+            yield "cores", ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         yield "usable", self._usable()
+        yield "counted", self._counted()
         if vectors := vector_instructions(cpu.features):
             yield "vectors", ", ".join(vectors)
         for level, caches in itertools.groupby(self._caches(), key=_level):
@@ -115,7 +129,16 @@ class _Page:
             ways = [how for how in dict.fromkeys(hows.values()) if how]
             if len(ways) > 1:
                 ways = [f"{what}: {how}" for what, how in hows.items() if how]
-            yield ", ".join(hows), why, ways
+            yield _listed_paths(hows), why, ways
+
+    def _first_threads(self) -> list[Thread]:
+        """Return one thread of each core."""
+        return list({t.core: t for t in self._machine.cpu.threads_list if t.online}.values())
+
+    def _dies(self) -> int | None:
+        """Return the number of dies, where a package has several."""
+        dies = {thread.die for thread in self._machine.cpu.threads_list} - {None}
+        return len(dies) if len(dies) > (self._machine.cpu.packages or 1) else None
 
     def _usable(self) -> str:
         cpu, counts = self._machine.cpu, self._machine.cpu.counts
@@ -123,25 +146,41 @@ class _Page:
         if counts.present is not None and counts.present != counts.online:
             parts.append(f"{counts.present} present, {counts.online} switched on")
         if counts.affinity is not None and counts.affinity != counts.online:
-            parts.append(f"pinned to {counts.affinity}")
+            parts.append(f"pinned to {counts.affinity} by whoever started this (taskset, a job)")
         if counts.cpuset is not None and counts.cpuset != counts.online:
-            parts.append(f"its control group has {counts.cpuset}")
+            parts.append(f"its control group has {counts.cpuset} (a container, a job)")
         if counts.quota is not None:
             parts.append(f"of which its control group grants the time of {counts.quota:g}")
         return ", ".join(parts)
+
+    def _counted(self) -> str:
+        """Return the five answers to "how many CPUs?"; what is unknown has its reason below."""
+        counts = self._machine.cpu.counts
+        told = (
+            (counts.present, "present"),
+            (counts.online, "online"),
+            (counts.affinity, "by affinity"),
+            (counts.cpuset, "by cpuset"),
+        )
+        numbers = [f"{'?' if number is None else number} {what}" for number, what in told]
+        quota = "no quota of time" if counts.quota is None else f"{counts.quota:g} by quota of time"
+        return ", ".join((*numbers, quota))
 
     def _caches(self) -> list[Cache]:
         return sorted(self._machine.cpu.caches, key=_level)
 
     def _cache_line(self, caches: list[Cache]) -> str:
-        sizes = sorted({cache.size_bytes or 0 for cache in caches}, reverse=True)
-        kinds = [
-            f"{sum(1 for c in caches if (c.size_bytes or 0) == size)} × {show(size, 'bytes')}"
-            for size in sizes
-        ]
-        shared = sorted({len(cache.threads) for cache in caches})
-        each = "hardware thread" if shared == [1] else f"{_listed(shared)} hardware threads"
-        return f"{', '.join(kinds)}, one for each {each}"
+        kinds = Counter((cache.size_bytes or 0, len(cache.threads)) for cache in caches)
+        ordered = sorted(kinds.items(), reverse=True)
+        if len({shared for _, shared in kinds}) > 1:
+            return ", ".join(
+                f"{count} × {show(size, 'bytes')} for {_count(shared, 'hardware thread')}"
+                for (size, shared), count in ordered
+            )
+        told = ", ".join(f"{count} × {show(size, 'bytes')}" for (size, _), count in ordered)
+        shared = ordered[0][0][1]
+        each = "hardware thread" if shared == 1 else f"{shared} hardware threads"
+        return f"{told}, one for each {each}"
 
     def _memory(self) -> str:
         memory = self._machine.memory
@@ -153,6 +192,21 @@ class _Page:
         elif missing_of(self._machine, "memory.peak_bytes_per_s"):
             parts.append("bandwidth not known")
         return ", ".join(parts)
+
+
+def _listed_paths(paths: Iterable[str]) -> str:
+    """Return the paths; what several of them begin with is said once."""
+    below: dict[str, list[str]] = {}
+    for path in paths:
+        start, _, name = path.rpartition(".")
+        below.setdefault(start, []).append(name)
+    shown = [
+        f"{start}: {', '.join(names)}"
+        if len(names) > 2 and start
+        else ", ".join(f"{start}.{name}" if start else name for name in names)
+        for start, names in below.items()
+    ]
+    return ("; " if any(": " in text for text in shown) else ", ").join(shown)
 
 
 def _level(cache: Cache) -> str:

@@ -57,6 +57,8 @@ class Follow:
             self._run.stop()
             return
         self._context.errors.print(self._context.words.say(f"notes.{note.key}", note.values))
+        if note.key == "waiting_for_machine":
+            self._context.errors.print(self._context.words.say("terminal.waiting_hint"))
 
     @contextlib.contextmanager
     def _bar(self) -> Iterator[tuple[Progress, TaskID]]:

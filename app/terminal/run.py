@@ -148,6 +148,8 @@ def _draw(
     problem = picture.draw(context, experiment, tables, values, path)
     if problem is not None:
         context.complain(problem)
+    else:
+        context.errors.print(context.words.say("terminal.drawn", {"path": path}), style="dim")
 
 
 def _settings(texts: list[str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ def run(context: Context) -> ExitCode:
     console.print(words.say("terminal.tour_instead"))
     console.print()
     show_machine(console, context.machine)
+    console.print(words.say("terminal.tour_unknown", {"count": len(context.machine.missing)}))
     if context.has_fake_machine:
         raise Trouble("fake_machine_measured")
     stops = [e for e in context.catalogue if missing_need(e, context.machine) is None]

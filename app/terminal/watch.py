@@ -1,4 +1,7 @@
-"""`coreopsis watch`: the load of the machine as it changes."""
+"""`coreopsis watch`: the load of the machine as it changes.
+
+The words of disks and network are those of Live; their modules know nothing of Qt.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import contextlib
 import math
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 from rich.live import Live
 from rich.table import Table
 
@@ -20,9 +26,15 @@ from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
 from experiments.problems import Problem, Trouble
 from experiments.units import show
-from experiments.words import Words
+from machine.recorded_watch import RecordedWatch
+from widgets.live.face import Face
+from widgets.live.faces import Faces
+from widgets.live.history import History, Moment
+from widgets.live.io_faces import IoFaces, flow
 
 BAR_WIDTH = 30
+FEW_THREADS = 16  # have a line each; more are told as steps, from idle to busy
+STEPS = "▁▂▃▄▅▆▇█"
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -32,6 +44,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     seconds = math.inf if options.seconds is None else options.seconds
     if not seconds > 0:
         raise Trouble("not_a_duration", seconds=seconds)
+    if context.has_fake_machine:
+        recorded = context.recorded_watch
+        if recorded is None:
+            raise Trouble("fake_machine_unwatched")
+        return _replay(recorded, context, seconds, as_json=options.json)
     worker = Worker(guarded=False)
     end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [wire.Stop()])
     end.daemon = True
@@ -47,62 +64,131 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
-    console = context.console
-    with contextlib.ExitStack() as stack:
-        live = None
-        if console.is_terminal and not as_json:
-            live = stack.enter_context(Live(console=console, auto_refresh=False))
+    with _Told(context, as_json=as_json) as told:
         while line := worker.readline():
             event = wire.decode_event(line)
             if isinstance(event, wire.Finished):
                 if event.outcome is wire.Outcome.STOPPED:
                     return ExitCode.DONE
                 break
-            if not isinstance(event, wire.Sample):
-                continue
-            if as_json:
-                sys.stdout.buffer.write(line)
-                sys.stdout.buffer.flush()
-            elif live is not None:
-                live.update(_table(event, context.words), refresh=True)
-            else:
-                console.print(_line(event))
+            if isinstance(event, wire.Sample):
+                told.tell(event)
     context.complain(Problem("watch_ended"))
     return ExitCode.FAILED
 
 
-def _table(sample: wire.Sample, words: Words) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="dim")
-    table.add_column(width=BAR_WIDTH)
-    table.add_column(justify="right")
-    for thread in sample.threads:
-        table.add_row(f"thread {thread['id']}", _bar(thread["busy"]), _share(thread["busy"]))
-    used, total = sample.memory["used_bytes"], sample.memory["total_bytes"]
-    table.add_row("memory", _bar(used / total), f"{show(used, 'bytes')} of {show(total, 'bytes')}")
-    for disk in sample.disks:
-        rates = _rates(disk, read_bytes_per_s="read", write_bytes_per_s="written")
-        table.add_row(f"disk {disk['name']}", _bar(disk["busy"]), rates)
-    for card in sample.network:
-        rates = _rates(card, received_bytes_per_s="received", sent_bytes_per_s="sent")
-        table.add_row(f"network {card['name']}", "", rates)
-    for gpu in sample.gpus:
-        table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"]), load_text(gpu, words))
-    for label, text in process_lines(sample.gpus):
-        table.add_row(label, "", text)
-    return table
+def _replay(
+    recorded: RecordedWatch, context: Context, seconds: float, *, as_json: bool
+) -> ExitCode:
+    """Tell a recorded watch once, each sample at its time."""
+    model = (recorded.machine or context.machine).cpu.model
+    name = {"machine": model or "?", "date": recorded.at[:10] or "?"}
+    band = context.words.say("terminal.recorded_on", name)
+    if recorded.is_made_up:
+        band = context.words.say("live.made_up", {"machine": model or "?"})
+    context.errors.print(band)
+    stop, first_s, start_s = threading.Event(), recorded.samples[0].t_s, time.monotonic()
+    with asked_to_stop(stop.set), _Told(context, as_json=as_json) as told:
+        for sample in recorded.samples:
+            passed_s = sample.t_s - first_s
+            if passed_s >= seconds or stop.wait(max(0.0, start_s + passed_s - time.monotonic())):
+                break
+            told.tell(wire.Sample(**msgspec.to_builtins(sample)))
+    return ExitCode.STOPPED if stop.is_set() else ExitCode.DONE
 
 
-def _line(sample: wire.Sample) -> str:
-    threads = " ".join(f"{t['id']}:{_share(t['busy'])}" for t in sample.threads)
-    used = show(sample.memory["used_bytes"], "bytes")
-    gpus = "".join(f"  gpu{gpu['index']}:{_share(gpu['busy'])}" for gpu in sample.gpus)
-    return f"{sample.t_s:.1f} s  {threads}  memory {used}{gpus}"
+class _Told(contextlib.ExitStack):
+    """Tells samples: as JSON, in a table that stays in its place, or a line each."""
+
+    def __init__(self, context: Context, *, as_json: bool) -> None:
+        super().__init__()
+        self._console, self._words, self._as_json = context.console, context.words, as_json
+        self._history, self._live = History(), None
+        self._faces = Faces(context.words)
+        self._io = IoFaces(context.words, self._faces)
+        if self._console.is_terminal and not as_json:
+            self._live = self.enter_context(Live(console=self._console, auto_refresh=False))
+
+    def tell(self, sample: wire.Sample) -> None:
+        """Tell one."""
+        if self._as_json:
+            sys.stdout.buffer.write(wire.encode(sample))
+            sys.stdout.buffer.flush()
+            return
+        self._faces.know_missing(sample.missing)
+        moment = self._history.add(
+            sample.t_s,
+            sample.threads,
+            sample.memory,
+            disks=sample.disks,
+            network=sample.network,
+            gpus=sample.gpus,
+        )
+        if self._live is not None:
+            self._live.update(self._table(sample, moment), refresh=True)
+        else:
+            self._console.print(_line(sample, moment))
+
+    def _table(self, sample: wire.Sample, moment: Moment) -> Table:
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(width=BAR_WIDTH)
+        table.add_column()
+        table.add_row("cores", _bar(moment.busy_fraction), _text(self._faces.cores(moment)))
+        for label, bar, text in _thread_rows(sample):
+            table.add_row(label, bar, text)
+        memory = _text(self._faces.memory(moment))
+        table.add_row("memory", _bar(moment.memory_fraction), memory)
+        if sample.disks:
+            busiest = max((disk.get("busy") or 0.0 for disk in sample.disks), default=None)
+            table.add_row("disks", _bar(busiest), _text(self._io.disks(moment)))
+        if sample.network:
+            table.add_row("network", "", _text(self._io.network(moment)))
+        for gpu in sample.gpus:
+            table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"]), load_text(gpu, self._words))
+        for label, text in process_lines(sample.gpus):
+            table.add_row(label, "", text)
+        if missing := self._faces.not_sampled()[0]:
+            table.add_row("", "", missing)
+        return table
 
 
-def _rates(sample: dict[str, Any], **names: str) -> str:
-    known = ((sample[name], what) for name, what in names.items() if sample[name] is not None)
-    return ", ".join(f"{show(rate, 'bytes/s')} {what}" for rate, what in known) or "?"
+def _text(face: Face) -> str:
+    """Return the words of a tile in a row; errors first, if there are some."""
+    errors = face.errors if face.error_state in ("some", "fault") else ""
+    return " · ".join(part for part in (errors, face.number, *face.detail.split("\n")) if part)
+
+
+def _thread_rows(sample: wire.Sample) -> Iterator[tuple[str, str, str]]:
+    threads = sample.threads
+    if len(threads) <= FEW_THREADS:
+        for thread in threads:
+            yield f"thread {thread['id']}", _bar(thread["busy"]), _share(thread["busy"])
+        return
+    for start in range(0, len(threads), BAR_WIDTH):
+        some = threads[start : start + BAR_WIDTH]
+        steps = "".join("?" if t["busy"] is None else _step(t["busy"]) for t in some)
+        yield f"threads {some[0]['id']} to {some[-1]['id']}", steps, ""
+
+
+def _step(share: float) -> str:
+    return STEPS[min(int(share * len(STEPS)), len(STEPS) - 1)]
+
+
+def _line(sample: wire.Sample, moment: Moment) -> str:
+    if len(sample.threads) <= FEW_THREADS:
+        cores = " ".join(f"{t['id']}:{_share(t['busy'])}" for t in sample.threads)
+    else:
+        cores = f"cores {_share(moment.busy_fraction)}"
+    parts = [f"{sample.t_s:.1f} s", cores, f"memory {show(sample.memory['used_bytes'], 'bytes')}"]
+    for name, rate in (
+        ("disks", flow(sample.disks, "read_bytes_per_s", "write_bytes_per_s")),
+        ("network", flow(sample.network, "received_bytes_per_s", "sent_bytes_per_s")),
+    ):
+        if rate is not None:
+            parts.append(f"{name} {show(rate, 'bytes/s')}")
+    parts += [f"gpu{gpu['index']}:{_share(gpu['busy'])}" for gpu in sample.gpus]
+    return "  ".join(parts)
 
 
 def _share(busy: Any) -> str:
@@ -110,4 +196,4 @@ def _share(busy: Any) -> str:
 
 
 def _bar(share: float | None) -> str:
-    return "" if share is None else "█" * round(share * BAR_WIDTH)
+    return "" if share is None else "█" * round(min(share, 1.0) * BAR_WIDTH)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.window.window import Window
 
 HIDDEN = ("frame.menu",)  # in no list: it opens the list
+LOOKS = ("frame.larger", "frame.smaller", "frame.usual_size", "frame.other_mode")
 
 
 class Actions(QObject):
@@ -27,6 +28,7 @@ class Actions(QObject):
         self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
         self._session.settings_changed.connect(self._use_letters)
         self._session.woke.connect(self._follow_runs)
+        self._session.asked_for_doctor.connect(self.show_doctor)
         self._use_letters()
         self._allow_stop()
 
@@ -44,6 +46,7 @@ class Actions(QObject):
         yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
         yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
         yield "frame.other_mode", "Ctrl+Shift+L", preferences.swap_mode
+        yield "doctor.page.why", "", self.show_doctor
         yield "frame.keys", "?", self.show_keys
         yield "frame.settings", "Ctrl+,", preferences.open
         yield "frame.about", "F1", self.show_about
@@ -78,9 +81,14 @@ class Actions(QObject):
         from app.window.finding import keys_of
         from widgets.shortcut_sheet import Group, ShortcutSheet
 
-        here, *elsewhere = [Group(title, keys_of(actions)) for title, actions in self.groups()]
-        here = Group(here.title, [*here.keys, *self._window.place.own_keys()])
-        groups = [here, *elsewhere]
+        places = self._of("places.")
+        (first, _), *_, (last, _) = keys_of(places)  # one line for all: a number is free as yet
+        go = f"{first} … {last}", self._session.words.say("shortcuts.places")
+        (here, own), (anywhere, actions) = self.groups()
+        groups = [
+            Group(here, [*keys_of(own), *self._window.place.own_keys()]),
+            Group(anywhere, [go, *keys_of([each for each in actions if each not in places])]),
+        ]
         ShortcutSheet(groups, self._session.words, self._session.look, self._window).open()
 
     def show_about(self) -> None:
@@ -89,17 +97,34 @@ class Actions(QObject):
 
         About(self._session.words, self._session.look, self._window).open()
 
+    def show_doctor(self) -> None:
+        """Show what stands between Python and the GPU."""
+        from app.window.doctor import Doctor
+
+        Doctor(self._session, self._window).open()
+
     def show_menu(self) -> None:
-        """Show all that can be done as a menu, for those with a mouse alone."""
+        """Show all that can be done as a menu, for those with a mouse alone.
+
+        In menus of their own where they are many: large text would make one too high.
+        """
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
-        for title, actions in self.groups():
+        (here, own), (_, everywhere) = self.groups()
+        going, looks = self._of("places.", "frame.back"), self._of(*LOOKS)
+        say = self._session.words.say
+        here = say("frame.here", {"place": here})
+        for title, actions in ((here, own), (say("frame.go"), going), (say("frame.looks"), looks)):
             if actions:
-                menu.addSection(title)
-                menu.addActions(list(actions))
+                menu.addMenu(title).addActions(list(actions))
+        menu.addSeparator()
+        menu.addActions([each for each in everywhere if each not in (*going, *looks)])
         anchor = self._rail.tool("menu")
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
         menu.popup(corner - QPoint(0, menu.sizeHint().height()))
+
+    def _of(self, *keys: str) -> list[QAction]:
+        return [action for key, action in self._actions.items() if key.startswith(keys)]
 
     def _follow_runs(self) -> None:
         runner = self._session.runner

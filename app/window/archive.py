@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.library import Kept, Meta, read_meta
+from app.library import Kept
+from app.meta import Meta, read_meta
 from app.window.session import Session
 from experiments.problems import Problem, Trouble
 
@@ -76,17 +77,28 @@ class Archive(QObject):
         """Bring back what was deleted last, or these runs if they are still away."""
         if gone is None:
             gone = self._deleted[-1] if self._deleted else []
-        if not any(gone is each for each in self._deleted):
-            return
-        self._forget(gone)
+        if any(gone is each for each in self._deleted):
+            self._forget(gone)
+            self.restore(gone)
+
+    def restore(self, runs: Sequence[Kept]) -> None:
+        """Bring runs back from the bin, whoever deleted them."""
+        names = {run.path.name for run in runs}
+        for gone in [gone for gone in self._deleted if gone]:  # an empty one is on its way
+            gone[:] = [run for run in gone if run.path.name not in names]
+            if not gone:
+                self._forget(gone)
         self.undo_changed.emit()
         library, back = self._session.library, list[Kept]()
 
         def then(problem: Problem | None) -> None:
             self._complain(problem)
+            if back:  # also to take away the notice that offers it
+                key = "runs.back_one" if len(back) == 1 else "runs.back_many"
+                self._session.tell(self._words.say(key, {"count": len(back)}))
             self.came.emit([run.path.name for run in back])
 
-        self._do(lambda: _each(gone, library.undelete, back), then)
+        self._do(lambda: _each(runs, library.undelete, back), then)
 
     def adopt(self, paths: Sequence[Path]) -> None:
         """Copy run files into the library."""

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.library import Kept, machine_name
+from app.watches import read_watch
 from app.window.listing import Listing
 from experiments.engine.recording import SUFFIXES, Recording, read
 from experiments.problems import Problem, Trouble
 from experiments.units import show
 from experiments.words import Words
+from machine import recorded_watch
 from widgets.runs.import_look import Inside
 
 FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
@@ -41,13 +43,26 @@ def look_inside(
                 raise Trouble("no_run_in_folder", name=path.name)
             recording = read(path)
         except Trouble as trouble:
-            inside = Inside(key=str(path), file=path.name, problem=_say(words, trouble.problem))
+            problem = _watched(path, words, listing) or _say(words, trouble.problem)
+            inside = Inside(key=str(path), file=path.name, problem=problem)
             found.append(Brought(path, inside))
         else:
             kept = known.get(recording.started.run)
             inside = _inside(path, recording, kept, words, listing)
             found.append(Brought(path, inside, recording.started.experiment))
     return found
+
+
+def _watched(path: Path, words: Words, listing: Listing) -> str:
+    """Return what a file from Live is for; "" if it is none."""
+    if not path.name.endswith(recorded_watch.SUFFIXES):
+        return ""
+    try:
+        watch = read_watch(path)
+    except Trouble as trouble:
+        return _say(words, trouble.problem)
+    values = {"seconds_s": round(watch.seconds), "when": listing.when(watch.at)[1]}
+    return words.say("import.of_live" if watch.at else "import.of_live_undated", values)
 
 
 def _expanded(paths: Sequence[Path]) -> list[Path]:

@@ -10,14 +10,14 @@ from typing import Any
 from PySide6.QtCore import QDate, QLocale
 
 from app.library import Kept
-from app.report import label, named_values, sentence
+from app.report import label, named_values, number, sentence
 from app.window.entries import Entry
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, specs
+from experiments.declare import Experiment, Spec, specs
 from experiments.engine import messages as wire
 from experiments.parameters import to_json, to_text
 from experiments.problems import Trouble
-from experiments.units import show, unit_of
+from experiments.units import unit_of
 from experiments.words import Words
 from widgets.runs.details import RunDetails, Said
 from widgets.runs.listed import ListedRun, Result
@@ -29,6 +29,7 @@ ENDINGS = {
     wire.Outcome.KILLED: "runs.killed",
     wire.Outcome.LOST: "runs.lost",
 }
+TROUBLED = frozenset(ENDINGS) - {wire.Outcome.STOPPED}
 
 
 class Listing:
@@ -79,11 +80,11 @@ class Listing:
             question=question if run.meta.name else "",
             machine=run.machine,
             kind=self._kind(run),
-            settings=tuple(self._changed(run)),
+            settings=tuple(self.changed(run.experiment, run.params, quick=run.quick)),
             results=tuple(self._results(run)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
-            is_troubled=run.outcome not in ("completed", "stopped"),
+            is_troubled=run.outcome in TROUBLED,
             note=run.meta.note,
             tags=tuple(run.meta.tags),
             is_pinned=run.meta.pinned,
@@ -108,7 +109,10 @@ class Listing:
             said=Said(run.meta.name, run.meta.note, tuple(run.meta.tags)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
-            values=named_values(self._words, experiment, run.values) if experiment else (),
+            is_troubled=run.outcome in TROUBLED,
+            values=named_values(self._words, experiment, run.values, run.unclear)
+            if experiment
+            else (),
             facts=(
                 *self.settings(run.experiment, run.params),
                 (say("runs.machine"), run.machine),
@@ -166,8 +170,7 @@ class Listing:
         for name, spec in specs(experiment.params).items() if experiment else ():
             if name in params and not spec.is_folder:  # of these a kept run does not tell
                 called = self._words.say(f"{experiment_id}.params.{name}")
-                text = to_text(params[name], spec.unit)
-                yield name, called, self._choice(experiment_id, text)
+                yield name, called, self._value(experiment_id, spec, params[name])
 
     def _question(self, run: Kept) -> str:
         key = f"{run.experiment}.question"
@@ -199,25 +202,34 @@ class Listing:
         asked = [name for name in dict.fromkeys((*ratios, *named)) if name in run.values]
         for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
             value = run.values[name]
-            shown = show(value, units[name])
+            shown = number(self._words, name, value, units[name], run.unclear)
             yield Result(label(self._words, experiment, name), shown, value)
 
-    def _changed(self, run: Kept) -> Iterator[str]:
+    def changed(
+        self, experiment_id: str, params: Mapping[str, Any], *, quick: bool
+    ) -> Iterator[str]:
         """Yield the parameters that are not those which a run here starts from."""
-        start = self._start(run)
-        for name, called, value in self._settings(run.experiment, run.params):
-            if name in start and start[name] != _plain(run.params[name]):
+        start = self._start(experiment_id, quick=quick)
+        for name, called, value in self._settings(experiment_id, params):
+            if name in start and start[name] != _plain(params[name]):
                 yield f"{called} {value}"
+
+    def _value(self, experiment_id: str, spec: Spec, value: Any) -> str:
+        """Return the value of a parameter; words belong to choices alone, not to equal numbers."""
+        if not spec.choices:
+            return to_text(value, spec.unit)
+        chosen = value if isinstance(value, list | tuple) else [value]
+        return to_text([self._choice(experiment_id, str(each)) for each in chosen])
 
     def _choice(self, experiment_id: str, text: str) -> str:
         key = f"{experiment_id}.choices.{text}"
         return self._words.say(key) if self._words.has(key) else text
 
-    def _start(self, run: Kept) -> Mapping[str, Any]:
-        key = run.experiment, run.quick
+    def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:
+        key = experiment_id, quick
         if key not in self._starts:
-            entry = self._entries.get(run.experiment)
-            params = (entry.quick_params if run.quick else entry.params) if entry else None
+            entry = self._entries.get(experiment_id)
+            params = (entry.quick_params if quick else entry.params) if entry else None
             plain = to_json(params) if params is not None else {}
             self._starts[key] = {name: _plain(value) for name, value in plain.items()}
         return self._starts[key]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.library import Kept
+from app.report import number
 from app.window.entries import Entry
 from app.window.session import Session
 from experiments.declare import Experiment
@@ -87,7 +88,8 @@ def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | Non
     if entry is None:
         return topic
     if run is not None and words.has(f"{experiment_id}.in_short"):
-        result = words.say(f"{experiment_id}.in_short", run.values)
+        unclear = {name: number(words, name, 0.0, "", run.unclear) for name in run.unclear}
+        result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
             return result
     if entry.need is not None:

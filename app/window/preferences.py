@@ -15,6 +15,7 @@ from widgets.theme import ZOOMS
 if TYPE_CHECKING:
     from app.window.session import Session
     from app.window.window import Window
+    from widgets.settings_page import SettingsDialog
 
 SETTLE_MS = 400  # after the last change
 
@@ -89,11 +90,13 @@ class Preferences(QObject):
         dialog = SettingsDialog(session.words, session.look, self._window)
         dialog.show_settings(session.settings, str(session.context.folder))
         dialog.changed.connect(lambda changes: self.change(**changes))
-        dialog.folder_wanted.connect(self._open_folder)
+        dialog.folder_wanted.connect(lambda: self._open_folder(dialog))
         dialog.open()
 
-    def _open_folder(self) -> None:
+    def _open_folder(self, dialog: SettingsDialog) -> None:
         from PySide6.QtCore import QUrl
         from PySide6.QtGui import QDesktopServices
 
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._session.context.folder)))
+        folder = QUrl.fromLocalFile(str(self._session.context.folder))
+        if not QDesktopServices.openUrl(folder):
+            dialog.tell_not_opened()

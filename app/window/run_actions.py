@@ -28,12 +28,14 @@ class RunActions(QObject):
         self.rename = self._made("runs.rename", "F2", on_table=True)
         self.pin = self._made("runs.pin_runs", "P", on_table=True)
         self.compare = self._made("runs.compare_runs")
+        self.compare_with = self._made("runs.compare_with")
         self.again = self._made("runs.again_hint")
         self.export = self._made("runs.export_runs", "Ctrl+E")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
         self.undo = self._made("runs.undo_delete", "Ctrl+Z")
         self.search = self._made("runs.search", "Ctrl+F")
         self.bring = self._made("runs.import_runs", "Ctrl+O")
+        self.restore = self._made("runs.restore")
         self.empty_bin = self._made("runs.empty_bin")
         self.rebuild = self._made("runs.rebuild")
 
@@ -42,8 +44,9 @@ class RunActions(QObject):
         return (
             each
             for each in (
-                self.open, self.again, self.compare, self.rename, self.pin, self.export,
-                self.delete, self.undo, self.search, self.bring, self.empty_bin, self.rebuild,
+                self.open, self.again, self.compare, self.compare_with, self.rename, self.pin,
+                self.export, self.delete, self.undo, self.search, self.bring, self.restore,
+                self.empty_bin, self.rebuild,
             )
             if each.isEnabled()
         )  # fmt: skip
@@ -51,7 +54,7 @@ class RunActions(QObject):
     def allow(self, *, whole: int, damaged: int, comparable: bool, can_undo: bool) -> None:
         """Allow what makes sense with so many whole and damaged runs selected."""
         is_one = whole == 1 and not damaged
-        for each in (self.open, self.again, self.rename):
+        for each in (self.open, self.again, self.compare_with, self.rename):
             each.setEnabled(is_one)
         for each in (self.pin, self.export):
             each.setEnabled(whole > 0)
@@ -66,13 +69,15 @@ class RunActions(QObject):
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu for what is selected."""
         menu = QMenu(parent)
-        for each in (self.open, self.again, self.compare):
+        for each in (self.open, self.again, self.compare_with, self.compare):
             menu.addAction(each)
         menu.addSeparator()
         for each in (self.rename, self.pin, self.export):
             menu.addAction(each)
         menu.addSeparator()
         menu.addAction(self.delete)
+        for each in (self.undo, self.restore):
+            menu.addAction(each)
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
 

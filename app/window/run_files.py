@@ -6,33 +6,45 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.window.folders import begin, remember
+from app.window.session import Session
 from experiments.engine.recording import SUFFIXES
-from experiments.words import Words
 
 
-def choose_files(parent: QWidget, words: Words) -> list[Path]:
+def choose_files(parent: QWidget, session: Session) -> list[Path]:
     """Return the run files to import, none if that was not wanted after all."""
+    say = session.words.say
     names, _ = QFileDialog.getOpenFileNames(
-        parent, words.say("runs.import_runs"), str(Path.home()), words.say("runs.file_any")
+        parent, say("runs.import_runs"), begin(session), say("runs.file_any")
     )
+    if names:
+        remember(session, Path(names[0]))
     return [Path(name) for name in names]
 
 
-def choose_target(parent: QWidget, words: Words, suggested: str) -> Path | None:
+def choose_target(parent: QWidget, session: Session, suggested: str) -> Path | None:
     """Return where to export one run to, None if that was not wanted after all."""
+    say = session.words.say
     name, _ = QFileDialog.getSaveFileName(
         parent,
-        words.say("runs.export_runs"),
-        str(Path.home() / suggested),
-        f"{words.say('runs.file_run')};;{words.say('runs.file_packed')}",
+        say("runs.export_runs"),
+        begin(session, suggested),
+        f"{say('runs.file_run')};;{say('runs.file_packed')}",
     )
-    return with_suffix(Path(name)) if name else None
+    if not name:
+        return None
+    remember(session, Path(name))
+    return with_suffix(Path(name))
 
 
-def choose_folder(parent: QWidget, words: Words) -> Path | None:
+def choose_folder(parent: QWidget, session: Session) -> Path | None:
     """Return the folder to export several runs into, None if that was not wanted after all."""
-    name = QFileDialog.getExistingDirectory(parent, words.say("runs.export_runs"), str(Path.home()))
-    return Path(name) if name else None
+    title = session.words.say("runs.export_runs")
+    name = QFileDialog.getExistingDirectory(parent, title, begin(session))
+    if not name:
+        return None
+    remember(session, Path(name, "any"))
+    return Path(name)
 
 
 def with_suffix(path: Path) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.window.folders import begin, remember, shown
 from app.window.session import Session
 from experiments.problems import Problem
 
@@ -33,7 +34,9 @@ class Saving:
             values = {"path": str(path), "reason": error.strerror or type(error).__name__}
             self._session.troubled.emit(Problem("file_not_written", values))
             return False
-        self._session.tell(self._session.words.say("page.saved", {"name": path.name}))
+        remember(self._session, path)
+        values = {"name": path.name, "folder": shown(path.parent)}
+        self._session.tell(self._session.words.say("page.saved", values))
         return True
 
     def save_text(self, suggestion: str, text: str) -> bool:
@@ -48,11 +51,16 @@ class Saving:
     def _ask_new(self, suggestion: str) -> Path | None:
         title = self._session.words.say("page.save_as")
         kind = f"*{Path(suggestion).suffix}"
-        name, _ = QFileDialog.getSaveFileName(self._parent, title, suggestion, kind)
+        name, _ = QFileDialog.getSaveFileName(
+            self._parent, title, begin(self._session, suggestion), kind
+        )
         return Path(name) if name else None
 
     def _ask_existing(self) -> Path | None:
         title = self._session.words.say("page.choose_run")
         kinds = "*.coreopsis.jsonl *.coreopsis.jsonl.gz"
-        name, _ = QFileDialog.getOpenFileName(self._parent, title, "", kinds)
-        return Path(name) if name else None
+        name, _ = QFileDialog.getOpenFileName(self._parent, title, begin(self._session), kinds)
+        if not name:
+            return None
+        remember(self._session, Path(name))
+        return Path(name)

@@ -39,6 +39,7 @@ class Session(QObject):
     status_changed = Signal()  # the place has something else to say in the status line
     remembered = Signal(object)  # dict of settings that a place wants to be kept
     settings_changed = Signal()
+    asked_for_doctor = Signal()  # why does the GPU not work?
     woke = Signal()  # runner, watcher and background are there
 
     def __init__(self, context: Context, look: Look, settings: Settings) -> None:
@@ -86,6 +87,7 @@ class Session(QObject):
         self.refresh_runs()
         if self.context.has_fake_machine:
             self.background.do(lambda: self.context.machine, self._use_machine)
+            self.background.do(lambda: self.context.recorded_watch, self.watcher.play)
         else:
             self.watcher.start()
         self.woke.emit()

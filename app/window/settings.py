@@ -52,6 +52,7 @@ class Settings:
     closing: str = _one_of("ask", "finish", "stop")  # what becomes of a run as the window closes
     live_hz: float = _between(0.1, 20.0, 2.0)
     place: str = _any("")
+    folder: str = _any("")  # where a file was saved or opened last
     geometry: str = _any("")  # of the window, as Qt saves it, in base64
 
     def __post_init__(self) -> None:

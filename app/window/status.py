@@ -50,6 +50,7 @@ class Status(QObject):
 
     def _wake(self) -> None:
         self._session.runner.began.connect(self._show_running)
+        self._session.runner.moved.connect(self._show_running)  # the same time left as on the page
         self._session.runner.ended.connect(self._show_running)
         self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
@@ -95,12 +96,13 @@ class Status(QObject):
             self._line.show_run("")
             return
         question = say(f"{following.experiment.id}.question")
+        stops = say("frame.stop_hint", {"question": question})
         left_s = following.progress.left_s
         if following.started is None or left_s is None:
-            self._line.show_run(say("frame.run_begins", {"question": question}))
+            self._line.show_run(say("frame.run_begins", {"question": question}), stops)
         else:
             values = {"question": question, "left_s": max(1, round(left_s))}
-            self._line.show_run(say("frame.runs", values))
+            self._line.show_run(say("frame.runs", values), stops)
 
     def _show_run(self) -> None:
         following = self._session.runner.following

@@ -1,6 +1,7 @@
 """What is this machine, and what is it doing now? The light worker that inspects and watches.
 
-A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew.
+A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew. For a
+machine that comes from a file there is no worker; a watch that was recorded on it takes its place.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import threading
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app.window.recorded_live import WatchPlayer
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
 from experiments.problems import Problem
+from machine.recorded_watch import RecordedWatch
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +35,7 @@ class Watcher(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.player: WatchPlayer | None = None  # in place of a worker
         self._worker: Worker | None = None
         self._thread: threading.Thread | None = None
         self._hz = QUIET_HZ
@@ -46,6 +50,13 @@ class Watcher(QObject):
         if self._worker is None and not self._pause.isActive() and not self._closing:
             self._replaced = 0
             self._begin()
+
+    def play(self, recorded: RecordedWatch | None) -> None:
+        """Send what was recorded, again and again, instead of what is now."""
+        if recorded is not None and not self._closing:
+            self.player = WatchPlayer(recorded, repeats=True)
+            self.player.sampled.connect(self.sampled)
+            self.player.play()
 
     def set_rate(self, hz: float) -> None:
         """Send samples at another rate from now on."""
@@ -62,6 +73,8 @@ class Watcher(QObject):
         """End the worker."""
         self._closing = True
         self._pause.stop()
+        if self.player is not None:
+            self.player.pause()
         if self._worker is not None and self._thread is not None:
             self._worker.end()
             self._thread.join()

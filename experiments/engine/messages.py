@@ -172,12 +172,13 @@ class Note(Message, frozen=True, tag="note"):
     values: dict[str, Any] = {}
 
 
-class FindingSent(Message, frozen=True):
+class FindingSent(Message, frozen=True, omit_defaults=True):
     """What `analyse` says: the numbers and the keys of the words."""
 
     message: str
     values: dict[str, float]
     limits: list[str]
+    unclear: list[str] = []  # values whose arms do not part; left out where there are none
 
 
 class ProblemSent(Message, frozen=True):

@@ -202,7 +202,10 @@ def analysed(
 def sent(finding: Finding) -> wire.FindingSent:
     """Return a finding as it crosses the wire."""
     return wire.FindingSent(
-        message=finding.message, values=dict(finding.values), limits=list(finding.limits)
+        message=finding.message,
+        values=dict(finding.values),
+        limits=list(finding.limits),
+        unclear=list(finding.unclear),
     )
 
 

@@ -154,10 +154,19 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     }
     if machine.memory.peak_bytes_per_s:
         values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
+    pairs = {
+        "random_over_sequential": (in_a_row, random),
+        "dependent_over_sequential": (in_a_row, dependent),
+        "reads_in_flight": (random, dependent),
+    }
+    unclear = tuple(name for name, (one, other) in pairs.items() if not one.parts_from(other))
     apart = in_a_row.parts_from(random) and random.parts_from(dependent)
     ordered = in_a_row.median < random.median < dependent.median
     return Finding(
-        "three_answers" if apart and ordered else "orders_overlap", values, tuple(limits)
+        "three_answers" if apart and ordered else "orders_overlap",
+        values,
+        tuple(limits),
+        unclear,
     )
 
 
@@ -176,8 +185,8 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """A quarter of the memory, twice."""
-    return replace(params, largest_bytes=max(params.largest_bytes // 4, MIB), rounds=2)
+    """A quarter of the memory, three times."""
+    return replace(params, largest_bytes=max(params.largest_bytes // 4, MIB), rounds=3)
 
 
 def seconds(params: Params) -> float:

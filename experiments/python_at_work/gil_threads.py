@@ -165,28 +165,41 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values[f"sleeper_late_{word}_s"] = late.median
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)
-    return Finding(message, values, _limits(params, of, machine))
+    unclear = _unclear(of, locked=locked)
+    return Finding(message, values, _limits(params, of, machine), unclear)
+
+
+SPEEDUPS = (
+    ("threads_speedup", "serial", "threads"),
+    ("processes_speedup", "serial", "processes"),
+    ("subinterpreters_speedup", "serial", "subinterpreters"),
+    ("released_speedup", "released_serial", "released_threads"),
+)
 
 
 def _speedups(of: dict[str, Spread]) -> dict[str, float]:
-    pairs = (
-        ("threads_speedup", "serial", "threads"),
-        ("processes_speedup", "serial", "processes"),
-        ("subinterpreters_speedup", "serial", "subinterpreters"),
-        ("released_speedup", "released_serial", "released_threads"),
-    )
     return {
         name: of[base].median / of[other].median
-        for name, base, other in pairs
+        for name, base, other in SPEEDUPS
         if base in of and other in of
     }
+
+
+def _unclear(of: dict[str, Spread], *, locked: bool) -> tuple[str, ...]:
+    """Return the speedups that are no clear gain; threads gain none by chance under the lock."""
+    return tuple(
+        name
+        for name, base, other in SPEEDUPS
+        if base in of and other in of
+        if not _faster(of[other], of[base]) or (locked and other == "threads")
+    )
 
 
 def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     """Return what to say; the lock is blamed only where it is on and the job holds it."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
-    if _faster(of["threads"], of["serial"]):
+    if not locked and _faster(of["threads"], of["serial"]):
         return "threads_side_by_side"
     if "processes" in of and not _faster(of["processes"], of["serial"]):
         return "nothing_is_faster"
@@ -201,7 +214,7 @@ def _faster(one: Spread, other: Spread) -> bool:
 
 def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[str, ...]:
     limits = []
-    if params.rounds < FEW_ROUNDS:
+    if any(found.count < FEW_ROUNDS for found in of.values()):
         limits.append("few_rounds")
     if (physical_cores(machine) or 1) < params.workers:
         limits.append("more_workers_than_cores")

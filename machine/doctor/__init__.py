@@ -1,1 +1,1 @@
-"""Why can or cannot this machine's accelerators be used? Facts first, then a pure judgement."""
+"""Why can or cannot this machine's accelerators be used? Evidence first, then a pure judgement."""

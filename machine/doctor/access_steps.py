@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from machine.doctor.facts import Facts, Vendor
+from machine.doctor.evidence import Evidence, Vendor
+from machine.doctor.hiding import hidden_by
 from machine.doctor.queries import (
     MODULES,
     cards_of,
     has_failed,
     is_contained,
+    is_driver_too_old,
     nodes_of,
     pass_to_container,
 )
@@ -16,14 +18,14 @@ from machine.doctor.verdicts import Verdict, fine, wrong
 _GROUP_MAY_USE = 0o060
 
 
-def nodes(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def nodes(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the files through which programs speak to the driver are there."""
-    cards = [c for c in cards_of(facts, vendor) if c.address is not None]
-    if not cards or facts.surroundings.system != "linux":
+    cards = [c for c in cards_of(evidence, vendor) if c.address is not None]
+    if not cards or evidence.surroundings.system != "linux":
         return None
-    there = {node.path for node in nodes_of(facts, vendor)}
+    there = {node.path for node in nodes_of(evidence, vendor)}
     if vendor is Vendor.NVIDIA:
-        missing = _missing_of_nvidia(facts, there)
+        missing = _missing_of_nvidia(evidence, there)
         command = "sudo nvidia-modprobe -c 0 -u"
     else:
         missing = [
@@ -31,8 +33,8 @@ def nodes(facts: Facts, vendor: Vendor | None) -> Verdict | None:
         ]
         missing += ["/dev/kfd"] if vendor is Vendor.AMD and "/dev/kfd" not in there else []
         command = f"sudo dmesg | grep -E '{'|'.join(MODULES.get(vendor, ()))}|kfd'"
-    if missing and is_contained(facts):
-        container = facts.surroundings.container or ""
+    if missing and is_contained(evidence):
+        container = evidence.surroundings.container or ""
         commands = pass_to_container(container, vendor)
         return wrong("nodes_missing_in_container", *commands, paths=", ".join(missing))
     if missing:
@@ -40,11 +42,13 @@ def nodes(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return fine("nodes_there", paths=", ".join(sorted(there))) if there else None
 
 
-def _missing_of_nvidia(facts: Facts, there: set[str]) -> list[str]:
+def _missing_of_nvidia(evidence: Evidence, there: set[str]) -> list[str]:
     """Return what is missing once it was needed: the driver makes its files when first used."""
-    failed = has_failed(facts)
+    # Where no device may be seen, or the driver is too old, CUDA gives up before it makes them.
+    has_tried = not hidden_by(evidence, Vendor.NVIDIA) and not is_driver_too_old(evidence)
+    failed = has_tried and has_failed(evidence)
     missing = []
-    if failed or (facts.nvml is not None and facts.nvml.code != 0):
+    if failed or (evidence.nvml is not None and evidence.nvml.code != 0):
         missing += ["/dev/nvidiactl"] if "/dev/nvidiactl" not in there else []
         missing += [] if any(path[11:].isdecimal() for path in there) else ["/dev/nvidia0"]
     if failed and "/dev/nvidia-uvm" not in there:
@@ -52,19 +56,19 @@ def _missing_of_nvidia(facts: Facts, there: set[str]) -> list[str]:
     return missing
 
 
-def permission(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def permission(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether this user may use those files."""
-    speaking = nodes_of(facts, vendor)
+    speaking = nodes_of(evidence, vendor)
     denied = [node for node in speaking if not node.is_usable]
     if vendor is Vendor.NVIDIA and any(n.is_usable and n.path[11:].isdecimal() for n in speaking):
         denied = [node for node in denied if not node.path[11:].isdecimal()]  # others' GPUs
-    if not speaking or facts.surroundings.system != "linux":
+    if not speaking or evidence.surroundings.system != "linux":
         return None
     if not denied:
         return fine("permitted")
-    first, around = denied[0], facts.surroundings
+    first, around = denied[0], evidence.surroundings
     group, user = first.group or "", around.user or "$USER"
-    if is_contained(facts) and vendor is not Vendor.NVIDIA:
+    if is_contained(evidence) and vendor is not Vendor.NVIDIA:
         numbered = f"docker run --group-add $(getent group {group} | cut -d: -f3) ..."
         return wrong("not_permitted_in_container", numbered, path=first.path, group=group)
     if group in around.account_groups and group not in around.groups:

@@ -11,11 +11,18 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 _GRACE_S = 2.0  # for a killed process to be gone; after that it is left behind
 _MOST_BYTES = 2**20
+_LOOK_EVERY_S = 0.1  # whether the answer is still wanted
+
+
+class Stopped(Exception):
+    """Nobody wants to know any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +34,15 @@ class Answer:
     last_error: str
 
 
-def ask(command: Sequence[str], *, within_s: float) -> Answer:
+def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None = None) -> Answer:
     """Run `command` and return what it printed, also where it did not come to its end.
 
     The process sees the environment as it is, and a folder in which nothing lies. May block for
-    `within_s`. Raises OSError where it cannot be started.
+    `within_s`. Raises OSError where it cannot be started, and Stopped soon after `stop` is set.
     """
+    stop = stop or threading.Event()
+    if stop.is_set():
+        raise Stopped
     with tempfile.TemporaryDirectory() as folder:
         # To files: a pipe would stay open as long as any process that it started.
         out, errors = os.path.join(folder, "out"), os.path.join(folder, "errors")
@@ -49,11 +59,8 @@ def ask(command: Sequence[str], *, within_s: float) -> Answer:
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
-        status: int | None = None
         try:
-            status = process.wait(within_s)
-        except subprocess.TimeoutExpired:
-            pass
+            status = _wait(process, within_s, stop)
         finally:
             _end(process)
         said = [line.strip() for line in _read(errors).splitlines() if line.strip()]
@@ -62,6 +69,18 @@ def ask(command: Sequence[str], *, within_s: float) -> Answer:
             status=status,
             last_error=said[-1] if said else "",
         )
+
+
+def _wait(process: subprocess.Popen[bytes], within_s: float, stop: threading.Event) -> int | None:
+    """Return how the process ended, None where it did not in time. Raises Stopped."""
+    end_s = time.monotonic() + within_s
+    while not stop.is_set():
+        left_s = end_s - time.monotonic()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(max(0.0, min(left_s, _LOOK_EVERY_S)))
+        if left_s <= 0:
+            return None
+    raise Stopped
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

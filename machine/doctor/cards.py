@@ -10,24 +10,16 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from machine.doctor.facts import AmdDevice, Card, Vendor
-from machine.linux import PCI_ADDRESS, entries, numbered, read_hex, read_int, read_text
+from machine.amd import NO_ACCELERATORS, targets
+from machine.doctor.evidence import AmdDevice, Card, Vendor
+from machine.linux import PCI_ADDRESS, entries, read_hex, read_int, read_text
+from machine.makers import maker_of
 from machine.pci_names import PciNames
 
 _DISPLAY, _ACCELERATOR, _BRIDGE = 0x03, 0x12, 0x0680
 _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
 VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
 _FOLDER = "sys/bus/pci/devices"
-
-# Accelerators that PyTorch reaches through a package of their makers.
-_OTHERS = {
-    0x1DA3: ("Intel Gaudi", "habana-torch-plugin"),
-    0x1AE0: ("Google TPU", "torch_xla"),
-    0x1E52: ("Tenstorrent", "tt-xla"),
-    0x1D95: ("Graphcore", "poptorch"),
-    0x19E5: ("Huawei Ascend", "torch_npu"),
-    0x1ED5: ("Moore Threads", "torch_musa"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +43,19 @@ def read_bus(root: Path) -> Bus:
         if class_id is None or vendor_id in (None, _MICROSOFT):
             continue
         nvswitches += vendor_id == _NVIDIA and class_id >> 8 == _BRIDGE
-        kind = class_id >> 16
-        if kind not in (_DISPLAY, _ACCELERATOR):
+        device_id = read_hex(place / "device")
+        name = names.name(vendor_id, device_id, class_id)
+        vendor, maker = VENDORS.get(vendor_id or 0), maker_of(vendor_id, device_id, class_id)
+        if maker is not None:  # of those without a package, such as NPUs, PyTorch knows nothing
+            product = maker.devices.get(device_id or 0)
+            name = f"{maker.name} {product}" if product else name
+            if maker.package:
+                cards.append(_card(place, class_id, Vendor.OTHER, name, needs=maker.package))
+        elif class_id >> 16 not in (_DISPLAY, _ACCELERATOR):
             continue
-        name = names.name(vendor_id, read_hex(place / "device"), class_id)
-        vendor = VENDORS.get(vendor_id or 0)
-        if vendor is Vendor.INTEL and kind == _ACCELERATOR:  # an NPU, which PyTorch does not know
-            continue
-        if vendor_id in _OTHERS:
-            name, package = _OTHERS[vendor_id]
-            cards.append(_card(place, class_id, Vendor.OTHER, name, needs=package))
-        elif vendor is not None:
+        elif vendor is not None and not (vendor is Vendor.AMD and device_id in NO_ACCELERATORS):
             cards.append(_card(place, class_id, vendor, name))
-        elif kind == _DISPLAY:
+        else:
             displays.append(name or address)
     return Bus(cards=tuple(cards), displays=tuple(displays), nvswitches=nvswitches)
 
@@ -118,27 +110,13 @@ def _answers(place: Path) -> bool | None:
 
 
 def read_amd(root: Path) -> tuple[AmdDevice, ...]:
-    """Return the GPUs that AMD's compute driver offers.
-
-    Source: the kernel's kfd_topology.c; `gfx_target_version` is major * 10000 + minor * 100 + step.
-    """
-    folder = root / "sys/class/kfd/kfd/topology/nodes"
-    found = []
-    for number in numbered(folder, ""):
-        lines = (read_text(folder / str(number) / "properties") or "").splitlines()
-        pairs = (line.split() for line in lines)
-        told = {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
-        version = told.get("gfx_target_version", 0)
-        if not told.get("simd_count") or not version:
-            continue  # a processor
-        domain, where = told.get("domain", 0), told.get("location_id", 0)
-        address = f"{domain:04x}:{where >> 8 & 0xFF:02x}:{where >> 3 & 0x1F:02x}.{where & 7}"
-        place = root / _FOLDER / address
-        found.append(
-            AmdDevice(
-                target=f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}",
-                total_bytes=read_int(place / "mem_info_vram_total"),
-                used_bytes=read_int(place / "mem_info_vram_used"),
-            )
+    """Return the GPUs that AMD's compute driver offers."""
+    places = {root / _FOLDER / address: target for address, target in targets(root).items()}
+    return tuple(
+        AmdDevice(
+            target=target,
+            total_bytes=read_int(place / "mem_info_vram_total"),
+            used_bytes=read_int(place / "mem_info_vram_used"),
         )
-    return tuple(found)
+        for place, target in places.items()
+    )

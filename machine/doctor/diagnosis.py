@@ -1,8 +1,8 @@
 """What is the first thing that is wrong? Walks the causes in order, from the card to a sum on it.
 
-Pure: the same facts give the same diagnosis. What comes after something wrong is not judged, since
-it would be mended or broken along with it. A sum that came out right on every device proves that
-nothing before it can have been wrong, whatever could not be read.
+Pure: the same evidence gives the same diagnosis. What comes after something wrong is not judged,
+since it would be mended or broken along with it. A sum that came out right on every device proves
+that nothing before it can have been wrong, whatever could not be read.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from machine.doctor import access_steps, nvidia_steps, system_steps, torch_steps, works_step
-from machine.doctor.facts import Card, Facts, Vendor
+from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import built_for, has_computed
-from machine.doctor.remedies import AMD_TARGETS
+from machine.doctor.remedies import AMD_TARGETS, as_typed
 from machine.doctor.verdicts import State, Value, Verdict, fine
 
 FORMAT = "coreopsis.diagnosis"
@@ -56,7 +56,7 @@ class Diagnosis:
         return next((step for step in self.steps if step.step == self.finding), None)
 
 
-Judge = Callable[[Facts, Vendor | None], Verdict | None]
+Judge = Callable[[Evidence, Vendor | None], Verdict | None]
 
 _GPU = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)
 _BUILT = (*_GPU, Vendor.APPLE)
@@ -68,8 +68,8 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
     ("card", system_steps.card, _EVERY),
     ("suited", system_steps.suited, (*_GPU, Vendor.OTHER)),
     ("surroundings", system_steps.surroundings, _GPU),
-    ("driver", system_steps.driver, _GPU),
     ("power", system_steps.power, _GPU),
+    ("driver", system_steps.driver, _GPU),
     ("nodes", access_steps.nodes, _GPU),
     ("permission", access_steps.permission, _GPU),
     ("library", nvidia_steps.library, _NVIDIA),
@@ -89,19 +89,19 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
 )
 
 
-def diagnose(facts: Facts) -> Diagnosis:
+def diagnose(evidence: Evidence) -> Diagnosis:
     """Return the walk, each step with its state; those that do not apply are left out."""
-    vendor = subject(facts)
+    vendor = subject(evidence)
     steps: list[Step] = []
     is_blocked = False
     for name, judge, vendors in STEPS:
-        verdict = judge(facts, vendor) if vendor in vendors else None
+        verdict = judge(evidence, vendor) if vendor in vendors else None
         if verdict is None:
             continue
         if is_blocked:
             steps.append(Step(step=name, state=State.NOT_REACHED))
             continue
-        if verdict.state is State.WRONG and has_computed(facts):
+        if verdict.state is State.WRONG and has_computed(evidence):
             verdict = fine("proved")
         is_blocked = verdict.state is State.WRONG
         steps.append(
@@ -110,7 +110,7 @@ def diagnose(facts: Facts) -> Diagnosis:
                 state=verdict.state,
                 key=verdict.key,
                 values=verdict.values,
-                commands=verdict.commands,
+                commands=tuple(as_typed(each, evidence) for each in verdict.commands),
             )
         )
         if verdict.ends_walk:
@@ -119,23 +119,23 @@ def diagnose(facts: Facts) -> Diagnosis:
     found = next((step for state in order for step in steps if step.state is state), None)
     return Diagnosis(
         vendor=vendor,
-        python=facts.torch.python if facts.torch is not None else None,
+        python=evidence.torch.python if evidence.torch is not None else None,
         state=found.state if found else State.OK,
         finding=found.step if found else None,
         steps=tuple(steps),
     )
 
 
-def subject(facts: Facts) -> Vendor | None:
+def subject(evidence: Evidence) -> Vendor | None:
     """Return whose accelerator to look at, where there are several: the likeliest to compute.
 
     That is the one that PyTorch was built for, else a card of its own rather than graphics that
     belong to the processor.
     """
-    built = [vendor for vendor in _BUILT if facts.torch and built_for(facts.torch, vendor)]
-    if not facts.cards and facts.torch is not None and facts.torch.devices:
+    built = [vendor for vendor in _BUILT if evidence.torch and built_for(evidence.torch, vendor)]
+    if not evidence.cards and evidence.torch is not None and evidence.torch.devices:
         return next(iter(built), None)  # hidden from the system, not from PyTorch
-    is_served = {device.target for device in facts.amd} & AMD_TARGETS
+    is_served = {device.target for device in evidence.amd} & AMD_TARGETS
 
     def rank(card: Card) -> tuple[bool, int]:
         order = [Vendor.NVIDIA, Vendor.APPLE, Vendor.AMD, Vendor.INTEL, Vendor.OTHER]
@@ -146,7 +146,7 @@ def subject(facts: Facts) -> Vendor | None:
             place += 2
         return card.vendor not in built, place
 
-    best = min(facts.cards, key=rank, default=None)
+    best = min(evidence.cards, key=rank, default=None)
     return None if best is None else best.vendor
 
 

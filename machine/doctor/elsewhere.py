@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from machine.doctor.cards import VENDORS, computes
-from machine.doctor.facts import Card, Facts, Nvml, Surroundings, Torch, Vendor
+from machine.doctor.evidence import Card, Evidence, Nvml, Surroundings, Torch, Vendor
 
 
 def gather(
@@ -23,8 +23,8 @@ def gather(
     *,
     nvml: Callable[[], Nvml],
     probe: Callable[[str], Torch],
-) -> Facts:
-    """Return the facts of this machine."""
+) -> Evidence:
+    """Return the evidence of this machine."""
     is_mac = sys.platform == "darwin"
     cards = mac_cards(_is_apple_silicon()) if is_mac else windows_cards(_adapters())
     has_nvidia = any(card.vendor is Vendor.NVIDIA for card in cards)
@@ -32,7 +32,7 @@ def gather(
     if answered is not None and answered.devices and not has_nvidia:  # one that draws no screen
         cards += (Card(vendor=Vendor.NVIDIA, name="NVIDIA"),)
         has_nvidia = True
-    return Facts(
+    return Evidence(
         surroundings=Surroundings(
             system="macos" if is_mac else "windows",
             release=platform.mac_ver()[0] if is_mac else platform.version(),

@@ -1,4 +1,4 @@
-"""Where are the facts read? Linux's /proc, /sys and /dev, NVML, and the PyTorch in question.
+"""Where is the evidence read? Linux's /proc, /sys and /dev, NVML, and the PyTorch in question.
 
 Windows and macOS tell less, and need less: there a driver is whole or not there.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from machine.doctor import elsewhere
 from machine.doctor.cards import read_amd, read_bus
-from machine.doctor.facts import Card, Facts, Node, Nvml, Surroundings, Torch, Vendor
+from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
@@ -48,7 +48,7 @@ def gather(
     nvml: Callable[[], Nvml] = ask_nvml,
     probe: Callable[[str], Torch] = examine,
     access: Access = os.access,
-) -> Facts:
+) -> Evidence:
     """Return what can be known of this machine, or of the recorded one below `root`.
 
     May block for as long as NVML and the PyTorch of `python` are given. NVML is left alone where
@@ -64,7 +64,7 @@ def gather(
     is_loaded = "nvidia" in kernel.loaded or (root / "dev/nvidiactl").exists()
     is_loaded = is_loaded or any(card.address is None for card in awake)
     answered = nvml() if awake and is_loaded and surroundings.board is None else None
-    return Facts(
+    return Evidence(
         surroundings=surroundings,
         cards=cards,
         displays=bus.displays,

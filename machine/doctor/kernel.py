@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from machine.doctor.facts import Kernel
+from machine.doctor.evidence import Kernel
 from machine.linux import read_text
 
 MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from machine.doctor.facts import Facts, NvmlDevice, Vendor
+from machine.doctor.evidence import Evidence, NvmlDevice, Vendor
 from machine.doctor.nvml import UNKNOWN
 from machine.doctor.queries import (
     cards_of,
@@ -11,7 +11,13 @@ from machine.doctor.queries import (
     is_contained,
     is_nearly_full,
 )
-from machine.doctor.remedies import LOG, REBOOT, install_driver
+from machine.doctor.remedies import (
+    LOG,
+    REBOOT,
+    install_driver,
+    restart_container,
+    start_fabric_manager,
+)
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 # Of nvmlReturn_t in nvml.h.
@@ -25,21 +31,21 @@ _CONTROLLER_3D = 0x0302  # a display controller without a screen: a server's or 
 _PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of the latter
 
 
-def library(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether driver and library find each other."""
-    nvml = facts.nvml
+    nvml = evidence.nvml
     if nvml is None:
         return None
     if nvml.code == 0:
-        return _answered(facts)
-    container, installed = is_contained(facts), ", ".join(facts.libraries)
+        return _answered(evidence)
+    container, installed = is_contained(evidence), ", ".join(evidence.libraries)
     match nvml.code:
         case None:
             return wrong("nvml_silent", LOG, REBOOT)
         case 18 if container:
-            return wrong("mismatch_in_container", "docker restart CONTAINER")
+            return wrong("mismatch_in_container", restart_container(evidence))
         case 18:
-            running = facts.kernel.nvidia_version or "?"
+            running = evidence.kernel.nvidia_version or "?"
             return wrong("mismatch", REBOOT, running=running, installed=installed or "?")
         case 12 if container:
             return wrong(
@@ -47,7 +53,7 @@ def library(facts: Facts, vendor: Vendor | None) -> Verdict | None:
                 "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...",
             )
         case 12:
-            return wrong("library_missing", *install_driver(facts))
+            return wrong("library_missing", *install_driver(evidence))
         case 9:
             return wrong("driver_does_not_answer", "sudo modprobe nvidia", LOG)
         case 4 | 17:
@@ -55,28 +61,28 @@ def library(facts: Facts, vendor: Vendor | None) -> Verdict | None:
         case 15:
             return wrong("gpu_lost", LOG, REBOOT)
         case code if code == UNKNOWN and container:
-            return wrong("container_lost_gpu", "docker restart CONTAINER")
+            return wrong("container_lost_gpu", restart_container(evidence))
         case code:
             return wrong("nvml_failed", LOG, REBOOT, code=code)
 
 
-def _answered(facts: Facts) -> Verdict:
-    assert facts.nvml is not None
-    if not facts.nvml.devices and "SLURM_JOB_ID" in facts.surroundings.environment:
+def _answered(evidence: Evidence) -> Verdict:
+    assert evidence.nvml is not None
+    if not evidence.nvml.devices and "SLURM_JOB_ID" in evidence.surroundings.environment:
         return wrong("slurm_without_gpu", "srun --gpus=1 ...")
-    if not facts.nvml.devices:
+    if not evidence.nvml.devices:
         return wrong("nvml_without_gpus", LOG)
-    cuda = facts.nvml.cuda
+    cuda = evidence.nvml.cuda
     return fine(
         "driver_answers",
-        driver=facts.nvml.driver or "?",
+        driver=evidence.nvml.driver or "?",
         cuda=f"{cuda[0]}.{cuda[1]}" if cuda else "?",
     )
 
 
-def health(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether each GPU is on the bus, and its memory whole."""
-    devices = devices_of(facts)
+    devices = devices_of(evidence)
     for device in devices:
         if device.code == _LOST:
             return wrong("gpu_lost", LOG, REBOOT)
@@ -86,7 +92,7 @@ def health(facts: Facts, vendor: Vendor | None) -> Verdict | None:
             return wrong("gpu_refuses", LOG, index=device.index, code=device.code)
         if device.has_remap_failed:
             return wrong("memory_broken", "nvidia-smi -q -d ROW_REMAPPER", index=device.index)
-    held = _held(facts)
+    held = _held(evidence)
     if devices and held > len(devices):
         return look("gpus_missing", LOG, held=held, offered=len(devices))
     for device in devices:
@@ -98,43 +104,37 @@ def health(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return fine("healthy") if devices else None
 
 
-def _held(facts: Facts) -> int:
+def _held(evidence: Evidence) -> int:
     """Count the cards that the driver should offer: all that it holds, where none are kept away."""
-    if is_contained(facts) or "SLURM_JOB_ID" in facts.surroundings.environment:
+    if is_contained(evidence) or "SLURM_JOB_ID" in evidence.surroundings.environment:
         return 0
-    return sum(card.driver == "nvidia" for card in cards_of(facts, Vendor.NVIDIA))
+    return sum(card.driver == "nvidia" for card in cards_of(evidence, Vendor.NVIDIA))
 
 
 def _reset(device: NvmlDevice) -> str:
     return f"sudo nvidia-smi --gpu-reset -i {device.index}"
 
 
-def fabric(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the switches between the GPUs have been set up, without which CUDA waits."""
-    states = {device.fabric_state for device in devices_of(facts)}
+    states = {device.fabric_state for device in devices_of(evidence)}
     known = states & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS, _FABRIC_COMPLETED}
-    if not known and not facts.nvswitches:
+    if not known and not evidence.nvswitches:
         return None
-    failed = [d.fabric_status for d in devices_of(facts) if d.fabric_state == _FABRIC_COMPLETED]
-    how = look if has_computed(facts) else wrong
+    failed = [d.fabric_status for d in devices_of(evidence) if d.fabric_state == _FABRIC_COMPLETED]
+    how = look if has_computed(evidence) else wrong
     if any(failed):
-        return how("fabric_failed", *_FABRIC_COMMANDS)
+        return how("fabric_failed", *start_fabric_manager(evidence))
     if known & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS}:
-        return how("fabric_not_ready", *_FABRIC_COMMANDS)
-    if not known and facts.has_fabric_manager is False:  # before Hopper, NVML does not tell
-        return how("fabric_not_ready", *_FABRIC_COMMANDS)
-    return fine("fabric_ready") if known or facts.has_fabric_manager else None
+        return how("fabric_not_ready", *start_fabric_manager(evidence))
+    if not known and evidence.has_fabric_manager is False:  # before Hopper, NVML does not tell
+        return how("fabric_not_ready", *start_fabric_manager(evidence))
+    return fine("fabric_ready") if known or evidence.has_fabric_manager else None
 
 
-_FABRIC_COMMANDS = (
-    "sudo systemctl enable --now nvidia-fabricmanager",
-    "journalctl -u nvidia-fabricmanager",
-)
-
-
-def partitions(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def partitions(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether a GPU that is cut into instances has any."""
-    devices = [device for device in devices_of(facts) if device.is_mig or device.is_mig_pending]
+    devices = [device for device in devices_of(evidence) if device.is_mig or device.is_mig_pending]
     for device in devices:
         if device.is_mig and not device.mig_instances:
             commands = (
@@ -150,21 +150,21 @@ def partitions(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return fine("mig_instances", count=sum(device.mig_instances or 0 for device in devices))
 
 
-def mode(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def mode(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the administrator lets programs compute, and how many at a time."""
-    for device in devices_of(facts):
+    for device in devices_of(evidence):
         if device.compute_mode == _PROHIBITED:
             command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
             return wrong("prohibited", command, index=device.index)
-        if device.compute_mode == _EXCLUSIVE and device.holders and not has_computed(facts):
+        if device.compute_mode == _EXCLUSIVE and device.holders and not has_computed(evidence):
             command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
             return wrong("exclusive", command, index=device.index, pid=device.holders[0].pid)
     return None
 
 
-def memory(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether others have left memory. A unified memory has no figure of its own."""
-    told = [d for d in devices_of(facts) if d.total_bytes and d.free_bytes is not None]
+    told = [d for d in devices_of(evidence) if d.total_bytes and d.free_bytes is not None]
     for device in told:
         total, free = device.total_bytes or 0, device.free_bytes or 0
         if not is_nearly_full(free, total):
@@ -190,11 +190,11 @@ def memory(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return fine("memory_free", free_bytes=least.free_bytes or 0, total_bytes=least.total_bytes or 0)
 
 
-def persistence(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def persistence(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the driver stays ready between programs. Desktops and laptops need it not."""
-    is_server = any((c.class_id or 0) >> 8 == _CONTROLLER_3D for c in cards_of(facts, vendor))
-    told = [d for d in devices_of(facts) if d.is_persistent is not None]
-    if not is_server or is_contained(facts) or not told:
+    is_server = any((c.class_id or 0) >> 8 == _CONTROLLER_3D for c in cards_of(evidence, vendor))
+    told = [d for d in devices_of(evidence) if d.is_persistent is not None]
+    if not is_server or is_contained(evidence) or not told:
         return None
     if any(d.drives_display or _PERSONAL & set((d.name or "").split()) for d in told):
         return None

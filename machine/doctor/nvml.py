@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import msgspec
 
 from machine.doctor.asking import ask
-from machine.doctor.facts import Holder, Nvml, NvmlDevice
+from machine.doctor.evidence import Holder, Nvml, NvmlDevice
 from machine.nvml import Library
 
 WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
@@ -25,11 +26,11 @@ _GONE = (15, 16)  # NVML_ERROR_GPU_IS_LOST, NVML_ERROR_RESET_REQUIRED
 _ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import nvml; nvml.tell()"
 
 
-def ask_nvml(*, within_s: float = WITHIN_S) -> Nvml:
-    """Return what NVML says. Never raises; may block; wakes a sleeping GPU."""
+def ask_nvml(*, within_s: float = WITHIN_S, stop: threading.Event | None = None) -> Nvml:
+    """Return what NVML says. May block; wakes a sleeping GPU. Raises only Stopped."""
     rooms = str(Path(__file__).parents[2])
     try:
-        answer = ask((sys.executable, "-c", _ASK, rooms), within_s=within_s)
+        answer = ask((sys.executable, "-c", _ASK, rooms), within_s=within_s, stop=stop)
         return msgspec.json.decode(answer.lines[-1] if answer.lines else "{}", type=Nvml)
     except (OSError, msgspec.DecodeError):
         return Nvml()

@@ -1,11 +1,11 @@
-"""What do the facts say to the questions that several steps ask?"""
+"""What does the evidence say to the questions that several steps ask?"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
-from machine.doctor.facts import Card, Facts, Node, NvmlDevice, Torch, Vendor
+from machine.doctor.evidence import Card, Evidence, Node, NvmlDevice, Torch, Vendor
 
 MODULES: dict[Vendor | None, tuple[str, ...]] = {
     Vendor.NVIDIA: ("nvidia",),
@@ -15,31 +15,49 @@ MODULES: dict[Vendor | None, tuple[str, ...]] = {
 _LITTLE = 10  # one part in so many
 
 
-def cards_of(facts: Facts, vendor: Vendor | None) -> list[Card]:
+def cards_of(evidence: Evidence, vendor: Vendor | None) -> list[Card]:
     """Return the cards of a vendor; those that only draw count where there are no others."""
-    cards = [card for card in facts.cards if card.vendor is vendor]
+    cards = [card for card in evidence.cards if card.vendor is vendor]
     return [card for card in cards if not card.only_draws] or cards
 
 
-def is_contained(facts: Facts) -> bool:
+def is_contained(evidence: Evidence) -> bool:
     """Does the program run in a container?"""
-    return facts.surroundings.container not in (None, "none")
+    return evidence.surroundings.container not in (None, "none")
 
 
-def devices_of(facts: Facts) -> tuple[NvmlDevice, ...]:
+def devices_of(evidence: Evidence) -> tuple[NvmlDevice, ...]:
     """Return the GPUs that NVML sees."""
-    return facts.nvml.devices if facts.nvml is not None else ()
+    return evidence.nvml.devices if evidence.nvml is not None else ()
 
 
-def has_computed(facts: Facts) -> bool:
+def has_computed(evidence: Evidence) -> bool:
     """Has PyTorch computed on every device that it finds?"""
-    devices = facts.torch.devices if facts.torch is not None else ()
+    devices = evidence.torch.devices if evidence.torch is not None else ()
     return bool(devices) and all(device.has_computed for device in devices)
 
 
-def has_failed(facts: Facts) -> bool:
+def has_failed(evidence: Evidence) -> bool:
     """Did PyTorch look for a device, and say why it has none?"""
-    return facts.torch is not None and facts.torch.problem is not None
+    return evidence.torch is not None and evidence.torch.problem is not None
+
+
+def driver_cuda(evidence: Evidence) -> tuple[int, int] | None:
+    """Return the newest CUDA that the driver runs."""
+    if evidence.nvml is not None and evidence.nvml.cuda:
+        return evidence.nvml.cuda
+    return evidence.torch.driver_cuda if evidence.torch is not None else None
+
+
+def is_driver_too_old(evidence: Evidence) -> bool:
+    """Does PyTorch bring a CUDA that the driver does not run? The major number counts.
+
+    Source: CUDA Compatibility, minor version compatibility, in force since CUDA 11.
+    """
+    driver, torch = driver_cuda(evidence), evidence.torch
+    if driver is None or torch is None or not torch.cuda:
+        return False
+    return int(torch.cuda.partition(".")[0]) > driver[0]
 
 
 def built_for(torch: Torch, vendor: Vendor) -> str | None:
@@ -53,13 +71,13 @@ def built_for(torch: Torch, vendor: Vendor) -> str | None:
     }.get(vendor)
 
 
-def nodes_of(facts: Facts, vendor: Vendor | None) -> list[Node]:
+def nodes_of(evidence: Evidence, vendor: Vendor | None) -> list[Node]:
     """Return the device files of a vendor's driver."""
     if vendor is Vendor.NVIDIA:
-        return [node for node in facts.nodes if node.path.startswith("/dev/nvidia")]
-    own = {c.render_node for c in cards_of(facts, vendor)}
+        return [node for node in evidence.nodes if node.path.startswith("/dev/nvidia")]
+    own = {c.render_node for c in cards_of(evidence, vendor)}
     is_amd = vendor is Vendor.AMD
-    return [n for n in facts.nodes if n.path in own or (is_amd and n.path == "/dev/kfd")]
+    return [n for n in evidence.nodes if n.path in own or (is_amd and n.path == "/dev/kfd")]
 
 
 def pass_to_container(container: str, vendor: Vendor | None) -> tuple[str, ...]:
@@ -68,6 +86,8 @@ def pass_to_container(container: str, vendor: Vendor | None) -> tuple[str, ...]:
         names = {Vendor.NVIDIA: "nvidia.com/gpu", Vendor.AMD: "amd.com/gpu"}
         name = names.get(vendor or Vendor.OTHER, "gpu.intel.com/i915")
         return (f"resources: {{limits: {{{name}: 1}}}}",)
+    if container == "lxc":
+        return ("lxc config device add CONTAINER gpu gpu",)
     program = "podman" if container == "podman" else "docker"
     if vendor is Vendor.NVIDIA:
         how = "--device nvidia.com/gpu=all" if program == "podman" else "--gpus all"

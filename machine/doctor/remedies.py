@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 
-from machine.doctor.facts import Facts, Torch, Vendor
+from machine.doctor.evidence import Evidence, Torch, Vendor
+from machine.doctor.queries import driver_cuda, is_contained
 
 DRIVERS_PAGE = "https://www.nvidia.com/drivers"
 JETSON_PAGE = (
@@ -35,13 +37,32 @@ AMD_TARGETS = frozenset(
         *("1150", "1151", "1200", "1201"),
     )
 )
-# How each distribution gets NVIDIA's driver: Debian from non-free, Fedora from RPM Fusion.
+# How each distribution gets NVIDIA's driver. Debian's needs the component non-free, Fedora's the
+# repository RPM Fusion; how these are switched on stands on the page that comes first.
 _DRIVER = {
-    "pop": "sudo apt install system76-driver-nvidia",
-    "ubuntu": "sudo ubuntu-drivers install",
-    "debian": "sudo apt install nvidia-driver",
-    "fedora": "sudo dnf install akmod-nvidia",
-    "arch": "sudo pacman -S nvidia-open",
+    "pop": ("sudo apt install system76-driver-nvidia", REBOOT),
+    "ubuntu": ("sudo ubuntu-drivers install", REBOOT),
+    "debian": (
+        "https://wiki.debian.org/NvidiaGraphicsDrivers",
+        "sudo apt install linux-headers-$(uname -r) nvidia-driver nvidia-smi libcuda1",
+        REBOOT,
+    ),
+    "rhel": ("https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/", REBOOT),
+    "fedora": (
+        "https://rpmfusion.org/Howto/NVIDIA",
+        "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda",  # the latter for all but pictures
+        REBOOT,
+    ),
+    "arch": ("sudo pacman -S nvidia-open nvidia-utils", REBOOT),
+    "suse": ("https://en.opensuse.org/SDB:NVIDIA_drivers", REBOOT),
+    "nixos": ("https://wiki.nixos.org/wiki/NVIDIA",),
+}
+# What builds a driver for the kernel that runs. Arch has removed the old kernel's files by then.
+_BUILD = {
+    "debian": ("sudo apt install linux-headers-$(uname -r)", "sudo dkms autoinstall"),
+    "ubuntu": ("sudo apt install linux-headers-$(uname -r)", "sudo dkms autoinstall"),
+    "fedora": ("sudo akmods --force",),
+    "arch": (REBOOT,),
 }
 _INITRAMFS = {
     "debian": "sudo update-initramfs -u",
@@ -50,34 +71,98 @@ _INITRAMFS = {
 }
 
 
-def install_driver(facts: Facts) -> tuple[str, ...]:
+def install_driver(evidence: Evidence) -> tuple[str, ...]:
     """Return what brings NVIDIA's driver, or a newer one."""
-    if facts.surroundings.system == "windows":
+    if evidence.surroundings.system == "windows":
         return (DRIVERS_PAGE,)
-    if facts.surroundings.wsl:
+    if evidence.surroundings.wsl:
         return (DRIVERS_PAGE, "wsl --shutdown")
-    for name in facts.surroundings.distributions:
-        if name in _DRIVER:
-            return (_DRIVER[name], REBOOT)
-    return (DRIVERS_PAGE,)
+    if is_contained(evidence):  # its host may be of another distribution
+        return (DRIVERS_PAGE,)
+    return _nearest(evidence, _DRIVER, (DRIVERS_PAGE,))
 
 
-def rebuild_early_system(facts: Facts) -> str:
+def build_driver(evidence: Evidence) -> tuple[str, ...]:
+    """Return what builds NVIDIA's driver for the kernel that runs, and loads it."""
+    build = _nearest(evidence, _BUILD, ("sudo dkms autoinstall",))
+    return build if REBOOT in build else (*build, "sudo modprobe nvidia")
+
+
+def start_fabric_manager(evidence: Evidence) -> tuple[str, ...]:
+    """Return what sets up the switches between GPUs. Its version has to be that of the driver."""
+    log = "journalctl -u nvidia-fabricmanager"
+    if evidence.has_fabric_manager:
+        return ("sudo systemctl restart nvidia-fabricmanager", log)
+    version = (evidence.nvml.driver if evidence.nvml is not None else None) or ""
+    major = version.partition(".")[0] or "VERSION"
+    apt = (f"sudo apt install nvidia-fabricmanager-{major}",)
+    dnf = ("sudo dnf install nvidia-fabric-manager",)
+    install = _nearest(evidence, {"debian": apt, "ubuntu": apt, "rhel": dnf, "fedora": dnf}, ())
+    return (*install, "sudo systemctl enable --now nvidia-fabricmanager", log)
+
+
+def restart_container(evidence: Evidence) -> str:
+    """Return what starts the container anew that the program runs in."""
+    return {
+        "kubernetes": "kubectl delete pod POD",
+        "podman": "podman restart CONTAINER",
+        "lxc": "lxc restart CONTAINER",
+    }.get(evidence.surroundings.container or "", "docker restart CONTAINER")
+
+
+def _nearest(
+    evidence: Evidence, known: Mapping[str, tuple[str, ...]], otherwise: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what is known of the distribution, or of the nearest that it is like."""
+    names = evidence.surroundings.distributions
+    return next((known[name] for name in names if name in known), otherwise)
+
+
+def as_typed(command: str, evidence: Evidence) -> str:
+    """Return a command as it is typed where this program runs, or with the place where it is."""
+    if evidence.surroundings.system == "windows":
+        for start, instead in _ON_WINDOWS.items():
+            if command.startswith(start):
+                return instead + command.removeprefix(start)
+        return command
+    if evidence.surroundings.wsl:
+        return _IN_WSL.get(command, command)
+    is_of_host = command.startswith(_OF_HOST) and is_contained(evidence)
+    return f"{command}  # on the host" if is_of_host else command
+
+
+_ON_WINDOWS = {
+    LOG: "Get-WinEvent -LogName System | Where-Object ProviderName -eq nvlddmkm",
+    REBOOT: "Restart-Computer",
+    "unset ": "Remove-Item Env:",
+    "kill ": "Stop-Process -Id ",
+    "sudo ": "",
+}
+_IN_WSL = {LOG: "sudo dmesg | grep -i dxg", REBOOT: "wsl --shutdown  # in Windows"}
+_OF_HOST = (
+    *("journalctl ", "sudo dmesg", "sudo reboot", "sudo systemctl", "sudo modprobe"),
+    *("sudo nvidia-modprobe", "sudo nvidia-smi"),
+)
+
+
+def rebuild_early_system(evidence: Evidence) -> str:
     """Return what makes a change of modprobe.d hold from the first second of the next start."""
-    names = facts.surroundings.distributions
+    names = evidence.surroundings.distributions
     return next((_INITRAMFS[name] for name in names if name in _INITRAMFS), "sudo dracut --force")
 
 
-def install_torch(facts: Facts, vendor: Vendor) -> tuple[str, ...]:
+def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
     """Return what brings a PyTorch for this machine's accelerator into the Python in question."""
-    torch = facts.torch or Torch(python=sys.executable)
-    if vendor is Vendor.NVIDIA and facts.surroundings.board is not None:
+    torch = evidence.torch or Torch(python=sys.executable)
+    if vendor is Vendor.NVIDIA and evidence.surroundings.board is not None:
         return (JETSON_PAGE,)
-    if vendor is Vendor.AMD and (facts.surroundings.system == "windows" or facts.surroundings.wsl):
+    if vendor is Vendor.AMD and (
+        evidence.surroundings.system == "windows" or evidence.surroundings.wsl
+    ):
         return (AMD_WINDOWS_PAGE,)
     if torch.installer == "conda" and vendor is Vendor.NVIDIA:
         return ("conda install -c conda-forge pytorch-gpu",)
-    index = _index(facts, vendor)
+    index = _index(evidence, vendor)
     return (_install(torch, index),)
 
 
@@ -100,18 +185,18 @@ def _install(torch: Torch, index: str | None, *, is_there: bool | None = None) -
     return f"{python} -m pip install{how} {names}{where}"
 
 
-def _index(facts: Facts, vendor: Vendor) -> str | None:
+def _index(evidence: Evidence, vendor: Vendor) -> str | None:
     if vendor is Vendor.AMD:
         return "rocm7.2"
     if vendor is Vendor.INTEL:
         return "xpu"
-    return _cuda_index(facts) if vendor is Vendor.NVIDIA else None
+    return _cuda_index(evidence) if vendor is Vendor.NVIDIA else None
 
 
-def _cuda_index(facts: Facts) -> str:
+def _cuda_index(evidence: Evidence) -> str:
     """Return the newest build that both the driver and the oldest GPU take."""
-    driver = driver_cuda(facts)
-    targets = capabilities(facts)
+    driver = driver_cuda(evidence)
+    targets = capabilities(evidence)
     oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
     if driver is not None and driver < (12, 0):
         return "cu118"
@@ -120,18 +205,11 @@ def _cuda_index(facts: Facts) -> str:
     return "cu128" if newest >= _BLACKWELL else "cu126"
 
 
-def driver_cuda(facts: Facts) -> tuple[int, int] | None:
-    """Return the newest CUDA that the driver runs."""
-    if facts.nvml is not None and facts.nvml.cuda:
-        return facts.nvml.cuda
-    return facts.torch.driver_cuda if facts.torch is not None else None
-
-
-def capabilities(facts: Facts) -> list[tuple[int, int]]:
+def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
     """Return the compute capabilities of the NVIDIA GPUs."""
-    devices = facts.nvml.devices if facts.nvml is not None else ()
+    devices = evidence.nvml.devices if evidence.nvml is not None else ()
     found = [device.capability for device in devices if device.capability]
-    for device in facts.torch.devices if facts.torch is not None and not found else ():
+    for device in evidence.torch.devices if evidence.torch is not None and not found else ():
         major, dot, minor = (device.target or "").partition(".")
         if dot and major.isdecimal() and minor.isdecimal():
             found.append((int(major), int(minor)))

@@ -1,13 +1,13 @@
 """Is there a card, and does the system let a program reach it? Steps up to the driver.
 
-Each step takes the facts and the vendor in question, and returns None where it does not apply.
+Each step takes the evidence and the vendor in question, and returns None where it does not apply.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from machine.doctor.facts import Card, Facts, Vendor
+from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import (
     MODULES,
     cards_of,
@@ -27,23 +27,28 @@ from machine.doctor.remedies import (
     INTEL_PAGE,
     LOG,
     REBOOT,
+    build_driver,
     install_driver,
     rebuild_early_system,
 )
 from machine.doctor.verdicts import Verdict, fine, look, unknown, wrong
 
 _FREE_NVIDIA = ("nouveau", "nova_core", "nova")
-_SIGNING_KEYS = {"ubuntu": "/var/lib/shim-signed/mok/MOK.der", "debian": "/var/lib/dkms/mok.pub"}
+_SIGNING_KEYS = {
+    "ubuntu": "/var/lib/shim-signed/mok/MOK.der",
+    "debian": "/var/lib/dkms/mok.pub",
+    "fedora": "/etc/pki/akmods/certs/public_key.der",
+}
 
 
-def card(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether there is anything to compute on."""
-    kernel, around = facts.kernel, facts.surroundings
-    if kernel.removing_rule and not cards_of(facts, Vendor.NVIDIA):
+    kernel, around = evidence.kernel, evidence.surroundings
+    if kernel.removing_rule and not cards_of(evidence, Vendor.NVIDIA):
         commands = ("sudo prime-select on-demand", "sudo envycontrol -s hybrid", REBOOT)
         return wrong("card_switched_off", *commands, file=kernel.removing_rule)
     if vendor is not None:
-        return _found(facts, vendor)
+        return _found(evidence, vendor)
     if around.wsl == 1:
         return wrong("wsl_1", "wsl --set-version DISTRIBUTION 2")
     if around.wsl and not around.has_dxg:
@@ -52,55 +57,55 @@ def card(facts: Facts, vendor: Vendor | None) -> Verdict | None:
         return unknown("wsl_without_nvidia", DRIVERS_PAGE, "wsl --shutdown")
     if around.system == "macos":
         return fine("no_card_mac")
-    if is_contained(facts):
+    if is_contained(evidence):
         return fine("no_card_container", container=around.container or "")
     if around.virtualization not in (None, "none"):
         return fine("no_card_virtual", virtualization=around.virtualization or "")
-    if facts.displays:
-        return fine("no_card_display", display=facts.displays[0])
+    if evidence.displays:
+        return fine("no_card_display", display=evidence.displays[0])
     return fine("no_card")
 
 
-def _found(facts: Facts, vendor: Vendor) -> Verdict:
-    named = _named(facts, vendor)
-    devices = facts.torch.devices if facts.torch is not None else ()
+def _found(evidence: Evidence, vendor: Vendor) -> Verdict:
+    named = _named(evidence, vendor)
+    devices = evidence.torch.devices if evidence.torch is not None else ()
     seen = [c.name for c in named] or [d.name or d.kind for d in devices]
     cards = counted(seen)
     if len(named) == 1 and named[0].address:
         cards += f" ({named[0].address})"
-    others = counted(c.name for c in facts.cards if c.vendor is not vendor)
+    others = counted(c.name for c in evidence.cards if c.vendor is not vendor)
     return fine("cards", cards=cards, others=others) if others else fine("card", cards=cards)
 
 
-def _named(facts: Facts, vendor: Vendor) -> list[Card]:
+def _named(evidence: Evidence, vendor: Vendor) -> list[Card]:
     """Return the cards, by the names that a driver or PyTorch gives them where one does."""
     named = {}
-    if facts.nvml is not None and vendor is Vendor.NVIDIA:
-        named = {device.address: device.name for device in facts.nvml.devices}
-    cards = cards_of(facts, vendor)
-    devices = facts.torch.devices if facts.torch is not None else ()
+    if evidence.nvml is not None and vendor is Vendor.NVIDIA:
+        named = {device.address: device.name for device in evidence.nvml.devices}
+    cards = cards_of(evidence, vendor)
+    devices = evidence.torch.devices if evidence.torch is not None else ()
     if len(cards) == len(devices) == 1:
         named.setdefault(cards[0].address, devices[0].name)
     return [replace(c, name=named.get(c.address) or c.name) for c in cards]
 
 
-def suited(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def suited(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether PyTorch is made for such a card at all."""
-    torch = facts.torch
-    if has_computed(facts):
+    torch = evidence.torch
+    if has_computed(evidence):
         return None
     if vendor is Vendor.OTHER:
-        (first, *_) = cards_of(facts, vendor)
+        (first, *_) = cards_of(evidence, vendor)
         return _last(unknown("other_maker", name=first.name, package=first.needs or ""))
     is_chosen = torch is not None and bool(torch.xpu if vendor is Vendor.INTEL else torch.hip)
     if is_chosen:  # who installed a build for it expects it to work
         return None
-    if vendor is Vendor.INTEL and all(c.only_draws for c in cards_of(facts, vendor)):
+    if vendor is Vendor.INTEL and all(c.only_draws for c in cards_of(evidence, vendor)):
         return _last(unknown("intel_integrated", INTEL_PAGE))
-    targets = {device.target for device in facts.amd}
+    targets = {device.target for device in evidence.amd}
     if vendor is Vendor.AMD and targets and not targets & AMD_TARGETS:
         return _last(unknown("amd_unserved", targets=", ".join(sorted(targets))))
-    if vendor is Vendor.AMD and facts.surroundings.system == "windows":
+    if vendor is Vendor.AMD and evidence.surroundings.system == "windows":
         return _last(unknown("amd_windows", AMD_WINDOWS_PAGE))
     return None
 
@@ -109,24 +114,24 @@ def _last(verdict: Verdict) -> Verdict:
     return replace(verdict, ends_walk=True)
 
 
-def surroundings(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether a container or virtual machine keeps the card for itself."""
-    around = facts.surroundings
-    if is_contained(facts):
+    around = evidence.surroundings
+    if is_contained(evidence):
         container = around.container or ""
-        is_loaded = any(name in facts.kernel.loaded for name in MODULES.get(vendor, ()))
-        if is_loaded and not nodes_of(facts, vendor):
+        is_loaded = any(name in evidence.kernel.loaded for name in MODULES.get(vendor, ()))
+        if is_loaded and not nodes_of(evidence, vendor):
             hiding = around.environment.get("NVIDIA_VISIBLE_DEVICES")
             if vendor is Vendor.NVIDIA and hiding in ("", "void", "none"):
                 return wrong("container_hides", value=hiding, container=container)
             commands = pass_to_container(container, vendor)
             return wrong("container_without_gpu", *commands, container=container)
         return fine("in_container", container=container)
-    if around.wsl and facts.libraries:  # Windows' own lie elsewhere, without a number
-        is_harmful = has_failed(facts) or bool(facts.nvml and facts.nvml.code)
+    if around.wsl and evidence.libraries:  # Windows' own lie elsewhere, without a number
+        is_harmful = has_failed(evidence) or bool(evidence.nvml and evidence.nvml.code)
         how = wrong if is_harmful else look
         command = "sudo apt remove 'libnvidia-compute-*'"
-        return how("driver_inside_wsl", command, installed=", ".join(facts.libraries))
+        return how("driver_inside_wsl", command, installed=", ".join(evidence.libraries))
     if around.wsl:
         return fine("in_wsl")
     if around.virtualization not in (None, "none"):
@@ -134,45 +139,45 @@ def surroundings(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return None
 
 
-def driver(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the driver that can compute is loaded and holds the card."""
-    cards = [c for c in cards_of(facts, vendor) if c.address is not None]
-    if vendor not in MODULES or not cards or facts.surroundings.system != "linux":
+    cards = [c for c in cards_of(evidence, vendor) if c.address is not None]
+    if vendor not in MODULES or not cards or evidence.surroundings.system != "linux":
         return None
     modules, holders = MODULES[vendor], {c.driver or "" for c in cards}
-    if holders & set(modules) or (vendor is Vendor.NVIDIA and devices_of(facts)):
-        version = facts.kernel.nvidia_version if vendor is Vendor.NVIDIA else None
+    if holders & set(modules) or (vendor is Vendor.NVIDIA and devices_of(evidence)):
+        version = evidence.kernel.nvidia_version if vendor is Vendor.NVIDIA else None
         name = next((name for name in modules if name in holders), modules[0])
         return fine("driver_holds", driver=f"{name} {version}" if version else name)
     if "vfio-pci" in holders:
         return wrong("held_for_virtual_machine", "lspci -nnk")
-    if is_contained(facts) and not facts.kernel.loaded & set(modules):
+    if is_contained(evidence) and not evidence.kernel.loaded & set(modules):
         return wrong("host_without_driver", driver=modules[0])
     if vendor is Vendor.NVIDIA and holders & set(_FREE_NVIDIA):
-        return _free_driver(facts, next(name for name in _FREE_NVIDIA if name in holders))
+        return _free_driver(evidence, next(name for name in _FREE_NVIDIA if name in holders))
     if "radeon" in holders:
         return wrong("radeon_holds", "sudo dmesg | grep -E 'radeon|amdgpu'")
-    if facts.kernel.loaded & set(modules):
+    if evidence.kernel.loaded & set(modules):
         log = LOG if vendor is Vendor.NVIDIA else f"sudo dmesg | grep {modules[0]}"
         return wrong("driver_ignores_card", log, driver=modules[0])
-    return _not_loaded(facts, vendor, modules[0])
+    return _not_loaded(evidence, vendor, modules[0])
 
 
-def _free_driver(facts: Facts, name: str) -> Verdict:
-    if "nvidia" not in (facts.kernel.built or ()):
-        return wrong("free_driver_alone", *install_driver(facts), driver=name)
+def _free_driver(evidence: Evidence, name: str) -> Verdict:
+    if "nvidia" not in (evidence.kernel.built or ()):
+        return wrong("free_driver_alone", *install_driver(evidence), driver=name)
     return wrong(
         "free_driver_in_the_way",
         f"printf 'blacklist {name}\\noptions {name} modeset=0\\n'"
         f" | sudo tee /etc/modprobe.d/blacklist-{name}.conf",
-        rebuild_early_system(facts),
+        rebuild_early_system(evidence),
         REBOOT,
         driver=name,
     )
 
 
-def _not_loaded(facts: Facts, vendor: Vendor | None, module: str) -> Verdict:
-    kernel = facts.kernel
+def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdict:
+    kernel = evidence.kernel
     if module in kernel.blacklisted:
         return wrong(
             "driver_blacklisted",
@@ -183,25 +188,25 @@ def _not_loaded(facts: Facts, vendor: Vendor | None, module: str) -> Verdict:
         )
     if kernel.built is None or module in kernel.built:
         if kernel.secure_boot:
-            near = facts.surroundings.distributions
+            near = evidence.surroundings.distributions
             key = next((_SIGNING_KEYS[name] for name in near if name in _SIGNING_KEYS), "KEY")
             commands = (f"sudo modprobe {module}", f"sudo mokutil --import {key}", REBOOT)
             return wrong("secure_boot", *commands, driver=module)
         return wrong("driver_not_loaded", f"sudo modprobe {module}", driver=module)
     release = kernel.release or ""
-    if module in kernel.built_elsewhere:
-        build = ("sudo dkms autoinstall", f"sudo modprobe {module}")
+    if module in kernel.built_elsewhere and vendor is Vendor.NVIDIA:
+        build = build_driver(evidence)
         return wrong("driver_of_other_kernel", *build, driver=module, release=release)
     if vendor is Vendor.NVIDIA:
-        return wrong("driver_missing", *install_driver(facts))
-    names = facts.surroundings.distributions
+        return wrong("driver_missing", *install_driver(evidence))
+    names = evidence.surroundings.distributions
     more = f"sudo apt install linux-modules-extra-{release}" if "ubuntu" in names else "uname -r"
     return wrong("kernel_without_driver", more, driver=module, release=release)
 
 
-def power(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def power(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the card is awake, asleep, or gone."""
-    cards = cards_of(facts, vendor)
+    cards = cards_of(evidence, vendor)
     gone = [c for c in cards if c.answers is False]
     if gone:
         return wrong("off_the_bus", LOG, REBOOT, name=gone[0].name, address=gone[0].address or "")
@@ -213,9 +218,9 @@ def power(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return None
 
 
-def amd_memory(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def amd_memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether others have left memory on AMD's cards."""
-    for device in facts.amd if vendor is Vendor.AMD else ():
+    for device in evidence.amd if vendor is Vendor.AMD else ():
         total, used = device.total_bytes, device.used_bytes
         if total and used is not None and is_nearly_full(total - used, total):
             return look("amd_memory_full", "sudo fuser -v /dev/kfd", free_bytes=total - used,

@@ -19,13 +19,15 @@ import json
 import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from machine.doctor.asking import Answer, ask
-from machine.doctor.facts import Outcome, Torch
+from machine.doctor.environments import program_in
+from machine.doctor.evidence import Outcome, Torch
 
 WITHIN_S = 90.0  # torch on a cold network disk needs half a minute
 _MARK = "@coreopsis "
@@ -136,9 +138,8 @@ def find_python(path: str) -> str:
     given = Path(path).expanduser()
     if given.is_dir():
         for place in ("", ".venv", "venv"):
-            for program in ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe"):
-                if os.access(given / place / program, os.X_OK):
-                    return str((given / place / program).absolute())
+            if found := program_in(given / place):
+                return found
         raise BadPython(
             f"There is no Python in the folder {path}; give an environment (venv or conda), "
             "or the program itself."
@@ -156,10 +157,15 @@ def find_python(path: str) -> str:
     return str(given.absolute())  # not resolved: the link in a venv is what makes it one
 
 
-def examine(python: str = sys.executable, *, within_s: float = WITHIN_S) -> Torch:
-    """Return what is known of the PyTorch of an interpreter. Never raises; may block."""
+def examine(
+    python: str = sys.executable,
+    *,
+    within_s: float = WITHIN_S,
+    stop: threading.Event | None = None,
+) -> Torch:
+    """Return what is known of the PyTorch of an interpreter. May block; raises only Stopped."""
     try:
-        answer = ask((python, "-c", _PROBE, _MARK), within_s=within_s)
+        answer = ask((python, "-c", _PROBE, _MARK), within_s=within_s, stop=stop)
     except OSError as error:
         return Torch(
             python=python, outcome=Outcome.UNSTARTABLE, stage="start", detail=error.strerror

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from machine.doctor.facts import Facts, Outcome, Torch, Vendor
-from machine.doctor.queries import built_for, devices_of, has_failed
+from machine.doctor.evidence import Evidence, Outcome, Torch, Vendor
+from machine.doctor.hiding import choosers, hidden_by
+from machine.doctor.queries import built_for, driver_cuda, is_driver_too_old
 from machine.doctor.remedies import (
     capabilities,
-    driver_cuda,
     install_driver,
     install_torch,
     quoted,
@@ -19,16 +19,17 @@ from machine.doctor.verdicts import Verdict, fine, look, wrong
 
 _BOARDS = {(5, 3), (6, 2), (7, 2), (8, 7), (10, 1)}  # Jetsons and their kin run only their own code
 _OLDEST_SERVED = (5, 0)  # the compute capability below which no build of today holds code
+_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # which builds of their own are for
 # Relatives whose machine code is the same, so that they pass for the one that PyTorch knows.
 _OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
 
 
-def installed(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the Python in question has a PyTorch that can be loaded.
 
     Without an accelerator, that is no reason for anything; it is told all the same.
     """
-    torch = facts.torch
+    torch = evidence.torch
     if torch is None:
         return None
     python, said = torch.python, torch.detail or "nothing"
@@ -36,11 +37,13 @@ def installed(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     if torch.outcome is Outcome.UNSTARTABLE:
         command = f"{quoted(python)} --version"
         return how("python_unstartable", command, python=python, said=said)
+    if torch.stage == "start" and torch.outcome is Outcome.SILENT:
+        return how("python_silent", f"{quoted(python)} --version", python=python)
     if torch.is_missing:
         if vendor is None:
             return fine("torch_missing_here", python=python)
-        return wrong("torch_missing", *install_torch(facts, vendor), python=python)
-    again = reinstall_torch(torch)
+        return wrong("torch_missing", *install_torch(evidence, vendor), python=python)
+    again = install_torch(evidence, vendor) if vendor in _BUILT else reinstall_torch(torch)
     if torch.import_problem:
         return how("torch_broken", *again, python=python, said=torch.import_problem)
     if torch.stage == "import" and torch.outcome is Outcome.SILENT:
@@ -51,9 +54,9 @@ def installed(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     return fine("torch_there", version=torch.version or "?", python=python)
 
 
-def build(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether PyTorch was built for this maker's accelerators."""
-    torch = facts.torch
+    torch = evidence.torch
     if torch is None or vendor is None:
         return None
     if vendor is Vendor.APPLE and torch.architecture not in (None, "arm64"):
@@ -62,102 +65,56 @@ def build(facts: Facts, vendor: Vendor | None) -> Verdict | None:
     own, version = built_for(torch, vendor), torch.version or "?"
     if own:
         return fine("build_suits", version=version, built_for=own)
-    commands = install_torch(facts, vendor)
+    commands = install_torch(evidence, vendor)
     other = next((name for each in Vendor if (name := built_for(torch, each))), None)
     if other:
         return wrong("build_for_others", *commands, version=version, built_for=other)
     return wrong("build_for_processors", *commands, version=version, python=torch.python)
 
 
-def cuda(facts: Facts, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the driver runs the CUDA that PyTorch was built with: the major number counts.
-
-    Source: CUDA Compatibility, minor version compatibility, in force since CUDA 11.
-    """
-    driver, torch = driver_cuda(facts), facts.torch
+def cuda(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
+    """Judge whether the driver runs the CUDA that PyTorch was built with."""
+    driver, torch = driver_cuda(evidence), evidence.torch
     if driver is None or torch is None or not torch.cuda:
         return None
     knows = _dotted(driver)
-    if int(torch.cuda.partition(".")[0]) > driver[0]:
-        commands = (*install_driver(facts), *install_torch(facts, Vendor.NVIDIA))
+    if is_driver_too_old(evidence):
+        commands = (*install_driver(evidence), *install_torch(evidence, Vendor.NVIDIA))
         return wrong("driver_too_old", *commands, driver=knows, built=torch.cuda)
     return fine("driver_new_enough", driver=knows, built=torch.cuda)
 
 
-def visible(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def visible(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether the environment hides devices."""
-    around = facts.surroundings.environment
-    chosen = [name for name in _CHOOSERS.get(vendor, ()) if name in around]
-    finds_none = facts.torch is None or not facts.torch.devices
-    for name in chosen if finds_none else ():
-        value = around[name]
-        if vendor is Vendor.INTEL:
-            hides = has_failed(facts)  # two languages of their own: blamed where nothing was found
-        else:
-            hides = _visible_count(facts, vendor, value) == 0
-        if hides and "SLURM_JOB_ID" in around and value in ("", "NoDevFiles"):
-            return wrong("hidden_by_slurm", "srun --gpus=1 ...", name=name, value=value)
-        if hides:
-            return wrong("hidden", f"unset {name}", name=name, value=value)
+    around = evidence.surroundings.environment
+    name = hidden_by(evidence, vendor)
+    if name is not None and "SLURM_JOB_ID" in around and around[name] in ("", "NoDevFiles"):
+        return wrong("hidden_by_slurm", "srun --gpus=1 ...", name=name, value=around[name])
+    if name is not None:
+        return wrong("hidden", f"unset {name}", name=name, value=around[name])
+    chosen = choosers(evidence, vendor)
     if not chosen:
         return None
     return fine("chosen", name=chosen[0], value=around[chosen[0]])
 
 
-_CHOOSERS: dict[Vendor | None, tuple[str, ...]] = {
-    Vendor.NVIDIA: ("CUDA_VISIBLE_DEVICES",),
-    Vendor.AMD: ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
-    Vendor.INTEL: ("ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR"),
-}
-
-
-def _visible_count(facts: Facts, vendor: Vendor | None, value: str) -> int | None:
-    if vendor is Vendor.NVIDIA:
-        devices = devices_of(facts)
-        return see(value, len(devices) or None, [d.uuid for d in devices if d.uuid])
-    return see(value, len(facts.amd) or None)
-
-
-def see(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
-    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None where that cannot be told.
-
-    The first that does not exist hides itself and all that follow it. A UUID may be cut short where
-    it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.
-    """
-    seen = 0
-    for each in value.split(",") if value.strip() else ():
-        name = each.strip()
-        if re.fullmatch(r"[+-]?\d+", name):
-            if int(name) < 0 or (count is not None and int(name) >= count):
-                break
-        elif name.startswith("GPU-"):
-            if uuids and sum(uuid.startswith(name) for uuid in uuids) != 1:
-                break
-        elif name.startswith("MIG"):
-            return None
-        else:
-            break
-        seen += 1
-    return seen
-
-
-def architecture(facts: Facts, vendor: Vendor | None) -> Verdict | None:
+def architecture(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     """Judge whether PyTorch holds code for this generation of GPUs."""
-    torch = facts.torch
+    torch = evidence.torch
     if torch is None or not torch.targets:
         return None
     if vendor is Vendor.AMD:
-        return _amd_architecture(facts, torch)
+        return _amd_architecture(evidence, torch)
     if vendor is not Vendor.NVIDIA:
         return None
-    found = capabilities(facts)
+    found = capabilities(evidence)
     for capability in found:
         if runs_on(torch.targets, capability):
             continue
         told = {"capability": _dotted(capability), "built": ", ".join(torch.targets)}
         if capability < _OLDEST_SERVED:
             return wrong("too_old_for_all", **told)
-        commands = install_torch(facts, vendor)
+        commands = install_torch(evidence, vendor)
         if capability > max(_numbers(target)[:2] for target in torch.targets):
             return wrong("too_new_for_torch", *commands, **told)
         return wrong("too_old_for_torch", *commands, **told)
@@ -199,10 +156,10 @@ def _numbers(target: str) -> tuple[int, int, str]:
     return (int(match[1]), int(match[2]), match[3]) if match else (0, 0, "")
 
 
-def _amd_architecture(facts: Facts, torch: Torch) -> Verdict | None:
-    around = facts.surroundings.environment
+def _amd_architecture(evidence: Evidence, torch: Torch) -> Verdict | None:
+    around = evidence.surroundings.environment
     built = {target.partition(":")[0] for target in torch.targets}
-    own = {device.target for device in facts.amd}
+    own = {device.target for device in evidence.amd}
     own |= {d.target for d in torch.devices if d.target}
     if not own:
         return None

@@ -11,6 +11,7 @@ from app.library import Library
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.declare import Part
+from experiments.engine import messages as wire
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
 
@@ -141,3 +142,16 @@ def test_each_file_is_opened_once(library):
 
     assert known.of(path) == "here"
     assert Fingerprints().of(path) is None
+
+
+def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
+    made = threads(here=HERE)
+    finished = wire.decode_event(made.lines[-1])
+    unclear = msgspec.structs.replace(
+        finished.finding, values={"processes_speedup": 0.855}, unclear=["processes_speedup"]
+    )
+    last = wire.encode(msgspec.structs.replace(finished, finding=unclear))
+    keep(library, replace(made, lines=(*made.lines[:-1], last)))
+
+    texts = {value.label: value.text for value in look(library).values[Part.CORES]}
+    assert texts["speedup by processes"] == "no clear gain"

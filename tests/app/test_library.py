@@ -13,7 +13,8 @@ import pytest
 
 from app import library as library_module
 from app.keeping import Keeping
-from app.library import META_SUFFIX, Library, Meta, read_meta
+from app.library import Library
+from app.meta import META_SUFFIX, Meta, read_meta
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.problems import Trouble
@@ -245,6 +246,27 @@ def test_deleting_moves_a_run_and_its_notes_to_the_bin_and_undo_moves_them_back(
     assert path.exists()
     assert library.runs("mine")[0].meta.name == "mine"
     assert list((library.folder / "bin").iterdir()) == []
+
+
+def test_what_lies_in_the_bin_is_told_and_can_come_back_to_where_it_was(library):
+    for made in (burst(at="2026-03-01T10:00:00"), ladder(at="2026-03-02T10:00:00")):
+        keep(library, made)
+    kept = library.runs()
+    assert library.deleted() == []
+    torn = library.folder / "bin" / "torn.coreopsis.jsonl"
+    for run in kept:
+        library.delete(library.describe(run, Meta(name="mine")))
+    torn.write_bytes(b"{")
+
+    *whole, damaged = Library(library.folder).deleted()
+
+    assert [run.path for run in whole] == [run.path for run in kept]
+    assert {run.meta.name for run in whole} == {"mine"}
+    assert damaged.problem is not None
+    for run in whole:
+        library.undelete(run)
+    assert [run.path for run in library.runs()] == [run.path for run in kept]
+    assert [run.path for run in library.deleted()] == [damaged.path]
 
 
 def test_deleting_what_is_gone_is_one_sentence(library):
@@ -531,7 +553,8 @@ WRITE = """
 import sys
 from pathlib import Path
 from app.keeping import Keeping
-from app.library import Library, Meta
+from app.library import Library
+from app.meta import Meta
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
@@ -639,7 +662,8 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 REFUSED = """
 import json
 from app.keeping import Keeping
-from app.library import Library, Meta
+from app.library import Library
+from app.meta import Meta
 from experiments.problems import Trouble
 from tests.app.recordings import burst
 

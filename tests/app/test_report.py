@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from app.report import analysed_anew, conditions, report
+from app.report import analysed_anew, conditions, named_values, report
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire
@@ -63,3 +63,24 @@ def test_the_conditions_are_those_that_are_known(recording):
     assert facts["Libraries"] == "numpy 2.4"
     assert facts["Measured at"] == "2026-05-04 03:02:01"
     assert "Governor" not in facts
+
+
+def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
+    gil = Catalogue().load("gil-threads")
+    values = {"threads_s": 0.5, "threads_speedup": 0.855, "processes_speedup": 1.9}
+
+    told = dict(named_values(ENGLISH, gil, values, unclear=["threads_speedup"]))
+
+    assert told["speedup by threads"] == "no clear gain"
+    assert told["speedup by processes"] == "1.90×"
+    burst_values = {"random_over_sequential": 1.1}
+    ((_, number),) = named_values(ENGLISH, BURST, burst_values, unclear=burst_values)
+    assert number == "no clear difference"
+
+
+def test_an_unclear_value_travels_and_older_files_know_none(recording):
+    finding = wire.FindingSent(message="m", values={"a_speedup": 1.0}, limits=[], unclear=["a"])
+    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+
+    assert wire.decode_event(wire.encode(finished)) == finished
+    assert b"unclear" not in wire.encode(recording().finished)

@@ -243,7 +243,7 @@ def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis)
     assert read(path).finished.outcome is wire.Outcome.LOST
     said = coreopsis("replay", path)
     assert said.code == 0
-    assert "Lost: its process vanished." in said.out
+    assert "Cut short: its process vanished." in said.out
 
 
 @posix
@@ -260,7 +260,7 @@ def test_a_measuring_process_that_is_killed_is_told_and_its_rows_are_kept(coreop
 
     said = coreopsis.end(process)
     assert said.code == 1
-    assert "Lost: its process vanished." in said.out
+    assert "Cut short: its process vanished." in said.out
     assert "killed from outside" in " ".join(said.out.split())
     assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.LOST
 

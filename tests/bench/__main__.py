@@ -1,4 +1,4 @@
-"""Run the benchmark: `python -m tests.bench [against_c] [core_to_core] [running] [watching]...`."""
+"""Run the benchmark, or some parts of it: `python -m tests.bench [PART ...]`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ PARTS = (
     "live_cost",
     "window",
     "drawing",
+    "map",
+    "inspecting",
 )
 ROOT = Path(__file__).parents[2]
 

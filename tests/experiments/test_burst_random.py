@@ -143,3 +143,11 @@ def test_the_default_leaves_half_of_the_free_memory(monkeypatch):
     assert burst_random.defaults(machine()).largest_bytes == 512 * MIB
     monkeypatch.setattr(burst_random, "available_bytes", lambda: KIB)
     assert burst_random.defaults(machine()).largest_bytes == MIB
+
+
+def test_ratios_of_orders_that_do_not_part_are_unclear():
+    rows = tables()
+    rows["reads"] += reads(256 * MIB, IN_A_ROW, 100e-9, noise=(1.0,))
+
+    assert "random_over_sequential" in analyse(PARAMS, rows, machine()).unclear
+    assert analyse(PARAMS, tables(), machine()).unclear == ()

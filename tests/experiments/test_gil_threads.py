@@ -33,8 +33,6 @@ def tables(*, gil=True, python="3.11", wakes=(), **medians):
         ),
         ({"serial": 0.4, "threads": 0.41}, "threads_take_turns"),
         ({"serial": 0.4, "threads": 0.6}, "threads_take_turns"),
-        ({"serial": 0.4, "threads": 0.1, "processes": 0.11}, "threads_side_by_side"),
-        ({"serial": 0.4, "threads": 0.1}, "threads_side_by_side"),
         ({"serial": 0.4, "threads": 0.4, "processes": 0.405}, "nothing_is_faster"),
         ({"serial": 0.4, "threads": 0.4, "processes": 0.8}, "nothing_is_faster"),
         ({"serial": 0.4}, "nothing_to_compare"),
@@ -44,6 +42,15 @@ def tables(*, gil=True, python="3.11", wakes=(), **medians):
 )
 def test_what_is_said_follows_the_times(medians, message):
     assert analyse(PARAMS, tables(**medians), machine()).message == message
+
+
+@pytest.mark.parametrize("others", [{}, {"processes": 0.11}])
+def test_threads_run_side_by_side_where_no_lock_is_in_their_way(others):
+    fast = {"serial": 0.4, "threads": 0.1, **others}
+
+    assert analyse(PARAMS, tables(**fast, gil=False), machine()).message == "threads_side_by_side"
+    # With the lock on they cannot: what looks like it is chance.
+    assert analyse(PARAMS, tables(**fast), machine()).message != "threads_side_by_side"
 
 
 def test_one_worker_alone_compares_nothing():
@@ -160,7 +167,6 @@ def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
 @pytest.mark.parametrize(
     ("params", "here", "limit"),
     [
-        (Params(workers=4, rounds=3), machine(), "few_rounds"),
         (Params(workers=4), machine(cores=2), "more_workers_than_cores"),
         (Params(workers=4), machine(virtualization="kvm"), "virtual_machine"),
         (Params(workers=2), Machine(), "more_workers_than_cores"),  # nobody knows the cores
@@ -169,6 +175,14 @@ def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
 )
 def test_what_the_result_cannot_tell_is_said(params, here, limit):
     assert limit in analyse(params, tables(serial=0.4, threads=0.4), here).limits
+
+
+def test_few_rounds_are_those_that_were_made_not_those_that_were_wanted():
+    rows = tables(serial=0.4, threads=0.4)
+    stopped = {**rows, "timings": [row for row in rows["timings"] if row.repeat < 4]}
+
+    assert "few_rounds" in analyse(Params(workers=4), stopped, machine()).limits
+    assert "few_rounds" not in analyse(Params(workers=4), rows, machine()).limits
 
 
 def test_a_full_run_on_a_plain_machine_has_no_limits():
@@ -205,3 +219,19 @@ def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
     here = machine(virtualization=virtualization)
 
     assert "virtual_machine" not in analyse(Params(), {"timings": [], "wakes": []}, here).limits
+
+
+def test_speedups_are_unclear_where_the_spreads_do_not_part():
+    found = analyse(
+        Params(workers=4), tables(serial=0.4, threads=0.41, processes=0.11), machine()
+    ).unclear
+
+    assert found == ("threads_speedup",)
+
+
+def test_threads_gain_nothing_clear_while_the_lock_is_on():
+    rows = tables(serial=0.4, threads=0.2)
+
+    assert "threads_speedup" in analyse(Params(workers=4), rows, machine()).unclear
+    free = tables(serial=0.4, threads=0.2, gil=False)
+    assert "threads_speedup" not in analyse(Params(workers=4), free, machine()).unclear

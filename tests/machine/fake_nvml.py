@@ -65,18 +65,27 @@ class FakeGpu:
 
 
 class FakeNvml:
-    """`failing` maps a call to the number with which it fails; `calls` are those that were made."""
+    """The switches: what is not supported, not there, or lost, call by call.
+
+    `failing` maps a call to the number with which it fails, for all GPUs; `lost` an address to how
+    many calls about that GPU are answered before it falls off the bus. `absent` are calls that this
+    pynvml does not have. `calls` are those that were made.
+    """
 
     NVMLError = NVMLError
 
     def __init__(self, *gpus: FakeGpu, **system: Any) -> None:
         self.gpus = gpus
         self.failing: dict[str, int] = {}
+        self.lost: dict[str, int] = {}
+        self.absent: set[str] = set()
         self.calls: list[str] = []
         self.is_open = False
         self.system = {"DriverVersion": "570.86.10", "CudaDriverVersion_v2": 12080, **system}
 
     def __getattr__(self, name: str) -> Any:
+        if name in self.absent:
+            raise AttributeError(name)
         return lambda *arguments: self._call(name, *arguments)
 
     def _call(self, name: str, *arguments: Any) -> Any:
@@ -97,6 +106,10 @@ class FakeNvml:
         if name.startswith("nvmlSystemGet"):
             return self.system[name.removeprefix("nvmlSystemGet")]
         gpu, rest = arguments[0], arguments[1:]
+        if gpu.address in self.lost:
+            self.lost[gpu.address] -= 1
+            if self.lost[gpu.address] < 0:
+                raise NVMLError(LOST)
         answer = gpu.answers.get(name.removeprefix("nvmlDeviceGet"), NVMLError(NOT_SUPPORTED))
         if isinstance(answer, Exception):
             raise answer

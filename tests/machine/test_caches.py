@@ -77,3 +77,11 @@ def test_no_caches_at_all_are_explained(tree):
     notes = Notes()
     assert read_caches(tree.root, frozenset({0}), notes) == ()
     assert [entry.what for entry in notes.missing] == ["cpu.caches"]
+
+
+def test_where_list_and_mask_differ_the_mask_is_right(tree):
+    for thread in (0, 1):
+        tree.cache(thread, 0, 2, "Unified", "2048K", f"{thread}")
+        tree.cpu(f"cpu{thread}/cache/index0/shared_cpu_map", "00000000,00000003")
+    (cache,) = read(tree, 0, 1)
+    assert cache.threads == (0, 1)

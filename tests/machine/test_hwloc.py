@@ -36,17 +36,6 @@ DIFFERENCES = {
             KEPT_FOR_MEMORY,
         ),
     },
-    "64amd64-4s2n4ca2co": {
-        "caches": (
-            {
-                "L1 data 16384": 64,
-                "L1 instruction 65536": 64,
-                "L2 unified 2097152": 64,
-                "L3 unified 6291456": 8,
-            },
-            "this old kernel calls them unshared; hwloc knows better of AMD's Bulldozer",
-        ),
-    },
     "32em64t-2n8c+dax+nvme+mic+dimms": {"pci_bridges": (13, NO_BUSES)},
     "2arm-2c": {"numa_nodes": (0, "this kernel knows no nodes; hwloc makes one up")},
     "nvidiagpunumanodes": {

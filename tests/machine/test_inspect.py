@@ -161,6 +161,9 @@ def test_elsewhere_the_simple_facts_are_told_and_the_rest_explained(monkeypatch,
     assert machine.memory.total_bytes > 2**20
     assert machine.fingerprint
     assert unexplained(machine) == []
+    reasons = [entry.why for entry in machine.missing if entry.what.startswith("memory.")]
+    assert reasons
+    assert not any(word in why for why in reasons for word in ("udev", "EDAC", "root"))
 
 
 def test_a_system_without_pinning_may_use_all_threads(monkeypatch):

@@ -103,7 +103,8 @@ def test_an_old_driver_knows_the_reasons_by_their_old_name(tree):
 
 
 def test_traffic_is_the_difference_of_counters(tree):
-    gpu = h100()
+    (gpu,) = with_switches(1, 2)
+    seat(tree, gpu.address)
     gpu.fields |= {(138, 2**32 - 1): 1000, (139, 2**32 - 1): 0, (197, 0): 10**9, (198, 0): 0}
     sampler = watch(tree, FakeNvml(gpu))
     (first,), reasons = look(sampler, 0.0)
@@ -118,6 +119,28 @@ def test_traffic_is_the_difference_of_counters(tree):
     )
     gpu.fields[197, 0] = 0  # the driver was loaded anew
     assert look(sampler, 1.0)[0][0].pcie_sent_bytes_per_s is None
+
+
+@pytest.mark.parametrize("count", [{}, {(91, 0): 0}])  # not every driver counts links
+def test_a_gpu_without_nvlinks_has_no_traffic_on_them_whatever_its_counters_say(tree, count):
+    gpu = h100()
+    gpu.fields |= {(138, 2**32 - 1): 0, (139, 2**32 - 1): 0, **count}
+    sampler = watch(tree, FakeNvml(gpu))
+    look(sampler, 0.0)
+    (now,), reasons = look(sampler, 0.5)
+    assert (now.nvlink_sent_bytes_per_s, now.nvlink_received_bytes_per_s) == (None, None)
+    assert reasons["gpus[*].nvlink_sent_bytes_per_s"] == "This GPU has no NVLinks."
+
+
+def test_a_gpu_whose_traffic_is_not_measured_yet_waits_for_its_turn(tree):
+    gpus = [h100(0x1A), h100(0x1B)]
+    for gpu in gpus:
+        gpu.fields.clear()
+    sampler = watch(tree, FakeNvml(*gpus))
+    look(sampler, 0.0)  # finds out that there are no counters
+    samples, reasons = look(sampler, 0.5)
+    assert [sample.pcie_sent_bytes_per_s is None for sample in samples] == [False, True]
+    assert "take turns" in reasons["gpus[*].pcie_sent_bytes_per_s"]
 
 
 def test_the_call_that_blocks_is_made_in_turns_and_not_often(tree):

@@ -37,7 +37,8 @@ def gpu(name, capability, sms, sm_mhz, memory_mhz=None, bits=None, **more):
 def test_memory_carries_8_bytes_a_transfer_and_channel(transfers_per_s, channels, gbytes_per_s):
     ceiling = dram((module(transfers_per_s),) * channels, channels)
     assert ceiling.value == pytest.approx(gbytes_per_s * 1e9)
-    assert ceiling.formula.startswith(f"channels: {channels} × {transfers_per_s / 1e6:g}e6 ")
+    counted = "1 channel" if channels == 1 else f"{channels} channels"
+    assert ceiling.formula.startswith(f"{counted} × {transfers_per_s / 1e6:g}e6 ")
 
 
 def test_two_modules_on_a_channel_are_no_second_channel():

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
+from machine.caches import read_caches
+from machine.inspect import inspect
 from machine.model import NumaNode
 from machine.notes import Notes
 from machine.topology import present_and_online, read_thread_list
@@ -13,7 +17,8 @@ def read(tree):
         present, online = present_and_online(tree.root)
         numa = (NumaNode(id=4, threads=tuple(sorted(present))),)
         notes = Notes()
-        return read_thread_list(tree.root, present, online, online, numa, notes), notes
+        caches = read_caches(tree.root, online, Notes())
+        return read_thread_list(tree.root, present, online, online, numa, notes, caches), notes
 
     return threads
 
@@ -142,3 +147,46 @@ def test_a_named_kind_for_some_cores_only_is_explained(tree, read):
     threads, notes = read()
     assert column(threads, "kind") == ["performance", "performance", None, None]
     assert "cpu.threads_list[*].kind" in {entry.what for entry in notes.missing}
+
+
+def hybrid(tree, *, threads_of_large=2, low_power=False):
+    """Write two large cores, four small ones that share an L2 cache, and perhaps two smaller."""
+    large = 2 * threads_of_large
+    count = large + 4 + 2 * low_power
+    tree.cpus(count)
+    groups = [range(n, n + threads_of_large) for n in range(0, large, threads_of_large)]
+    for group in groups:
+        for n in group:
+            tree.cpu(f"cpu{n}/topology/core_cpus_list", f"{group[0]}-{group[-1]}")
+            tree.cpu(f"cpu{n}/topology/core_id", f"{group[0]}")
+    groups += [range(large, large + 4), *([range(large + 4, count)] if low_power else [])]
+    for group in groups:
+        for n in group:
+            tree.cache(n, 2, 2, "Unified", "2M", f"{group[0]}-{group[-1]}")
+            if n < large + 4:
+                tree.cache(n, 3, 3, "Unified", "24M", f"0-{large + 3}")
+
+
+@pytest.mark.parametrize("low_power", [False, True])
+def test_where_no_list_names_them_shared_caches_tell_the_kinds(tree, read, low_power):
+    hybrid(tree, low_power=low_power)
+    threads, notes = read()
+    small = ["low-power"] * 2 * low_power
+    assert column(threads, "kind") == ["performance"] * 4 + ["efficiency"] * 4 + small
+    assert "cpu.caches" in notes.sources["cpu.threads_list[*].kind"]
+    assert "cpu.threads_list[*].kind" not in {entry.what for entry in notes.missing}
+
+
+def test_caches_that_fit_no_known_kinds_tell_nothing(tree, read):
+    hybrid(tree, threads_of_large=1)
+    assert {*column(read()[0], "kind")} == {None}
+
+
+def test_a_recorded_laptop_has_its_kinds_of_cores(recording):
+    found = inspect(recording("20em64t-hybrid-1p6c2t+2ca4co1t")).cpu.threads_list
+    assert Counter(column(found, "kind")) == {"performance": 12, "efficiency": 8}
+
+
+@pytest.mark.parametrize("name", ["64amd64-4s2n4ca2co", "96em64t-4no4pa3ca2co", "256ppc-8n8s4t"])
+def test_recorded_machines_with_shared_caches_of_one_kind_have_no_kinds(recording, name):
+    assert {*column(inspect(recording(name)).cpu.threads_list, "kind")} == {None}

@@ -47,7 +47,7 @@ def test_it_shows_both_runs_every_value_and_what_is_to_be_said(table):
 
 def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     told = labels(table)
-    for text in ("= same", "↑ higher", "↓ lower", "? too few"):
+    for text in ("≈ within noise", "↑ higher", "↓ lower", "? too few"):
         assert text in told
     assert told["↑ higher"].accessibleName() == "random: higher"
 

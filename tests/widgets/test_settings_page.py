@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QApplication
 
 from tests.widgets.sheets import WORDS, Below
 from widgets.settings_page import SettingsDialog
-from widgets.theme import ZOOMS
 
 VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask"}
 
@@ -26,11 +25,12 @@ def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
 
 
 def test_it_shows_what_is_set_and_changes_nothing_by_itself(qtbot):
-    page = opened(qtbot, mode="light", letters=False, closing="stop", zoom=1.3)
+    page = opened(qtbot, mode="light", letters=False, closing="stop")
 
     assert page.mode.buttons["light"].isChecked()
     assert page.closing.buttons["stop"].isChecked()
     assert not page.letters.isChecked()
+    assert page.zoom.buttons["1.0"].isChecked()
     assert page.folder.text() == "/a/folder"
     assert page.changes == []
 
@@ -52,40 +52,34 @@ def test_letters_can_be_switched_off(qtbot):
     assert page.changes == [{"letters": False}]
 
 
-def test_the_text_grows_step_by_step_to_its_end(qtbot):
+def test_each_size_of_the_text_is_one_click(qtbot):
     page = opened(qtbot)
 
-    page.larger.setFocus()
-    for _ in ZOOMS:
-        qtbot.keyClick(page.larger, Qt.Key.Key_Return)
+    for zoom in ("2.0", "0.8"):
+        qtbot.mouseClick(page.zoom.buttons[zoom], Qt.MouseButton.LeftButton)
 
-    above = [zoom for zoom in ZOOMS if zoom > 1.0]
-    assert page.changes == [{"zoom": zoom} for zoom in above]
-    assert page.percent.text().startswith("200")
-    assert page.larger.hasFocus()
-    qtbot.mouseClick(page.smaller, Qt.MouseButton.LeftButton)
-    assert page.changes[-1] == {"zoom": ZOOMS[-2]}
+    assert page.changes == [{"zoom": 2.0}, {"zoom": 0.8}]
 
 
-def test_a_size_between_the_steps_goes_on_from_the_next_one(qtbot):
-    page = opened(qtbot)
+def test_a_size_between_two_is_shown_as_the_nearer_one(qtbot):
+    page = opened(qtbot, zoom=1.0)
     page.show_settings(SimpleNamespace(**{**VALUES, "zoom": 1.19}), "")
 
-    page.larger.click()
+    assert page.zoom.buttons["1.15"].isChecked()
+    assert page.changes == []
 
-    assert page.changes == [{"zoom": 1.3}]
 
-
-def test_the_folder_can_be_opened(qtbot):
+def test_the_folder_can_be_opened_and_where_that_fails_its_path_be_copied(qtbot):
     page = opened(qtbot)
-    button = next(
-        each
-        for each in page.findChildren(QAbstractButton)
-        if each.text() == WORDS.say("settings.open_folder")
-    )
 
     with qtbot.waitSignal(page.folder_wanted):
-        button.click()
+        page.opener.click()
+    page.tell_not_opened()
+    assert page.not_opened.isVisible()
+    page.copier.click()
+
+    assert QApplication.clipboard().text() == "/a/folder"
+    assert page.copier.text() == WORDS.say("settings.folder_copied")
 
 
 def test_every_control_has_a_name_and_is_reached_by_tab(qtbot):
@@ -96,10 +90,10 @@ def test_every_control_has_a_name_and_is_reached_by_tab(qtbot):
         qtbot.keyClick(control, Qt.Key.Key_Tab)
 
     assert reached[1] in page.mode.buttons.values()
-    assert reached[2:4] == [page.smaller, page.larger]
-    assert reached[4] is page.letters
-    assert reached[5] in page.closing.buttons.values()
-    assert reached[6].text() == WORDS.say("settings.open_folder")
+    assert reached[2] in page.zoom.buttons.values()
+    assert reached[3] is page.letters
+    assert reached[4] in page.closing.buttons.values()
+    assert reached[5:7] == [page.opener, page.copier]
     assert all(control.accessibleName() or control.text() for control in reached)
 
 

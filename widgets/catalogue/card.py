@@ -47,10 +47,10 @@ class Card(QAbstractButton):
         self.setAccessibleName(offer.question)
         told = {"state": self._state_word(), "time": self._time(), "note": offer.note}
         is_known = offer.state is not State.UNKNOWN
-        self.setAccessibleDescription(
-            self._words.say("catalogue.described", told) if is_known else offer.note
-        )
-        self.setToolTip(offer.note if offer.state is State.NOT_HERE else "")
+        described = self._words.say("catalogue.described", told) if is_known else offer.note
+        sketched = "" if offer.sketch.is_measured else self._words.say("catalogue.sketched")
+        self.setAccessibleDescription(f"{described} {sketched}".strip())
+        self.setToolTip(offer.note if offer.state is State.NOT_HERE else sketched)
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.words import Words
-from widgets.basics import button, column, label
+from widgets.basics import button, column, label, row
 from widgets.catalogue.card import WALKS
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.offer import Offer, State
@@ -56,7 +56,7 @@ class Catalogue(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
-        layout.addWidget(self._nothing)
+        layout.addWidget(self._nothing, 1)
         layout.addWidget(self._scroll, 1)
         self._find = self._action("search", self._bar.search)
         self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -124,11 +124,9 @@ class Catalogue(QWidget):
     def _sentence(self) -> QWidget:
         shown = QWidget()
         again = button(self._words.say("catalogue.show_all"), clicked=self._bar.show_all)
-        layout = column(label(self._words.say("catalogue.nothing_such")), again, None)
-        layout.setContentsMargins(MARGIN, 4 * STEP, MARGIN, MARGIN)
-        layout.setSpacing(3 * STEP)
-        layout.setAlignment(again, Qt.AlignmentFlag.AlignLeft)
-        shown.setLayout(layout)
+        said = label(self._words.say("catalogue.nothing_such"))
+        said.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        shown.setLayout(column(None, said, row(None, again, None), None, space=3 * STEP))
         return shown
 
     def _show_whole(self, card: QWidget) -> None:

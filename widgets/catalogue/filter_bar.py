@@ -106,7 +106,6 @@ class MenuChip(QPushButton):
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)
         self._menu = QMenu(self)
-        self._menu.setProperty("role", "choices")
         self._group = QActionGroup(self)
         self._options: dict[Any, QAction] = {}
         self.clicked.connect(self._open)

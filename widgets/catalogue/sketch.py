@@ -1,6 +1,7 @@
 """How does a plot look as a stamp? The kind of view, or the real marks of a run once there is one.
 
 Pure data in a unit square, y downwards: it can be made in a thread, and is painted by `paint`.
+What was not measured is outlined in dashes and has no colour, so that nobody takes it for data.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from widgets.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
 GAP = 0.3  # of a row, between two bars or lanes
-UNMEASURED = 0.42  # opacity of a stamp that only shows what kind of plot there will be
+DASHES = (3.0, 3.0)  # of a stamp that only shows what kind of plot there will be
 BASE, NEXT = 1, 0  # series: the first bar, which the others are compared with, and the others
 
 
@@ -197,7 +198,7 @@ def paint(painter: QPainter, room: QRectF, sketch: Sketch, theme: Theme) -> None
     """Paint a stamp into a rectangle."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setOpacity(1.0 if sketch.is_measured else UNMEASURED)
+    ink = _Ink(theme, sketch.is_measured)
     ground = QRectF(0.0, 1.0, 1.0, 0.0)
     if any(isinstance(shape, Pin) for shape in sketch.shapes):
         line = _within(room, ground)
@@ -206,41 +207,64 @@ def paint(painter: QPainter, room: QRectF, sketch: Sketch, theme: Theme) -> None
     for shape in sketch.shapes:
         match shape:
             case Block():
-                _paint_block(painter, room, shape, theme)
+                _paint_block(painter, room, shape, ink)
             case Stroke():
-                _paint_stroke(painter, room, shape, theme)
+                _paint_stroke(painter, room, shape, ink)
             case Pin():
-                _paint_pin(painter, room, shape, theme)
+                _paint_pin(painter, room, shape, ink)
     painter.restore()
 
 
-def _paint_block(painter: QPainter, room: QRectF, block: Block, theme: Theme) -> None:
-    colour = QColor(theme.series_colour(block.series))
-    colour.setAlphaF(block.share)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+@dataclass(frozen=True, slots=True)
+class _Ink:
+    """What a stamp is drawn with."""
+
+    theme: Theme
+    is_measured: bool
+
+    def colour(self, series: int) -> QColor:
+        return QColor(self.theme.series_colour(series) if self.is_measured else self.theme.soft)
+
+    def pen(self, series: int, width: float) -> QPen:
+        pen = QPen(self.colour(series), width * self.theme.zoom)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        if self.is_measured:
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        else:
+            pen.setWidthF(self.theme.zoom)
+            pen.setDashPattern(DASHES)
+        return pen
+
+
+def _paint_block(painter: QPainter, room: QRectF, block: Block, ink: _Ink) -> None:
     size = QRectF(block.left, block.top, block.right - block.left, block.bottom - block.top)
-    painter.drawRoundedRect(_within(room, size), 2 * theme.zoom, 2 * theme.zoom)
+    place, corner = _within(room, size), 2 * ink.theme.zoom
+    if ink.is_measured:
+        colour = ink.colour(block.series)
+        colour.setAlphaF(block.share)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+    else:
+        painter.setPen(ink.pen(block.series, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(place, corner, corner)
 
 
-def _paint_stroke(painter: QPainter, room: QRectF, stroke: Stroke, theme: Theme) -> None:
-    pen = QPen(QColor(theme.series_colour(stroke.series)), 2 * theme.zoom)
-    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-    painter.setPen(pen)
+def _paint_stroke(painter: QPainter, room: QRectF, stroke: Stroke, ink: _Ink) -> None:
+    painter.setPen(ink.pen(stroke.series, 2))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPolyline(
         QPolygonF([_within(room, QRectF(x, y, 0, 0)).topLeft() for x, y in stroke.points])
     )
 
 
-def _paint_pin(painter: QPainter, room: QRectF, pin: Pin, theme: Theme) -> None:
-    colour, radius = QColor(theme.series_colour(0)), 3 * theme.zoom
+def _paint_pin(painter: QPainter, room: QRectF, pin: Pin, ink: _Ink) -> None:
+    radius = 3 * ink.theme.zoom
     head = _within(room, QRectF(pin.x, pin.top, 0, 0)).topLeft()
-    painter.setPen(QPen(colour, 1.6 * theme.zoom))
+    painter.setPen(ink.pen(0, 1.6))
     painter.drawLine(head, QPointF(head.x(), room.bottom()))
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+    painter.setBrush(ink.colour(0))
     painter.drawEllipse(head, radius, radius)
 
 

@@ -31,6 +31,11 @@ class DataSide(QWidget):
         self.setFocusProxy(self._table)
         self.setLayout(column(self._table, self._facts_title, self._facts, space=3 * STEP))
 
+    @property
+    def table(self) -> str:
+        """Which table is seen."""
+        return self._table.table
+
     def show_run(
         self, tables: Mapping[str, Sequence[Any]], facts: Sequence[tuple[str, str]]
     ) -> None:

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QLabel
 
 from widgets.look import Look
 
-BESIDE, BETWEEN = "&nbsp; ", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
+BESIDE, BETWEEN = "&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
 
 
 class FactsList(QLabel):
-    """A paragraph of facts: it breaks wherever its line ends."""
+    """A paragraph of facts: it breaks wherever its line ends, but not between name and value."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -34,8 +34,12 @@ class FactsList(QLabel):
     def _write(self) -> None:
         soft = self._look.theme.soft
         facts = (
-            f'<span style="color:{soft}">{escape(name)}</span>{BESIDE}{escape(value)}'
+            f'<span style="color:{soft}">{_unbroken(name)}</span>{BESIDE}{escape(value)}'
             for name, value in self._facts
         )
         self.setText(BETWEEN.join(facts))
         self.setAccessibleName("; ".join(f"{name}: {value}" for name, value in self._facts))
+
+
+def _unbroken(name: str) -> str:
+    return escape(name).replace(" ", "&nbsp;")

@@ -33,7 +33,7 @@ class Header(QWidget):
     def show_experiment(self, question: str, shelf: str) -> None:
         """Name the experiment."""
         self._title.setText(question)
-        self._shelf.setText(f"·  {shelf}" if shelf else "")
+        self._shelf.setText(f"· {shelf}" if shelf else "")
         self.setAccessibleName(question)
 
     def below(self, action: QAction) -> QPoint:

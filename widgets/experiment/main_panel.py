@@ -6,11 +6,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from experiments.words import Words
-from widgets.basics import column, label
+from widgets.basics import column, label, row
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.look import Look
 from widgets.theme import STEP
+
+READABLE_PX = 560  # a line of text, at zoom 1
+WHOLE = 100  # takes what there is, up to that
 
 
 class MainPanel(QFrame):
@@ -21,13 +24,18 @@ class MainPanel(QFrame):
         self.setProperty("role", "panel")
         self.views = ViewsPanel(words, look)
         self.code = CodeView(words, look)
-        self._topic, self._hint = label("", "head", wrap=True), label("", "soft", wrap=True)
-        for each in (self._topic, self._hint):
+        self._topic, self._method = label("", "head", wrap=True), label(wrap=True)
+        self._hint = label("", "soft", wrap=True)
+        about = (self._topic, self._method, self._hint)
+        for each in about:
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            each.setMaximumWidth(round(READABLE_PX * look.theme.zoom))
         self._empty = QWidget()
-        inside = column(None, self._topic, self._hint, None)
+        inside = column(None, *about, None, space=3 * STEP)
         inside.setContentsMargins(6 * STEP, 0, 6 * STEP, 0)
-        self._empty.setLayout(inside)
+        middle = row(None, inside, None)
+        middle.setStretch(1, WHOLE)
+        self._empty.setLayout(middle)
         self._data: QWidget | None = None
         self._data_side: QWidget | None = None
         self._code_side = _with_margin(self.code)
@@ -36,10 +44,11 @@ class MainPanel(QFrame):
             self._stack.addWidget(side)
         self.setLayout(column(self._stack))
 
-    def show_empty(self, topic: str, hint: str) -> None:
-        """Say what this is about, and why there is nothing to see."""
-        self._topic.setText(topic)
-        self._hint.setText(hint)
+    def show_empty(self, topic: str, method: str = "", hint: str = "") -> None:
+        """Say what this is about, how it is measured, and why there is nothing to see."""
+        for each, text in ((self._topic, topic), (self._method, method), (self._hint, hint)):
+            each.setText(text)
+            each.setVisible(bool(text))
         self._stack.setCurrentWidget(self._empty)
 
     def show_views(self) -> None:

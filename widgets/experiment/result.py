@@ -54,7 +54,7 @@ def _table(values: Sequence[tuple[str, str]]) -> QWidget:
     grid = QGridLayout(made)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(3 * STEP)
-    grid.setVerticalSpacing(STEP + 2)
+    grid.setVerticalSpacing(STEP // 2)  # of many values the last note is seen too
     grid.setColumnStretch(0, 1)
     for place, (name, number) in enumerate(values):
         words, figure = label(name, "value", wrap=True), label(number, "number")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
 
 from experiments.words import Words
@@ -63,9 +64,12 @@ class SideColumn(QScrollArea):
         head = column(self.state, FlowLayout(*buttons), self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, space=4 * STEP)
         whole.setStretch(2, 1)
-        inner = QWidget()
-        inner.setLayout(whole)
-        self.setWidget(inner)
+        self._inner = QWidget()
+        self._inner.setLayout(whole)
+        self.setWidget(self._inner)
+        self._inner.installEventFilter(self)
+        for area in self._stack.findChildren(QScrollArea):
+            _content(area).installEventFilter(self)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,6 +99,7 @@ class SideColumn(QScrollArea):
         """Show one below."""
         self._tabs.button(tab).setChecked(True)
         self._stack.setCurrentIndex(tab)
+        self._share_out()
 
     def set_form(self, form: QWidget) -> None:
         """Show another form as the settings."""
@@ -103,6 +108,8 @@ class SideColumn(QScrollArea):
         self._form.deleteLater()
         self._form = form
         self._stack.insertWidget(Tab.SETTINGS, form)
+        for area in _areas(form):
+            _content(area).installEventFilter(self)
         self._stack.setCurrentIndex(shown)
 
     def show_comparison(self, comparison: Comparison) -> None:
@@ -114,6 +121,24 @@ class SideColumn(QScrollArea):
         wanted = round(WIDTH_PX * self._look.theme.zoom)
         self.setFixedWidth(min(wanted, round(page_px * WIDEST_SHARE)))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the tab scroll by itself only where the head leaves room for it."""
+        super().resizeEvent(event)
+        self._share_out()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Do so too when the head or what is on a tab has grown."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._share_out()
+        return super().eventFilter(watched, event)
+
+    def _share_out(self) -> None:
+        layout, seen = self._inner.layout(), self.viewport()
+        if layout is not None:
+            least = layout.totalMinimumHeightForWidth(seen.width())
+            head = least - self._stack.minimumSizeHint().height()
+            self._stack.unroll(unrolled=head + LEAST_TAB_PX > seen.height())
+
     def _follow(self) -> None:
         parent = self.parentWidget()
         if parent is not None:
@@ -121,13 +146,48 @@ class SideColumn(QScrollArea):
 
 
 class _Tabs(QStackedWidget):
-    """Takes what is left, and asks for little."""
+    """Takes what is left, and asks for little; unrolled, for all that is on the tab."""
+
+    _is_unrolled = False
+
+    def unroll(self, *, unrolled: bool) -> None:
+        before, self._is_unrolled = self.minimumSizeHint(), unrolled
+        seen = _areas(self.currentWidget()) if unrolled else ()
+        for area in self.findChildren(QScrollArea):
+            area.setMinimumHeight(_content_px(area) if area in seen else 0)
+        if self.minimumSizeHint() != before:
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), LEAST_TAB_PX)
+        return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, LEAST_TAB_PX)
+        page = self.currentWidget()
+        if page is None or not self._is_unrolled:
+            return QSize(0, LEAST_TAB_PX)
+        return QSize(0, max(page.minimumSizeHint().height(), page.minimumHeight(), LEAST_TAB_PX))
+
+
+def _areas(page: QWidget | None) -> list[QScrollArea]:
+    """Return what scrolls on a tab: it, or something in it."""
+    if page is None or isinstance(page, QScrollArea):
+        return [page] if page is not None else []
+    return page.findChildren(QScrollArea)
+
+
+def _content(area: QScrollArea) -> QWidget:
+    content = area.widget()
+    assert content is not None  # each is made with one
+    return content
+
+
+def _content_px(area: QScrollArea) -> int:
+    """Return how high it would be if nothing had to scroll."""
+    content, frame_px = _content(area), area.height() - area.viewport().height()
+    layout = content.layout()
+    if layout is not None and layout.hasHeightForWidth():
+        return layout.totalHeightForWidth(area.viewport().width()) + frame_px
+    return content.sizeHint().height() + frame_px
 
 
 def _scrolling(content: QWidget, name: str) -> QScrollArea:

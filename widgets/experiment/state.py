@@ -11,6 +11,7 @@ from widgets.basics import column, label, row, set_role
 from widgets.theme import STEP
 
 FINE = 1000  # steps of the bar
+LINES = 2  # kept free below the bar, so that what is below does not jump
 
 
 class StateBlock(QWidget):
@@ -25,6 +26,7 @@ class StateBlock(QWidget):
         self._sentence = label("", "head", wrap=True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._detail = label("", "soft", wrap=True)
+        self._detail.setAlignment(Qt.AlignmentFlag.AlignTop)
         head = row(self._title, self._aside)
         head.setStretch(0, 1)
         self.setLayout(column(head, self._bar, self._sentence, self._detail, space=2 * STEP))
@@ -51,7 +53,10 @@ class StateBlock(QWidget):
             words.setVisible(bool(text))
         # A title that stands above a sentence is less than the sentence.
         set_role(self._title, "soft" if sentence else "head")
-        self._bar.setVisible(busy or fraction is not None)
+        has_bar = busy or fraction is not None
+        self._bar.setVisible(has_bar)
+        self._detail.setVisible(has_bar or bool(detail))
+        self._detail.setMinimumHeight(self._detail.fontMetrics().height() * LINES * has_bar)
         self._bar.setRange(0, 0 if busy else FINE)
         if fraction is not None:
             self._bar.setValue(round(fraction * FINE))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.declare import Experiment
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from widgets.plots.drawing import Beside
     from widgets.plots.plot import Plot
 
-HEADLINE_PX, OTHER_PX = 250, 190  # least heights at zoom 1
+HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three have room on a small screen
 STRETCH = (3, 2)
 
 Tables = Mapping[str, Sequence[Any]]
@@ -42,6 +42,7 @@ class ViewsPanel(QScrollArea):
         self.plots: list[Plot] = []
         self._heads: list[ViewHead] = []
         self._drawn: list[object] = []  # what each plot was drawn from
+        self.place = 0  # of the plot that the keyboard was in last
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
@@ -61,12 +62,13 @@ class ViewsPanel(QScrollArea):
         layout = QVBoxLayout(content)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
-        self.plots, self._heads, self._drawn = [], [], []
+        self.plots, self._heads, self._drawn, self.place = [], [], [], 0
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place))
             plot = Plot(experiment, view, self._words, self._look)
             # Titles that wrap make the panel ask for heights: of a plot that is the least.
             plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+            plot.installEventFilter(self)
             plot.table_wanted.connect(self.table_wanted)
             plot.save_wanted.connect(lambda suffix, plot=plot: self.save_wanted.emit(plot, suffix))
             if place:
@@ -122,9 +124,14 @@ class ViewsPanel(QScrollArea):
             plot.set_caption(caption)
 
     def plot_in_focus(self) -> Plot | None:
-        """Return the plot that the keyboard is in, else the headline."""
-        focused = next((plot for plot in self.plots if plot.hasFocus()), None)
-        return focused or (self.plots[0] if self.plots else None)
+        """Return the plot that the keyboard was in last, at first the headline."""
+        return self.plots[self.place] if self.plots else None
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Remember which plot the keyboard is in: a menu or the palette may take it away."""
+        if event.type() == QEvent.Type.FocusIn and watched in self.plots:
+            self.place = self.plots.index(watched)
+        return super().eventFilter(watched, event)
 
     def _title(self, place: int) -> str:
         assert self._experiment is not None
@@ -135,7 +142,7 @@ class ViewsPanel(QScrollArea):
     def _fit(self) -> None:
         for place, plot in enumerate(self.plots):
             least = OTHER_PX if place else HEADLINE_PX
-            plot.setMinimumHeight(round(least * (0.5 + self._look.theme.zoom / 2)))
+            plot.setMinimumHeight(round(least * self._look.theme.zoom))
 
 
 def _other(beside: tuple[str, str, Tables] | None, table: str) -> Beside | None:

@@ -1,32 +1,48 @@
-"""How does Live look? `python -m widgets.live`, with samples of a machine that is not there."""
+"""How does Live look? `python -m widgets.live [KIND]`, with samples of a machine that is not there.
+
+KIND is one of the kinds of GPUs in made_gpus.py: one, pair, eight, asleep, lost.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
+import sys
+from typing import get_args
+
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.words import Words
 from widgets.basics import column, label
+from widgets.live import made_gpus
 from widgets.live.board import Board
 from widgets.live.controls import Controls
 from widgets.live.history import History
+from widgets.live.holders import Right
 from widgets.live.samples import machine, samples
 from widgets.look import Look
 from widgets.preview import preview
 from widgets.theme import STEP
 
 HEIGHT, WIDTH = 860, 1360
+DISKS = {"eight": 24}
 
 
-def _make(look: Look, words: Words) -> QWidget:
+def _make(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
     board, controls, history = Board(look, words), Controls(words), History()
-    board.show_machine(machine(24, hybrid=True))
-    for sample in samples(24, seconds=70, pause=(30, 40)):
-        history.add(sample.t_s, sample.threads, sample.memory)
+    board.processes.me = "ada"
+    board.processes.right_to = lambda each: Right.ASK if each.user == "ada" else Right.OTHERS
+    board.processes.idle_s = lambda index: 900.0 if index else 0.0
+    board.show_machine(machine(24, hybrid=True, gpus=kind))
+    for sample in samples(24, seconds=70, pause=(30, 40), gpus=kind, disks=DISKS.get(kind, 1)):
+        sample.add_to(history)
         board.draw(history, sample.missing)
     controls.allow(True)
     host = QWidget()
     made_up = label("Made-up samples", "attention")
-    layout = column(controls, made_up, board, space=4 * STEP)
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+    scroll.setWidget(board)
+    layout = column(controls, made_up, scroll, space=4 * STEP)
     layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
     layout.setStretch(2, 1)
     host.setLayout(layout)
@@ -34,5 +50,15 @@ def _make(look: Look, words: Words) -> QWidget:
     return host
 
 
+def main() -> None:
+    """Show it."""
+    kind: made_gpus.Kind = "pair"
+    for each in get_args(made_gpus.Kind):
+        if each in sys.argv[1:]:
+            sys.argv.remove(each)
+            kind = each
+    preview(lambda look, words: _make(kind, look, words), size=(WIDTH, HEIGHT))
+
+
 if __name__ == "__main__":
-    preview(_make, size=(WIDTH, HEIGHT))
+    main()

@@ -1,12 +1,11 @@
 """Which tiles are there, and what do they show? One a resource, for what is sampled here.
 
-The reading cursor stands at the same time in all of them.
+Below them stands who holds memory of the GPUs. The reading cursor stands at the same time in all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QSize
@@ -20,24 +19,14 @@ from widgets.announce import announce
 from widgets.basics import label
 from widgets.live import grid
 from widgets.live.cores import CoresBody
-from widgets.live.faces import Face, Faces, percent
+from widgets.live.faces import Faces
 from widgets.live.groups import group_threads
 from widgets.live.history import SPAN_S, History, Moment
+from widgets.live.processes import ProcessTable
+from widgets.live.resources import Resource, Resources
 from widgets.live.sparkline import Sparkline
 from widgets.live.tile import Body, Tile
 from widgets.look import Look
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """Which words and which line a tile has, and what its cursor reads."""
-
-    title: str
-    face: Callable[[Moment], Face]
-    share: Callable[[Moment], float | None]
-    reading: Callable[[Moment], str | None]
-    is_there: Callable[[Moment], bool] = lambda _moment: True
-    series: int = 0
 
 
 class Board(QWidget):
@@ -52,9 +41,12 @@ class Board(QWidget):
         self.cursor_s: float | None = None  # of the reading cursor, before the newest sample
         self._row: int | None = None
         self._missing: Sequence[Mapping[str, str]] = ()
-        self._highest_hz = 0.0
-        self.tiles: dict[str, Tile] = {}
-        self._resources = self._all_resources()
+        self.tiles: dict[str, Tile] = {}  # those that are seen, in their order
+        self._kept: dict[str, Tile] = {}  # these, and those of a GPU that sleeps or has gone
+        self._resources = Resources(words, self._faces)
+        self.processes = ProcessTable(look, words)
+        self.processes.setParent(self)
+        self.processes.grown.connect(self._arrange)
         self._note = label("", "soft", wrap=True)
         self._note.setParent(self)
         self._visible_height = 0
@@ -64,11 +56,19 @@ class Board(QWidget):
         """Order the rows of the cores as they lie in this machine."""
         self._machine = machine
         self._faces.know_machine(machine)
-        self._highest_hz = 0.0
         for tile in self.tiles.values():
             if isinstance(tile.body, CoresBody):
                 tile.body.strip.show_groups(())
         self.draw(self._history)
+
+    def forget(self) -> None:
+        """Take all tiles away: what comes is of another machine."""
+        for tile in self._kept.values():
+            tile.setParent(None)
+            tile.deleteLater()
+        self.tiles, self._kept = {}, {}
+        self._resources.forget()
+        self._history = History()
 
     def draw(self, history: History, missing: Sequence[Mapping[str, str]] | None = None) -> None:
         """Show this history; `missing` is what the newest sample lacks, None: as before."""
@@ -80,13 +80,16 @@ class Board(QWidget):
         if not history.moments:
             return
         moment = history.moments[-1]
-        self._scale_clock(moment)
-        self._add_tiles(moment)
+        self._choose_tiles(moment)
         for name, tile in self.tiles.items():
-            tile.show_face(self._resources[name].face(moment))
+            resource = self._resources[name]
+            tile.show_face(resource.face(moment))
             if isinstance(tile.body, CoresBody):
                 self._show_threads(tile.body, moment)
+            elif resource.scale is not None and resource.scale.fit(history):
+                self._show_scale(tile, name, resource.scale.top)
             tile.body.draw(history)
+        self.processes.show_moment(moment, self._faces.reasons)
         if self.cursor_s is not None:
             self._read()
 
@@ -106,63 +109,22 @@ class Board(QWidget):
         self.cursor_s, self._row = ago_s, row
         self._read()
 
-    def _all_resources(self) -> dict[str, Resource]:
-        say, faces = self._words.say, self._faces
-        return {
-            "cores": Resource(
-                title=say("live.cores"),
-                face=faces.cores,
-                share=lambda moment: moment.busy_fraction,
-                reading=lambda moment: _percent(moment.busy_fraction),
-            ),
-            "memory": Resource(
-                title=say("live.memory"),
-                face=faces.memory,
-                share=lambda moment: moment.memory_fraction,
-                reading=lambda moment: _percent(moment.memory_fraction),
-            ),
-            "swap": Resource(
-                title=say("live.swap"),
-                face=faces.swap,
-                share=lambda moment: moment.swap_fraction,
-                reading=lambda moment: _percent(moment.swap_fraction),
-                is_there=lambda moment: bool(moment.memory.get("swap_total_bytes")),
-                series=1,
-            ),
-            "clock": Resource(
-                title=say("live.clock"),
-                face=faces.clock,
-                share=self._clock_share,
-                reading=lambda moment: _hertz(moment.highest_hz),
-                series=2,
-            ),
-            "stolen": Resource(
-                title=say("live.stolen"),
-                face=faces.stolen,
-                share=lambda moment: moment.stolen_fraction,
-                reading=lambda moment: _percent(moment.stolen_fraction),
-                is_there=faces.may_be_robbed,
-                series=3,
-            ),
-        }
+    def _choose_tiles(self, moment: Moment) -> None:
+        """Add what has turned out to be there, and hide what a GPU does not show for now."""
+        names = self._resources.names(moment)
+        if names == [*self.tiles]:
+            return
+        for name in names:
+            if name not in self._kept:
+                self._kept[name] = self._tile(name, self._resources[name])
+        for name, tile in self._kept.items():
+            tile.setVisible(name in names)
+        self.tiles = {name: self._kept[name] for name in names}
+        for before, after in pairwise([*self.tiles.values(), self.processes]):
+            QWidget.setTabOrder(before, after)
+        self._arrange()
 
-    def _add_tiles(self, moment: Moment) -> None:
-        """Add what has turned out to be there; a tile that is there stays."""
-        new = [
-            name
-            for name, resource in self._resources.items()
-            if name not in self.tiles and resource.is_there(moment)
-        ]
-        for name in new:
-            self.tiles[name] = self._tile(name)
-        if new:
-            self.tiles = {name: self.tiles[name] for name in self._resources if name in self.tiles}
-            for before, after in pairwise(self.tiles.values()):
-                QWidget.setTabOrder(before, after)
-            self._arrange()
-
-    def _tile(self, name: str) -> Tile:
-        resource = self._resources[name]
+    def _tile(self, name: str, resource: Resource) -> Tile:
         body: Body
         if name == "cores":
             body = CoresBody(self._look, self._words)
@@ -192,20 +154,12 @@ class Board(QWidget):
         )
         self._arrange()
 
-    def _scale_clock(self, moment: Moment) -> None:
-        """The line of the clock goes up to the limit, or to the highest that was seen."""
-        highest = max(self._faces.highest_clock_hz() or 0.0, moment.highest_hz or 0.0)
-        if highest > self._highest_hz:
-            self._highest_hz = highest
-            if "clock" in self.tiles:
-                body = self.tiles["clock"].body
-                assert isinstance(body, Sparkline)
-                body.start_anew()
-
-    def _clock_share(self, moment: Moment) -> float | None:
-        if moment.highest_hz is None or not self._highest_hz:
-            return None
-        return moment.highest_hz / self._highest_hz
+    def _show_scale(self, tile: Tile, name: str, top: float) -> None:
+        """Say how high the line goes, and draw it anew."""
+        unit = "hz" if name == "clock" else "bytes/s"
+        tile.show_foot("", "", self._words.say("live.up_to", {"top": show(top, unit)}))
+        if isinstance(tile.body, Sparkline):
+            tile.body.start_anew()
 
     def _say_not_sampled(self) -> None:
         text, tip = self._faces.not_sampled()
@@ -265,7 +219,9 @@ class Board(QWidget):
         cores = (2, 2 if columns > 2 and len(tiles) > columns - 1 else 1)
         spans = [cores if name == "cores" else (1, 1) for name in self.tiles]
         note = self._note.heightForWidth(width) if self._note.text() else 0
-        room, height = self._visible_height - note - grid.GAP, 0
+        table = self.processes.least_height()
+        below = grid.GAP + note + (grid.GAP + table if table else 0)
+        room, height = self._visible_height - below, 0
         for _ in range(2):  # once for the widths, on which the heights depend
             rects, height = grid.arrange(
                 spans,
@@ -276,17 +232,10 @@ class Board(QWidget):
             )
             for tile, rect in zip(tiles, rects, strict=True):
                 tile.setGeometry(rect)
-        self._note.setGeometry(0, height + grid.GAP, width, note)
-        self.setMinimumHeight(height + grid.GAP + note)
+        self.processes.setGeometry(0, height + grid.GAP, width, table)
+        self._note.setGeometry(0, height + below - note, width, note)
+        self.setMinimumHeight(height + below)
 
     def minimumSizeHint(self) -> QSize:
         """Return the least width; the height is set as it is needed."""
         return QSize(0, 0)
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else percent(share)
-
-
-def _hertz(clock: float | None) -> str | None:
-    return None if clock is None else show(clock, "hz")

@@ -30,8 +30,8 @@ class Controls(QWidget):
         super().__init__()
         self._words = words
         self._load: tuple[int, bool] | None = None  # what was shown of it
-        self.freeze = chip(words.say("live.freeze"), checkable=True)
-        self.mark = chip(words.say("live.mark"))
+        self.freeze = chip("", checkable=True)
+        self.mark = chip("")
         self.save = chip(words.say("live.save"))
         self.load = chip("", checkable=True)
         self.rate = chip("")
@@ -52,12 +52,23 @@ class Controls(QWidget):
             QWidget.setTabOrder(before, after)
         self.show_rate(RATES_HZ[0], quiet=False)
         self.show_load(0)
+        self.use_letters(True)
         self.allow(False)
 
     def allow(self, allowed: bool) -> None:
         """Let what needs samples be done, or not yet."""
         for button in (self.freeze, self.mark, self.save):
             button.setEnabled(allowed)
+
+    def use_letters(self, used: bool) -> None:
+        """Name the single letters that act, or leave them out."""
+        self.freeze.setText(self._words.say("live.freeze_key" if used else "live.freeze"))
+        self.mark.setText(self._words.say("live.mark_key" if used else "live.mark"))
+
+    def show_recorded(self, recorded: bool) -> None:
+        """Leave out what has no meaning for a recording."""
+        for button in (self.rate, self.save, self.load):
+            button.setVisible(not recorded)
 
     def show_rate(self, hz: float, *, quiet: bool) -> None:
         """Say at which rate samples come; `quiet` while a run lets nobody choose."""

@@ -8,6 +8,7 @@ from experiments.words import Words
 from widgets.basics import column, label
 from widgets.look import Look
 from widgets.overlay import Overlay
+from widgets.scrolling import scrolling
 from widgets.theme import STEP
 
 WIDTH = 620  # pixels at zoom 1
@@ -18,13 +19,21 @@ class Explanation(Overlay):
 
     def __init__(self, words: Words, look: Look, window: QWidget) -> None:
         super().__init__(window, width_px=WIDTH)
-        self.add_head(words.say("live.explain"), words.say("overlay.close"), look)
+        title = words.say("live.explain")
+        self.add_head(title, words.say("overlay.close"), look)
+        parts = column(space=3 * STEP)
         for head, text in (
             (words.say("live.load_head"), words.say("live.load_text")),
             (words.say("live.stolen_head"), words.say("live.stolen_text")),
             (words.say("live.memory_head"), words.say("live.memory_text")),
             (words.say("live.clock_head"), words.say("live.clock_text")),
+            (words.say("live.disks_head"), words.say("live.disks_text")),
+            (words.say("live.gpu_head"), words.say("live.gpu_text")),
+            (words.say("live.held_head"), words.say("live.held_text")),
             (words.say("live.gaps_head"), words.say("live.gaps_text")),
         ):
             part = column(label(head, "strong"), label(text, "soft", wrap=True), space=STEP)
-            self.content.addLayout(part)
+            parts.addLayout(part)
+        page = QWidget()
+        page.setLayout(parts)
+        self.content.addWidget(scrolling(page, title))

@@ -5,29 +5,17 @@ After Brendan Gregg's USE method. Where a value is not known, the reason stands 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from experiments.units import show
 from experiments.words import Words
 from machine.model import Machine, is_virtual
+from widgets.live.face import Face, Reasons, joined, lines, part_of, percent, shown_bytes
 from widgets.live.history import Moment
 
-UNITS = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
 MUCH_STOLEN_FRACTION = 0.05
 LITTLE_AVAILABLE_FRACTION = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Face:
-    """The words of a tile. `number` is large; `known` is False where it says that it is not."""
-
-    number: str
-    detail: str = ""
-    errors: str = ""
-    attention: bool = False  # `detail` is something to have a look at
-    known: bool = True
+PLACES = ("disks", "network", "gpus", "threads", "threads[*].hz")  # whose lack is said in a note
 
 
 class Faces:
@@ -35,82 +23,84 @@ class Faces:
 
     def __init__(self, words: Words) -> None:
         self._words = words
-        self._machine: Machine | None = None
-        self._why: Mapping[str, str] = {}
+        self.machine: Machine | None = None
+        self.reasons = Reasons()
         self._unsampled: Sequence[Mapping[str, str]] = ()
 
     def know_machine(self, machine: Machine | None) -> None:
         """Take in what machine this is."""
-        self._machine = machine
+        self.machine = machine
 
     def know_missing(self, missing: Sequence[Mapping[str, str]]) -> None:
         """Take in what a sample says that it lacks."""
-        self._why = {entry["what"]: entry["why"] for entry in missing}
-        self._unsampled = [entry for entry in missing if "[" not in entry["what"]]
+        self.reasons = Reasons(missing)
+        self._unsampled = [entry for entry in missing if entry["what"] in PLACES]
 
     def cores(self, moment: Moment) -> Face:
         """Say how many hardware threads are busy."""
         busy = [share for share in moment.threads.values() if share is not None]
-        errors = self._words.say("live.errors_unsampled")
+        errors = self._words.say("live.errors_untold")
         if moment.busy_fraction is None:
-            why = self._why.get("threads[*].busy") or self._why.get("threads", "")
-            return self._unknown(why, errors)
+            return self.unknown(self.reasons.why("threads[*].busy", "threads"), errors)
         values = {"busy": f"{sum(busy):.1f}", "count": len(moment.threads)}
         parts = [self._words.say("live.threads_busy", values)]
         if moment.highest_hz is not None:
             parts.append(show(moment.highest_hz, "hz"))
-        parts.append(self._words.say("live.waiting_unsampled"))
-        return Face(number=percent(moment.busy_fraction), detail=self._joined(parts), errors=errors)
+        parts.append(self.waited(moment, "cpu"))
+        return Face(number=percent(moment.busy_fraction), detail=joined(parts), errors=errors)
 
     def memory(self, moment: Moment) -> Face:
         """Say how much memory could not be given to another program."""
-        errors = self._words.say("live.errors_unsampled")
-        number = self._of(moment.memory, "used_bytes", "total_bytes")
+        errors = self._words.say("live.errors_untold")
+        memory = moment.memory
+        number = part_of(self._words, memory.get("used_bytes"), memory.get("total_bytes"))
         if number is None:
-            return self._unknown(self._why.get("memory", ""), errors)
+            return self.unknown(self.reasons.why("memory"), errors)
         parts, attention = [], False
-        available, total = moment.memory.get("available_bytes"), moment.memory["total_bytes"]
-        if available is not None and total:
+        available = memory.get("available_bytes")
+        if available is not None:
             values = {"available": shown_bytes(available)}
             parts.append(self._words.say("live.available", values))
-            attention = available < LITTLE_AVAILABLE_FRACTION * total
-        if moment.memory.get("swap_total_bytes") == 0:
+            attention = available < LITTLE_AVAILABLE_FRACTION * memory["total_bytes"]
+        if memory.get("swap_total_bytes") == 0:
             parts.append(self._words.say("live.no_swap"))
-        return Face(number=number, detail=self._joined(parts), errors=errors, attention=attention)
+        detail = lines(joined(parts), joined([self.waited(moment, "memory")]))
+        return Face(number=number, detail=detail, errors=errors, attention=attention)
 
     def swap(self, moment: Moment) -> Face:
         """Say how much memory lies on the disk."""
-        number = self._of(moment.memory, "swap_used_bytes", "swap_total_bytes")
+        used, total = (moment.memory.get(f"swap_{name}_bytes") for name in ("used", "total"))
+        number = part_of(self._words, used, total)
         if number is None:
-            return self._unknown(self._why.get("memory", ""))
+            return self.unknown(self.reasons.why("memory"))
         return Face(number=number, detail=self._words.say("live.swap_means"))
 
     def clock(self, moment: Moment) -> Face:
         """Say how fast the fastest thread is clocked, and the slowest."""
         low, high = moment.lowest_hz, moment.highest_hz
         if low is None or high is None:
-            return self._unknown(self._why.get("threads[*].hz", ""))
+            return self.unknown(self.reasons.why("threads[*].hz"))
         parts = [self._words.say("live.slowest_thread", {"lowest_hz": low})]
         if limit := self.highest_clock_hz():
             parts.append(self._words.say("live.clock_limit", {"limit_hz": limit}))
-        return Face(number=show(high, "hz"), detail=self._joined(parts))
+        return Face(number=show(high, "hz"), detail=joined(parts))
 
     def stolen(self, moment: Moment) -> Face:
         """Say how much of the time the host gave to others."""
         share = moment.stolen_fraction
         if share is None:
-            return self._unknown(self._why.get("threads[*].steal_fraction", ""))
+            return self.unknown(self.reasons.why("threads[*].steal_fraction"))
         much = share > MUCH_STOLEN_FRACTION
         detail = self._words.say("live.much_stolen" if much else "live.stolen_means")
         return Face(number=percent(share), detail=detail, attention=much)
 
     def highest_clock_hz(self) -> float | None:
         """Return the limit that the hardware names."""
-        return None if self._machine is None else self._machine.cpu.clock.max_hz
+        return None if self.machine is None else self.machine.cpu.clock.max_hz
 
     def may_be_robbed(self, moment: Moment) -> bool:
         """Is there a host that may take time away?"""
-        virtual = self._machine is not None and is_virtual(self._machine)
+        virtual = self.machine is not None and is_virtual(self.machine)
         return virtual or bool(moment.stolen_fraction)
 
     def not_sampled(self) -> tuple[str, str]:
@@ -122,6 +112,7 @@ class Faces:
             "network": self._words.say("live.network"),
             "gpus": self._words.say("live.gpus"),
             "threads": self._words.say("live.threads"),
+            "threads[*].hz": self._words.say("live.clocks"),
         }
         by_reason: dict[str, list[str]] = {}
         for entry in self._unsampled:
@@ -153,28 +144,15 @@ class Faces:
             return None
         return self._words.say("live.thread_busy", {"number": thread, "percent": percent(busy)})
 
-    def _unknown(self, why: str, errors: str = "") -> Face:
+    def waited(self, moment: Moment, resource: str) -> str:
+        """Say for which share of the time some task waited for a resource: its saturation."""
+        share = moment.memory.get(f"{resource}_pressure_fraction")
+        if share is None:
+            return self._words.say("live.waiting_untold")
+        if not share:
+            return self._words.say("live.nobody_waits")
+        return self._words.say("live.waited", {"percent": percent(share)})
+
+    def unknown(self, why: str, errors: str = "") -> Face:
+        """Say that a value is not known, and why."""
         return Face(number=self._words.say("live.unknown"), detail=why, errors=errors, known=False)
-
-    def _of(self, memory: Mapping[str, int | None], part: str, whole: str) -> str | None:
-        of, total = memory.get(part), memory.get(whole)
-        if of is None or not total:
-            return None
-        unit = shown_bytes(total).rpartition(" ")[2]
-        values = {"used": f"{of / UNITS[unit]:.1f}", "total": shown_bytes(total)}
-        return self._words.say("live.of", values)
-
-    def _joined(self, parts: Sequence[str]) -> str:
-        """Return the parts in a row; a number stays with its unit where the line breaks."""
-        return re.sub(r"(\d) ", "\\1\N{NO-BREAK SPACE}", " · ".join(parts))
-
-
-def percent(share: float) -> str:
-    """Return a share without decimals, so that it stays as wide as it is."""
-    return f"{share * 100:.0f} %"
-
-
-def shown_bytes(count: float) -> str:
-    """Return a size with one decimal, so that it does not jump as it grows."""
-    unit = next((name for name, size in UNITS.items() if count >= size), "B")
-    return f"{count / UNITS[unit]:.1f} {unit}" if unit != "B" else f"{count:.0f} B"

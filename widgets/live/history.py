@@ -16,6 +16,8 @@ from typing import Any
 SPAN_S = 60.0
 GAP_S = 1.5  # three samples at the slowest rate of Live
 
+Parts = Sequence[Mapping[str, Any]]  # of a sample: one for each disk, network interface or GPU
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
@@ -32,7 +34,10 @@ class Moment:
     stolen_fraction: float | None
     lowest_hz: float | None
     highest_hz: float | None
-    memory: Mapping[str, int | None]
+    memory: Mapping[str, Any]
+    disks: Parts = ()
+    network: Parts = ()
+    gpus: Parts = ()
 
     @property
     def memory_fraction(self) -> float | None:
@@ -43,6 +48,10 @@ class Moment:
     def swap_fraction(self) -> float | None:
         """The share of the swap space that is in use."""
         return _share(self.memory, "swap_used_bytes", "swap_total_bytes")
+
+    def gpu(self, index: int) -> Mapping[str, Any] | None:
+        """Return what is told of one GPU; None where it is not in the sample."""
+        return next((gpu for gpu in self.gpus if gpu.get("index") == index), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,14 @@ class History:
         return self.moments[-1].at_s if self.moments else 0.0
 
     def add(
-        self, t_s: float, threads: Sequence[Mapping[str, Any]], memory: Mapping[str, Any]
+        self,
+        t_s: float,
+        threads: Parts,
+        memory: Mapping[str, Any],
+        *,
+        disks: Parts = (),
+        network: Parts = (),
+        gpus: Parts = (),
     ) -> Moment:
         """Keep a sample as it came over the wire; forget what is older than `SPAN_S`."""
         at_s = self._place_in_time(t_s)
@@ -97,6 +113,9 @@ class History:
             lowest_hz=min(clocks, default=None),
             highest_hz=max(clocks, default=None),
             memory=memory,
+            disks=disks,
+            network=network,
+            gpus=gpus,
         )
         self.moments.append(moment)
         # One sample beyond the edge is kept: the line to the next begins there.
@@ -149,7 +168,7 @@ class History:
         return t_s + self._shift_s
 
 
-def _known(threads: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+def _known(threads: Parts, name: str) -> list[float]:
     return [value for thread in threads if (value := thread.get(name)) is not None]
 
 
@@ -157,6 +176,6 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _share(memory: Mapping[str, int | None], part: str, whole: str) -> float | None:
+def _share(memory: Mapping[str, Any], part: str, whole: str) -> float | None:
     of, total = memory.get(part), memory.get(whole)
     return of / total if of is not None and total else None

@@ -39,14 +39,29 @@ class MinuteView(QWidget):
 
     def draw(self, history: History) -> None:
         """Show this history; what is new in it is painted when Qt asks for it."""
-        self._history = history
-        self.update()
+        is_other, self._history = history is not self._history, history
+        if not self.stays(history) or is_other:
+            self.update()
+
+    def stays(self, history: History) -> bool:
+        """Would it look as it does now? Then nothing need be painted.
+
+        Samples may come more often than the minute moves on by a pixel.
+        """
+        ribbon = self._ribbon
+        if ribbon is None or history.now_s < self._drawn_s or history.marks:
+            return False
+        return math.floor(ribbon.column(history.now_s)) <= ribbon.end
 
     def point_at(self, ago_s: float | None, words: str = "") -> None:
         """Show the reading cursor with words beside it, or take it away."""
         if (ago_s, words) != (self._cursor_s, self._words):
             self._cursor_s, self._words = ago_s, words
             self.update()
+
+    @property
+    def _is_pointed_at(self) -> bool:
+        return self._cursor_s is not None
 
     def start_anew(self) -> None:
         """Paint everything again: the size, the colours or the meaning has changed."""

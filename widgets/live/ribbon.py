@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter
 
 from widgets.live.history import SPAN_S
@@ -76,9 +76,10 @@ class Ribbon:
         """Paint the minute, the newest column at the right."""
         x = corner.x() * 1.0
         for piece, _ in self.pieces(self.end, self.end + self.width):
-            painter.save()
-            painter.translate(x, corner.y())
-            painter.scale(1 / self.ratio, 1 / self.ratio)
-            painter.drawImage(QPoint(0, 0), self.image, piece)
-            painter.restore()
-            x += piece.width() / self.ratio
+            if self.ratio == 1:
+                painter.drawImage(QPoint(round(x), corner.y()), self.image, piece)
+                x += piece.width()
+                continue
+            width, height = piece.width() / self.ratio, piece.height() / self.ratio
+            painter.drawImage(QRectF(x, corner.y(), width, height), self.image, QRectF(piece))
+            x += width

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from machine.model import Clock, Cpu, Machine, Thread
+from widgets.live import made_gpus
+from widgets.live.history import History, Moment
 
 GIB = 2**30
 
@@ -20,10 +22,26 @@ class MadeUp:
     t_s: float
     threads: list[dict[str, Any]]
     memory: dict[str, Any]
+    disks: list[dict[str, Any]]
+    network: list[dict[str, Any]]
+    gpus: list[dict[str, Any]]
     missing: list[dict[str, str]]
 
+    def add_to(self, history: History) -> Moment:
+        """Keep it in a history."""
+        return history.add(
+            self.t_s,
+            self.threads,
+            self.memory,
+            disks=self.disks,
+            network=self.network,
+            gpus=self.gpus,
+        )
 
-def machine(count: int, *, hybrid: bool = False, packages: int = 1) -> Machine:
+
+def machine(
+    count: int, *, hybrid: bool = False, packages: int = 1, gpus: made_gpus.Kind = "none"
+) -> Machine:
     """Return a machine of `count` hardware threads, two a core; every 32 cores are a die."""
     half = count // 2 or 1
     threads = tuple(
@@ -36,7 +54,10 @@ def machine(count: int, *, hybrid: bool = False, packages: int = 1) -> Machine:
         )
         for number in range(count)
     )
-    return Machine(cpu=Cpu(threads_list=threads, clock=Clock(max_hz=5_700_000_000)))
+    return Machine(
+        cpu=Cpu(threads_list=threads, clock=Clock(max_hz=5_700_000_000)),
+        gpus=made_gpus.parts(gpus),
+    )
 
 
 def samples(
@@ -46,8 +67,10 @@ def samples(
     seconds: float = 60.0,
     virtual: bool = False,
     pause: tuple[float, float] | None = None,
+    disks: int = 1,
+    gpus: made_gpus.Kind = "none",
 ) -> Iterator[MadeUp]:
-    """Yield made-up samples of `count` threads; none during `pause`."""
+    """Yield made-up samples of `count` threads and so many disks; none during `pause`."""
     chance = random.Random(7)
     levels = [chance.random() ** 2 for _ in range(count)]
     for n in range(round(seconds * hz) + 1):
@@ -67,10 +90,18 @@ def samples(
                     "steal_fraction": round(chance.uniform(0, 0.03), 4) if n else None,
                 }
             )
-        yield MadeUp(t_s=t_s, threads=threads, memory=_memory(t_s), missing=_missing(virtual))
+        yield MadeUp(
+            t_s=t_s,
+            threads=threads,
+            memory=_memory(t_s),
+            disks=[_disk(number, t_s) for number in range(disks)],
+            network=[_network(t_s)],
+            gpus=made_gpus.gpus(gpus, t_s),
+            missing=[*_missing(virtual), *made_gpus.missing(gpus, t_s)],
+        )
 
 
-def _memory(t_s: float) -> dict[str, int]:
+def _memory(t_s: float) -> dict[str, Any]:
     used = round((31 + 3 * math.sin(t_s / 11)) * GIB)
     swap = round((0.4 + 0.1 * math.sin(t_s / 17)) * GIB)
     return {
@@ -79,6 +110,32 @@ def _memory(t_s: float) -> dict[str, int]:
         "used_bytes": used,
         "swap_total_bytes": 8 * GIB,
         "swap_used_bytes": swap,
+        "memory_pressure_fraction": 0.0,
+        "io_pressure_fraction": 0.02,
+        "cpu_pressure_fraction": 0.12,
+    }
+
+
+def _disk(number: int, t_s: float) -> dict[str, Any]:
+    level = (1.9e9 if t_s % 40 > 22 else 0.3e9) / (number + 1)
+    return {
+        "name": f"nvme{number}n1",
+        "read_bytes_per_s": level * (1 + 0.1 * math.sin(t_s * 3 + number)),
+        "write_bytes_per_s": level / 9,
+        "busy": min(1.0, level / 2.1e9),
+        "queue": level / 6e8,
+        "errors": 0,
+    }
+
+
+def _network(t_s: float) -> dict[str, Any]:
+    received = 40e6 * (1 + math.sin(t_s / 5))
+    return {
+        "name": "enp5s0",
+        "received_bytes_per_s": received,
+        "sent_bytes_per_s": received / 7,
+        "errors": 0,
+        "dropped": 0,
     }
 
 
@@ -88,8 +145,4 @@ def _missing(virtual: bool) -> list[dict[str, str]]:
         "why": "The kernel has no cpufreq driver here; virtual machines are not told the clock.",
         "how": "Watch on the physical machine.",
     }
-    not_yet = [
-        {"what": what, "why": "This version of Coreopsis does not sample it yet.", "how": how}
-        for what, how in (("disks", "iostat -x 1"), ("gpus", "nvidia-smi dmon"))
-    ]
-    return [clock, *not_yet] if virtual else not_yet
+    return [clock] if virtual else []

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from widgets.live.history import Moment
+from widgets.live.history import SPAN_S, History, Moment
 from widgets.live.minute import MinuteView
 from widgets.live.ribbon import Ribbon
 from widgets.look import Look
 from widgets.theme import mixed
 
 LINE_WIDTH = 1.5
+LATER_S = 2.0  # after a level minute has passed: its last slope has left the picture
 WASH = 0.14  # how much of the line's colour the area has
 
 Value = Callable[[Moment], float | None]
@@ -26,11 +27,31 @@ class Sparkline(MinuteView):
     def __init__(self, look: Look, value: Value, series: int = 0) -> None:
         super().__init__(look)
         self._value, self._series = value, series
+        self._level: int | None = None  # the height in pixels since `_level_s`
+        self._level_s = self._seen_s = -math.inf
+        self._is_plain = True  # nothing was painted over it
         self._points: list[QPointF] = []  # the last two that hang together, in columns and pixels
 
+    def stays(self, history: History) -> bool:
+        """Has the line been level for more than all of the minute, with nothing over it?"""
+        new = history.since(self._seen_s) if history.now_s > self._seen_s else history.moments
+        for moment in new:
+            value = self._value(moment)
+            level = None if value is None else round(value * self.height())
+            if level is None or level != self._level or moment.after_gap:
+                self._level, self._level_s = level, moment.at_s
+        self._seen_s = history.now_s
+        is_level = self._level is not None and self._drawn_s - self._level_s > SPAN_S + LATER_S
+        was_plain, self._is_plain = self._is_plain, not history.marks and not self._is_pointed_at
+        return super().stays(history) or (is_level and was_plain and self._is_plain)
+
     def begin(self) -> None:
-        """Begin a new line."""
+        """Begin a new line, in the colours of now."""
         self._points = []
+        theme = self.look.theme
+        colour, self._behind = QColor(theme.series_colour(self._series)), QColor(theme.panel)
+        self._pen = QPen(colour, LINE_WIDTH * self.devicePixelRatioF())
+        self._wash = mixed(self._behind, colour, WASH)
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
         """Paint the pieces of the line that are new."""
@@ -60,25 +81,20 @@ class Sparkline(MinuteView):
         for piece, first in ribbon.pieces(ribbon.end, end):
             if points:
                 line = [QPointF(point.x() - first, point.y()) for point in points]
-                self._paint_piece(painter, piece, line, ribbon.ratio)
+                self._paint_piece(painter, piece, line)
             else:
                 ribbon.hatch(painter, piece, first)
         ribbon.end = max(ribbon.end, end)
 
-    def _paint_piece(
-        self, painter: QPainter, piece: QRect, line: Sequence[QPointF], ratio: float
-    ) -> None:
-        theme = self.look.theme
-        colour, floor = QColor(theme.series_colour(self._series)), float(piece.bottom() + 1)
+    def _paint_piece(self, painter: QPainter, piece: QRect, line: Sequence[QPointF]) -> None:
+        floor = float(piece.bottom() + 1)
         painter.setClipRect(piece)
-        painter.fillRect(piece, QColor(theme.panel))
+        painter.fillRect(piece, self._behind)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(mixed(QColor(theme.panel), colour, WASH))
-        painter.drawPolygon(
-            QPolygonF([*line, QPointF(line[-1].x(), floor), QPointF(line[0].x(), floor)])
-        )
+        painter.setBrush(self._wash)
+        painter.drawPolygon([*line, QPointF(line[-1].x(), floor), QPointF(line[0].x(), floor)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(colour, LINE_WIDTH * ratio))
+        painter.setPen(self._pen)
         painter.drawPolyline(line)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setClipping(False)

@@ -5,6 +5,8 @@ Painted as a whole, and only where something has changed: tiles are many, and sa
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -17,10 +19,10 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QWidget
 
 from widgets.live.cores import CoresBody
-from widgets.live.faces import Face
+from widgets.live.face import Face
 from widgets.live.history import SPAN_S
 from widgets.live.sparkline import Sparkline
 from widgets.look import Look
@@ -29,13 +31,15 @@ from widgets.theme import STEP
 Body = Sparkline | CoresBody
 
 PAD = 4 * STEP
+CORNER = 12
 BODY_HEIGHT = 16 * STEP  # at least, at zoom 1
 STRIDE_S, LONG_STRIDE_S = 1.0, 5.0
 ATTENTION = "▲ "
+DIGITS = re.compile(r"\d")
 WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 
 
-class Tile(QFrame):
+class Tile(QWidget):
     """Holds `body`, a picture of the last minute. Arrow keys move the reading cursor."""
 
     stepped = Signal(float, int)  # seconds further back, rows further down
@@ -44,15 +48,16 @@ class Tile(QFrame):
 
     def __init__(self, title: str, body: Body, look: Look) -> None:
         super().__init__()
-        self.setProperty("role", "panel")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(title)
         self.title, self.body, self._look = title, body, look
         self.face = Face(number="")
         self._foot, self._indent = ("", "", ""), 0
         self._rects: dict[str, QRect] = {}
+        self._heights: dict[tuple[int, str], int] = {}
         self._detail_height = 0  # grows as it must, so that nothing jumps back and forth
-        body.setParent(self)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # corners and all: what lies
+        body.setParent(self)  # behind need not be painted for every new number
         look.changed.connect(self._start_anew)
         self._start_anew()
 
@@ -73,13 +78,21 @@ class Tile(QFrame):
                 self.update(self._rects[name])
         spoken = (f"{face.number}.", face.detail, face.errors)
         self.setAccessibleDescription(" ".join(part for part in spoken if part))
+        if face.tip != before.tip:
+            self.setToolTip(face.tip)
 
     def show_foot(self, left: str, middle: str, right: str, *, indent: int = 0) -> None:
         """Write below the body: `indent` from its left edge, in the middle, and at its right."""
-        if (left, middle, right, indent) != (*self._foot, self._indent):
-            self._foot, self._indent = (left, middle, right), indent
+        if (left, middle, right, indent) == (*self._foot, self._indent):
+            return
+        same_shape = any(self._foot) and indent == self._indent
+        self._foot, self._indent = (left, middle, right), indent
+        if same_shape:
+            self.update(self._rects["left"])
+        else:
             self._arrange()
             self.update()
+            self.grown.emit()
 
     def least_height(self) -> int:
         """Return the height at which nothing is cut off."""
@@ -97,7 +110,7 @@ class Tile(QFrame):
         left, middle, right = self._foot if self.face.known else ("", "", "")
         written = {
             "title": self.title,
-            "errors": self.face.errors,
+            "errors": self._errors,
             "number": self.face.number,
             "detail": self._detail,
             "left": left,
@@ -112,12 +125,14 @@ class Tile(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the frame and the words that are asked for."""
-        super().paintEvent(event)
         theme = self._look.theme
         colours = {
             "title": theme.ink,
             "number": theme.ink if self.face.known else theme.soft,
             "detail": theme.attention if self.face.attention else theme.soft,
+            "errors": {"none": theme.good, "some": theme.attention, "fault": theme.fault}.get(
+                self.face.error_state, theme.soft
+            ),
         }
         flags = {
             "detail": WRAPPED,
@@ -126,6 +141,7 @@ class Tile(QFrame):
             "middle": Qt.AlignmentFlag.AlignCenter,
         }
         with QPainter(self) as painter:
+            self._paint_behind(painter, event)
             for name, (text, font, rect) in self.texts().items():
                 if event.region().intersects(rect):
                     painter.setFont(font)
@@ -134,7 +150,20 @@ class Tile(QFrame):
             if self.hasFocus():
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
                 painter.setPen(QPen(QColor(theme.accent), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
+
+    def _paint_behind(self, painter: QPainter, event: QPaintEvent) -> None:
+        """Paint the panel as the style sheet does, which would take longer for every number."""
+        theme = self._look.theme
+        if self.rect().adjusted(PAD, PAD, -PAD, -PAD).contains(event.rect()):
+            painter.fillRect(event.rect(), QColor(theme.panel))
+            return
+        painter.fillRect(event.rect(), QColor(theme.ground))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(theme.line))
+        painter.setBrush(QColor(theme.panel))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give words and body their places."""
@@ -178,6 +207,11 @@ class Tile(QFrame):
             self._arrange()
 
     @property
+    def _errors(self) -> str:
+        is_there = self.face.error_state in ("some", "fault")
+        return (ATTENTION if is_there else "") + self.face.errors
+
+    @property
     def _detail(self) -> str:
         return (ATTENTION if self.face.attention else "") + self.face.detail
 
@@ -190,7 +224,7 @@ class Tile(QFrame):
 
     def _arrange(self) -> None:
         width, title = self.width() - 2 * PAD, self._line_height("title")
-        errors = self._metrics["errors"].horizontalAdvance(self.face.errors)
+        errors = self._metrics["errors"].horizontalAdvance(self._errors)
         number = self._line_height("number")
         top, foot = self._body_top(), self._foot_height()
         below = self.height() - PAD - foot + STEP
@@ -220,9 +254,13 @@ class Tile(QFrame):
     def _height_of(self, text: str) -> int:
         """Return how high the detail is, in as many lines as it needs."""
         metrics, width = self._metrics["detail"], max(self.width() - 2 * PAD, 1)
-        if metrics.horizontalAdvance(text) <= width:
-            return self._line_height("detail")
-        return metrics.boundingRect(QRect(0, 0, width, 1 << 14), WRAPPED, text).height()
+        # All figures are equally wide, so other numbers need no other measure.
+        shape = DIGITS.sub("0", text)
+        if (width, shape) not in self._heights:
+            room = QRect(0, 0, width, 1 << 14)
+            height = metrics.boundingRect(room, WRAPPED, shape).height()
+            self._heights[width, shape] = max(height, self._line_height("detail"))
+        return self._heights[width, shape]
 
     def _take_fonts(self) -> None:
         theme = self._look.theme
@@ -237,3 +275,4 @@ class Tile(QFrame):
             "right": small,
         }
         self._metrics = {name: QFontMetrics(font) for name, font in self._fonts.items()}
+        self._heights.clear()

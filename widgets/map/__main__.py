@@ -1,22 +1,29 @@
-"""How does the page of the map look alone? `python -m widgets.map`, of this machine."""
+"""How does the page of the map look alone? `python -m widgets.map [FILE]`.
+
+FILE is a machine as JSON, such as those in resources/machines; without it, it is this machine.
+"""
 
 from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
 from experiments.declare import Part
 from experiments.words import Words
 from machine.inspect import inspect
+from machine.model import Machine, from_json
 from widgets.look import Look
 from widgets.map.boxes import EarnedValue, Invitation
 from widgets.map.page import MapPage
 from widgets.preview import preview
 
 
-def sample(look: Look, words: Words) -> QWidget:
+def sample(machine: Machine, look: Look, words: Words) -> QWidget:
     """Return the page with invented numbers."""
     page = MapPage(words, look)
-    machine = inspect()
     page.show_machine(machine)
     numbers = {Part.L1: "1.41 ns", Part.L3: "11.2 ns", Part.CORES: "0.98×"}
     values = {
@@ -35,5 +42,15 @@ def sample(look: Look, words: Words) -> QWidget:
     return page
 
 
+def main() -> None:
+    """Show it."""
+    files = [argument for argument in sys.argv[1:] if argument.endswith(".json")]
+    for file in files:
+        sys.argv.remove(file)
+    text = Path(files[0]).read_text(encoding="utf-8") if files else None
+    machine = inspect() if text is None else from_json(json.loads(text))
+    preview(lambda look, words: sample(machine, look, words), size=(1360, 830))
+
+
 if __name__ == "__main__":
-    preview(sample, size=(1360, 830))
+    main()

@@ -6,6 +6,7 @@ from experiments.words import Words
 from machine.model import Machine
 from widgets.map.boxes import Box, Kind
 from widgets.map.facts import Facts
+from widgets.map.labels import Labels
 
 EXPLAINED = {
     Kind.PACKAGE: "map.about_package",
@@ -20,6 +21,8 @@ EXPLAINED = {
     Kind.GPU: "map.about_gpu",
     Kind.LINK: "map.about_link",
     Kind.NVLINK: "map.about_nvlink",
+    Kind.SWITCH: "map.about_switch",
+    Kind.SLICE: "map.about_slice",
     Kind.DISK: "map.about_disk",
     Kind.NETWORK: "map.about_network",
     Kind.FOLD: "map.about_fold",
@@ -38,6 +41,7 @@ class About:
     def __init__(self, machine: Machine, words: Words) -> None:
         self._machine, self._words = machine, words
         self.facts = Facts(machine, words)
+        self._labels = Labels(words, machine)
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
 
     def title(self, box: Box) -> str:
@@ -55,7 +59,13 @@ class About:
                 level = self._machine.cpu.caches[box.members[0]].level
                 return say("map.cache_titled", {"level": level or "?"})
             case Kind.LINK:
-                return say("map.pcie_link")
+                return say("map.c2c" if box.path.endswith("c2c_bytes_per_s") else "map.pcie_link")
+            case Kind.GPU:
+                return self._labels.gpu_name(self._machine.gpus[box.members[0]])
+            case Kind.NVLINK | Kind.MEMORY:
+                return box.titles[-1]
+            case Kind.SLICE:
+                return say("map.slice", {"name": box.titles[0]})
         return box.titles[0]
 
     def sentences(self, box: Box) -> str:
@@ -66,6 +76,8 @@ class About:
             key = CACHES_EXPLAINED.get(level, "map.about_l3")
         elif box.kind is Kind.UNREAD:
             key = UNREAD_EXPLAINED[box.path]
+        elif box.kind is Kind.LINK and box.path.endswith("c2c_bytes_per_s"):
+            key = "map.about_c2c"
         return self._words.say(key)
 
     def name(self, box: Box) -> str:

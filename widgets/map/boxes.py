@@ -28,6 +28,8 @@ class Kind(StrEnum):
     GPU = "gpu"
     LINK = "link"
     NVLINK = "nvlink"
+    SWITCH = "switch"  # of PCIe, where several cards share the way up
+    SLICE = "slice"  # of a GPU (MIG)
     DISK = "disk"
     NETWORK = "network"
     UNREAD = "unread"  # a kind of part that is not there, or that nobody looked for
@@ -77,7 +79,9 @@ class Box:
     """One box. `members` are places in the machine's list of such parts; `threads` their ids.
 
     `titles` say the same, the longest first: the first that fits is shown. `bears_value` marks what
-    shows the number of its part, `asks` what shows a question mark where there is none.
+    shows the number of its part, `asks` what shows a question mark where there is none. `ceiling`
+    is what it carries at best. In `bar` stands how full its memory is, in `grid` small tiles of one
+    colour, such as the multiprocessors of a GPU; `lines` begin at `lines_y`.
     """
 
     id: str
@@ -94,13 +98,25 @@ class Box:
     bears_value: bool = False
     asks: bool = False
     needs_look: bool = False  # it does less than it could
-    cells: int = 0  # small tiles of one colour, such as the multiprocessors of a GPU
+    ceiling: float | None = None  # bytes/s, in one direction
+    cells: int = 0
+    grid: Rect | None = None
+    bar: Rect | None = None
+    bar_titles: tuple[str, ...] = ()
+    lines_y: float | None = None  # None for below the title
+    states: tuple[str, ...] = ()  # what it was doing when the machine was read
+    is_upright: bool = False  # its title is written upwards
+    is_linked: bool = False  # a line leads to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A line between boxes, through these points; `box` is its label."""
+    """A line between boxes, through these points; `box` is its label.
 
+    `name` is told apart from other lines with the same label, and is what its load goes by.
+    """
+
+    name: str
     points: tuple[tuple[float, float], ...]
     thickness: float
     box: str
@@ -116,6 +132,7 @@ class Layout:
     width: float
     height: float
     is_roomy: bool = False  # nothing had to be made smaller or folded
+    style: int = 0  # in which of the styles, from the largest on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +143,7 @@ class EarnedValue:
     text: str  # "1.41 ns"
     when: str  # "3 minutes ago"
     experiment: str
+    unit: str = ""
     is_quick: bool = False
 
 

@@ -6,49 +6,62 @@ costs a few tiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
+    QImage,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPixmap,
+    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
+from experiments.words import Words
 from widgets.look import Look
-from widgets.map.boxes import Box, Kind, Layout
-from widgets.map.dresses import State
+from widgets.map import export
+from widgets.map.boxes import Box, Kind, Layout, Rect
+from widgets.map.handles import Handles
 from widgets.map.lettering import FontMeasure
-from widgets.map.painting import Painting, paint_skeleton
+from widgets.map.painting import Painting, bounds, paint_skeleton
+from widgets.map.sayings import Sayings
+from widgets.map.state import State
 from widgets.map.view import MARGIN, View
 
 ZOOM_STEP = 1.25
 NEAR = 8.0  # what a click may miss a question mark by
 AROUND = 2  # pixels beside a box that belong to it
-FEW_TILES = 32  # more of them are shown anew together with what is between them
+FEW = 32  # boxes: more of them are shown anew together with what is between them
+MOST_STALE = 64  # rectangles: more of them cost as much as painting all of it
 EMPTY = Layout(boxes=(), wires=(), width=0, height=0)
 
 
 class Canvas(QWidget):
     """Shows a layout. What a map means stands in `make_layout` and `use_at`."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look = look
         self._state = State()
+        self._sayings = Sayings(words, self._state)
         self._view = View()
         self._measure = FontMeasure(look.theme)
         self._layout = EMPTY
-        self._painting = Painting(EMPTY, look.theme, self._measure, self._state)
+        self._painting = self._painting_of(EMPTY)
         self._picture = QPixmap()
         self._stale: list[QRect] | None = None  # what of it is to be painted anew; None for all
         self._pressed: QPoint | None = None
         self._pan_from: QPointF | None = None
+        self.handles = Handles(words, self)
+        self.handles.all_wanted.connect(self.fit)
+        self.handles.dragged.connect(self._drag)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -80,6 +93,9 @@ class Canvas(QWidget):
         """Return the box of this id, None where it is not shown."""
         return next((box for box in self._layout.boxes if box.id == name), None)
 
+    def _painting_of(self, layout: Layout) -> Painting:
+        return Painting(layout, self._look.theme, self._measure, self._state, self._sayings)
+
     def invites_at(self, box: Box, point: QPointF) -> bool:
         """Is there a question mark of this box at a point?"""
         x, y = self._view.point(point)
@@ -92,19 +108,24 @@ class Canvas(QWidget):
         """Lay out anew: for another machine, size or theme."""
         width, height = self.width() - 2 * MARGIN, self.height() - 2 * MARGIN
         self._layout = self.make_layout(width, height) if min(width, height) > 0 else EMPTY
-        self._painting = Painting(self._layout, self._look.theme, self._measure, self._state)
+        self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
-        self.repaint_all()
+        self.show_elsewhere()
 
     def zoom(self, factor: float, at: QPointF) -> None:
         """Zoom so that what is at a point stays there."""
         self._view.zoom(factor, at)
-        self.repaint_all()
+        self.show_elsewhere()
 
     def fit(self) -> None:
         """Show all of it again."""
         self._view.fit()
+        self.show_elsewhere()
+
+    def show_elsewhere(self) -> None:
+        """Show the part that is to be seen now."""
+        self.handles.follow(self._view)
         self.repaint_all()
 
     def repaint_all(self) -> None:
@@ -113,36 +134,95 @@ class Canvas(QWidget):
         self.update()
 
     def repaint_box(self, box: Box | None) -> None:
-        """Paint one box anew, and its line if it has one."""
+        """Paint one box anew with what is around it, and its line if it has one."""
         if box is None:
             return
-        if any(wire.box == box.id for wire in self._layout.wires):
-            self.repaint_all()
-            return
-        rect = self.rect_of(box).adjusted(-AROUND, -AROUND, AROUND, AROUND)
-        if self._stale is not None:
-            self._stale.append(rect)
-        self.update(rect)
+        self._repaint(box.rect)
+        self.repaint_wires({wire.name for wire in self._layout.wires if wire.box == box.id})
 
-    def repaint_tiles(self, tiles: Sequence[Box]) -> None:
-        """Paint hardware threads anew, which costs little."""
-        if self._stale is None or not tiles:  # all of it is about to be painted anyway
+    def repaint_wires(self, names: Container[str]) -> None:
+        """Paint lines anew."""
+        for wire in self._layout.wires:
+            if wire.name in names:
+                self._repaint(bounds(wire))
+
+    def repaint_links(self, names: Container[str]) -> None:
+        """Paint lines and their labels anew of which only colour and words have changed."""
+        wires = [w for w in self._layout.wires if w.name in names or w.box in names]
+        if self._stale is None or not wires:
             return
         with QPainter(self._picture) as painter:
+            self._painting.paint_links(painter, wires, self._view)
+        for wire in wires:
+            self.update(self._view.to_screen(bounds(wire)))
+            self.update(self._view.to_screen(self._painting.box(wire.box).rect))
+
+    def repaint_alone(self, boxes: Sequence[Box]) -> None:
+        """Paint boxes anew of which only the inside has changed, which costs little."""
+        if self._stale is None or not boxes:  # all of it is about to be painted anyway
+            return
+        tiles = [box for box in boxes if box.kind is Kind.THREAD]
+        with QPainter(self._picture) as painter:
+            others = [box for box in boxes if box.kind is not Kind.THREAD]
+            self._painting.paint_alone(painter, others, self._view)
             self._painting.paint_tiles(painter, tiles, self._view)
-        rects = [self.rect_of(box) for box in tiles]
-        if len(rects) <= FEW_TILES:
-            for rect in rects:
-                self.update(rect)
+        if len(boxes) > FEW:
+            self.update()
         else:
-            whole = rects[0]
-            for rect in rects:
-                whole |= rect
-            self.update(whole)
+            for box in boxes:
+                self.update(self.rect_of(box))
+
+    # --- pictures ------------------------------------------------------------------------------
+
+    def picture(self) -> QImage:
+        """Return all of the map as a picture, whatever part of it is seen."""
+        layout = self._layout
+        return export.picture(self._paint_whole(), layout.width, layout.height, self._look.theme)
+
+    def svg(self) -> bytes:
+        """Return all of the map as an SVG file."""
+        layout, theme = self._layout, self._look.theme
+        paint = self._paint_whole(is_vector=True)
+        return export.svg(paint, layout.width, layout.height, theme, self.accessibleName())
+
+    def save(self, path: Path) -> None:
+        """Write a picture, by its suffix .svg or .png. Raises OSError."""
+        if path.suffix.lower() == ".svg":
+            path.write_bytes(self.svg())
+        else:
+            export.write_png(self.picture(), path)
+
+    def _paint_whole(self, *, is_vector: bool = False) -> export.Paint:
+        """Return what paints all of it, with nothing chosen or pointed at."""
+        state = replace(self._state, chosen=None, hovered=None, pointed=None)
+        sayings, layout = self._sayings.in_state(state), self._layout
+        theme, measure = self._look.theme, self._measure
+        painting = Painting(layout, theme, measure, state, sayings, is_vector=is_vector)
+        whole = Rect(0, 0, layout.width, layout.height)
+        return lambda painter: painting.paint(painter, [whole], 1.0)
+
+    def _repaint(self, rect: Rect) -> None:
+        seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)
+        if self._stale is not None and seen not in self._stale:
+            self._stale.append(seen)
+            if len(self._stale) > MOST_STALE:
+                self._stale = None
+        self.update(seen)
 
     def _dress(self) -> None:
         self._measure = FontMeasure(self._look.theme)
         self.lay_out()
+
+    def hovered(self, box: Box | None) -> None:
+        """Take notice of what the mouse is over; None for nothing."""
+
+    def pan(self, dx: float, dy: float) -> None:
+        """Move what is seen by so many pixels."""
+        self._drag(self._view.offset - QPointF(dx, dy))
+
+    def _drag(self, offset: QPointF) -> None:
+        self._view.pan(offset)
+        self.show_elsewhere()
 
     def _hover(self, box: Box | None, point: QPointF) -> None:
         before = self._state.hovered
@@ -150,6 +230,7 @@ class Canvas(QWidget):
             self._state.hovered = None if box is None else box.id
             self.repaint_box(self.box(before))
             self.repaint_box(box)
+            self.hovered(box)
         can_click = box is not None and (box.kind is Kind.FOLD or self.invites_at(box, point))
         shape = Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor
         self.setCursor(shape)
@@ -184,12 +265,17 @@ class Canvas(QWidget):
             self._stale = None
         rects = [self.rect()] if self._stale is None else self._stale
         self._stale = []
+        if not rects:
+            return
+        region = QRegion()
         for rect in rects:
-            with QPainter(self._picture) as painter:
-                painter.setClipRect(rect)
-                painter.fillRect(rect, QColor(self._look.theme.ground))
-                painter.setTransform(self._view.transform)
-                self._painting.paint(painter, self._view.to_map(rect), self._view.scale)
+            region += rect
+        with QPainter(self._picture) as painter:
+            painter.setClipRegion(region)
+            painter.fillRect(region.boundingRect(), QColor(self._look.theme.ground))
+            painter.setTransform(self._view.transform)
+            seen = [self._view.to_map(rect) for rect in rects]
+            self._painting.paint(painter, seen, self._view.scale)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out for the new size."""
@@ -216,8 +302,7 @@ class Canvas(QWidget):
         if self._pan_from is None and moved.manhattanLength() > QApplication.startDragDistance():
             self._pan_from = self._view.offset
         if self._pan_from is not None:
-            self._view.pan(self._pan_from + QPointF(moved))
-            self.repaint_all()
+            self._drag(self._pan_from + QPointF(moved))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Use what was clicked."""

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from experiments.declare import Part
 from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
-from widgets.map.labels import Labels, Titles
+from widgets.map.device_labels import Titles
+from widgets.map.labels import Labels
 from widgets.map.styles import Style
 from widgets.map.tree import Core
 from widgets.theme import STEP

@@ -3,105 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from experiments.declare import Part
-from machine.model import missing_of
 from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
+from widgets.map.cores import fold_box, shown
+from widgets.map.gpus import GAP, PAD, Gpus, linked_height
 from widgets.map.labels import Labels
 from widgets.theme import STEP
 
-GAP, PAD = 2 * STEP, 2 * STEP
-MOST_TILES = 6  # disks, or networks
-CELL, CELL_GAP = 2 * STEP, 3  # a multiprocessor of a GPU
-TRUNK = 5 * STEP  # beside the GPUs, for the lines of NVLink
+FEW_DISKS = 3  # up to here each has its line to the processor
+MOST_TILES = 4  # of disks, and of networks; the rest is folded
 
 
 class Devices:
     """Lays out the devices in a column; the GPUs that do not fit its height are folded."""
 
-    def __init__(self, labels: Labels, measure: Measure, unfolded: frozenset[str]) -> None:
+    def __init__(
+        self,
+        labels: Labels,
+        measure: Measure,
+        unfolded: frozenset[str],
+        shared: Mapping[str, str],
+    ) -> None:
         self._labels, self._measure, self._machine = labels, measure, labels.machine
         self._unfolded = unfolded
+        self._gpus = Gpus(labels, measure, unfolded, shared)
         self._bar = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP
         self._line = math.ceil(measure.line(Letters.DETAIL))
         self._linked = linked_height(measure)
-        self._nvlinks = [link for link in self._machine.gpu_links if link.nvlinks]
 
     def place(self, x: float, y: float, width: float, height: float) -> list[Box]:
         """Return the boxes of a column that should not be higher than `height`."""
-        below = list(self._below(x, 0, width))
-        left = height - (below[-1].rect.bottom + GAP if below else 0)
-        boxes = list(self._gpus(x, y, width, left))
-        down = (boxes[-1].rect.bottom + GAP) if boxes else y
-        return boxes + list(self._below(x, down, width))
-
-    # --- GPUs ----------------------------------------------------------------------------------
-
-    def _gpus(self, x: float, y: float, width: float, height: float) -> Iterator[Box]:
-        gpus = self._machine.gpus
-        if not gpus:
-            yield self._no_gpu(x, y, width)
-            return
-        inner = width - (TRUNK if self._nvlinks else 0)
-        if self._nvlinks:
-            height -= self._bar + GAP
-        shows_cells, most = self._gpu_style(inner, height)
-        is_unfolded = "fold:gpus" in self._unfolded
-        for place, gpu in enumerate(gpus if is_unfolded else gpus[:most]):
-            titles, lines = self._labels.gpu(gpu)
-            high = self._gpu_height(place, inner, shows_cells=shows_cells)
-            yield Box(
-                id=f"gpu:{gpu.index}",
-                kind=Kind.GPU,
-                rect=Rect(x, y, inner, high),
-                part=Part.GPU,
-                titles=titles,
-                lines=lines,
-                members=(place,),
-                cells=(gpu.sms or 0) if shows_cells else 0,
-            )
-            y += high + GAP
-        if most < len(gpus):
-            count = len(gpus) - most
-            yield Box(
-                id="fold:gpus",
-                kind=Kind.FOLD,
-                rect=Rect(x, y, inner, self._bar),
-                titles=self._labels.fold_back()
-                if is_unfolded
-                else self._labels.fold("map.more_gpus", count),
-                is_dashed=True,
-            )
-            y += self._bar + GAP
-        if self._nvlinks:
-            yield Box(
-                id="nvlink",
-                kind=Kind.NVLINK,
-                rect=Rect(x, y, width, self._bar),
-                part=Part.NVLINK,
-                titles=self._labels.nvlink(self._nvlinks),
-            )
-
-    def _gpu_style(self, width: float, height: float) -> tuple[bool, int]:
-        """Return whether multiprocessors are drawn, and how many GPUs are shown."""
-        count = len(self._machine.gpus)
-        high: list[float] = []
-        for shows_cells in (True, False):
-            high = [self._gpu_height(n, width, shows_cells=shows_cells) for n in range(count)]
-            if sum(high) + (count - 1) * GAP <= height:
-                return shows_cells, count
-        most = int((height - self._bar) // (max(high, default=0.0) + GAP))
-        return False, max(1, most)
-
-    def _gpu_height(self, place: int, width: float, *, shows_cells: bool) -> float:
-        gpu = self._machine.gpus[place]
-        lines = len(self._labels.gpu(gpu)[1])
-        height = self._bar + lines * self._line + (PAD if lines else 0)
-        if shows_cells and gpu.sms:
-            height += cell_grid(gpu.sms, width - 2 * PAD)[0] * (CELL + CELL_GAP) + PAD - CELL_GAP
-        return max(height, self._linked) if gpu.pci_address else height
+        below = list(self._below(x, 0, width, frozenset()))  # unfolded, they push no GPU away
+        left = height - (max(box.rect.bottom for box in below) + GAP if below else 0)
+        if self._machine.gpus:
+            boxes = self._gpus.place(x, y, width, left)
+        else:
+            boxes = [self._no_gpu(x, y, width)]
+        down = max(box.rect.bottom for box in boxes) + GAP
+        return boxes + list(self._below(x, down, width, self._unfolded))
 
     def _no_gpu(self, x: float, y: float, width: float) -> Box:
         titles, text = self._labels.no_gpu()
@@ -120,57 +62,79 @@ class Devices:
 
     # --- disks and networks --------------------------------------------------------------------
 
-    def _below(self, x: float, y: float, width: float) -> Iterator[Box]:
-        """Yield disks with a link, each in a row of its own, then all else side by side."""
-        machine, labels = self._machine, self._labels
-        tiles: list[Box] = []
-        for place, disk in enumerate(machine.storage[:MOST_TILES]):
-            box = Box(
-                id=f"disk:{place}",
-                kind=Kind.DISK,
-                rect=Rect(x, y, width, self._linked),
-                part=Part.STORAGE,
-                titles=labels.disk(disk),
-                lines=(disk.kind,) if disk.kind and disk.pci_address else (),
-                members=(place,),
-            )
-            if disk.pci_address:
-                yield box
-                y = box.rect.bottom + GAP
-            else:
-                tiles.append(box)
-        for place, interface in enumerate(machine.network[:MOST_TILES]):
-            titles = labels.network(interface)
-            rect, members = Rect(x, y, width, self._bar), (place,)
-            tiles.append(
-                Box(
-                    id=f"network:{place}",
-                    kind=Kind.NETWORK,
-                    rect=rect,
-                    titles=titles,
-                    members=members,
-                )
-            )
-        for name, part, titles in (
-            ("storage", Part.STORAGE, labels.no_storage()),
-            ("network", None, labels.no_network()),
+    def _below(self, x: float, y: float, width: float, unfolded: frozenset[str]) -> Iterator[Box]:
+        """Yield few disks with a link, each in a row of its own, then all else side by side."""
+        disks = [self._disk(place) for place in range(len(self._machine.storage))]
+        are_few = len(disks) <= FEW_DISKS
+        rows = [box for box in disks if are_few and self._has_link(box)]
+        for box in rows:
+            yield replace(box, rect=Rect(x, y, width, self._linked), is_linked=True)
+            y += self._linked + GAP
+        tiles = [replace(box, lines=()) for box in disks if box not in rows]
+        networks = [self._network(place) for place in range(len(self._machine.network))]
+        for name, some, key in (
+            ("disks", tiles, "map.more_disks"),
+            ("networks", networks, "map.more_networks"),
         ):
-            if missing_of(machine, name):
+            seen, hidden = shown(name, some, MOST_TILES, unfolded)
+            placed = list(self._side_by_side(list(seen), x, y, width))
+            yield from placed
+            y = placed[-1].rect.bottom + GAP if placed else y
+            if hidden is not None:
                 rect = Rect(x, y, width, self._bar)
-                tiles.append(
-                    Box(
-                        id=name,
-                        kind=Kind.UNREAD,
-                        rect=rect,
-                        part=part,
-                        titles=titles,
-                        path=name,
-                        is_dashed=True,
-                    )
-                )
-        yield from self._side_by_side(tiles, x, y, width)
+                yield fold_box(name, hidden, key, self._labels, rect, None)
+                y = rect.bottom + GAP
+        yield from self._side_by_side(list(self._lacking()), x, y, width)
 
-    def _side_by_side(self, tiles: list[Box], x: float, y: float, width: float) -> Iterator[Box]:
+    def _has_link(self, box: Box) -> bool:
+        address = self._machine.storage[box.members[0]].pci_address
+        return any(device.address == address and device.link for device in self._machine.pci)
+
+    def _disk(self, place: int) -> Box:
+        disk, labels = self._machine.storage[place], self._labels
+        return Box(
+            id=f"disk:{place}",
+            kind=Kind.DISK,
+            rect=Rect(0, 0, 0, 0),
+            part=Part.STORAGE,
+            titles=labels.disk(disk),
+            lines=(disk.kind,) if disk.kind and disk.pci_address else (),
+            members=(place,),
+            ceiling=labels.disk_ceiling(disk),
+        )
+
+    def _network(self, place: int) -> Box:
+        interface = self._machine.network[place]
+        return Box(
+            id=f"network:{place}",
+            kind=Kind.NETWORK,
+            rect=Rect(0, 0, 0, 0),
+            titles=self._labels.network(interface),
+            states=self._labels.network_states(interface),
+            members=(place,),
+            is_dashed=interface.is_up is False,
+        )
+
+    def _lacking(self) -> Iterator[Box]:
+        """Yield boxes for what there is none of."""
+        for name, part, there in (
+            ("storage", Part.STORAGE, self._machine.storage),
+            ("network", None, self._machine.network),
+        ):
+            if not there:
+                yield Box(
+                    id=name,
+                    kind=Kind.UNREAD,
+                    rect=Rect(0, 0, 0, 0),
+                    part=part,
+                    titles=self._labels.none_found(name),
+                    path=name,
+                    is_dashed=True,
+                )
+
+    def _side_by_side(
+        self, tiles: Sequence[Box], x: float, y: float, width: float
+    ) -> Iterator[Box]:
         half = (width - GAP) / 2 - 2 * PAD
         fit = all(self._measure.width(box.titles[0], Letters.TITLE) <= half for box in tiles)
         across = 2 if len(tiles) > 2 or (len(tiles) == 2 and fit) else 1
@@ -188,21 +152,3 @@ class Devices:
             else:
                 lines.append(word)
         return tuple(lines)
-
-
-def linked_height(measure: Measure) -> float:
-    """Return how high a box must be for the two lines of text at its link."""
-    return 2 * (math.ceil(measure.line(Letters.VALUE)) + 2 * STEP)
-
-
-def cell_grid(count: int, width: float) -> tuple[int, int]:
-    """Return in how many rows and columns small tiles of at least their own height stand."""
-    across = max(1, int((width + CELL_GAP) // (CELL + CELL_GAP)))
-    rows = math.ceil(count / across)
-    return rows, math.ceil(count / rows)
-
-
-def trunk_x(boxes: Sequence[Box]) -> float | None:
-    """Return where the lines of NVLink run down, beside the GPUs; None where there are none."""
-    bar = next((box for box in boxes if box.kind is Kind.NVLINK), None)
-    return None if bar is None else bar.rect.right - TRUNK / 2

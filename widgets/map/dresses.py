@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
-from experiments.declare import Part
-from widgets.map.boxes import Box, EarnedValue, Kind
+from widgets.map.boxes import Box, Kind, Wire
 from widgets.map.lettering import Text
+from widgets.map.live import LOAD_STEPS
+from widgets.map.state import State
 from widgets.theme import Theme, ink_on, load_colour, mixed
 
-LOAD_STEPS = 16
 NONE = Qt.BrushStyle.NoBrush
-
-
-@dataclass(slots=True)
-class State:
-    """What is shown on the map besides its structure."""
-
-    values: Mapping[Part, Sequence[EarnedValue]] = field(default_factory=dict)
-    asked: frozenset[Part] = frozenset()  # parts that have an experiment
-    busy: dict[int, int | None] = field(default_factory=dict)  # thread to step of load
-    unusable: frozenset[int] = frozenset()
-    chosen: str | None = None
-    hovered: str | None = None
-    has_focus: bool = False
-    shows_values: bool = True
-    shows_load: bool = True
-
-
-def load_step(busy: float | None) -> int | None:
-    """Return a load as one of few steps, so that small changes cost nothing."""
-    return None if busy is None else round(min(1.0, max(0.0, busy)) * LOAD_STEPS)
+FILLED = 0.3  # of the accent, in what shows how full a memory is: text stands on it
 
 
 class Dress(NamedTuple):
@@ -55,9 +34,13 @@ class Dresses:
         self._line = QPen(line, 1)
         self._dashes = QPen(mixed(line, soft, 0.5), 1, Qt.PenStyle.DashLine)
         self._hover, self._nothing = QPen(soft, 1), QPen(Qt.PenStyle.NoPen)
+        self._lost = QPen(self.colour("fault"), 1.5, Qt.PenStyle.DashLine)
+        self._lit = QPen(self.colour("accent"), 1.5)
+        self._pointed = QPen(self.colour("accent"), 2, Qt.PenStyle.DashLine)
         self._grounds = [QBrush(self.colour("panel")), QBrush(self.colour("ground"))]
         loads = [load_colour(theme, step / LOAD_STEPS) for step in range(LOAD_STEPS + 1)]
         self._loads = [Dress(QBrush(c), self._nothing, ink_on(c)) for c in loads]
+        self.filled = QBrush(mixed(self.colour("panel"), self.colour("accent"), FILLED))
         self._off = Dress(QBrush(NONE), self._dashes, soft)
         self._unusable = QBrush(line, Qt.BrushStyle.BDiagPattern)
 
@@ -79,11 +62,17 @@ class Dresses:
             plain = Dress(QBrush(NONE), self._dashes)
         else:
             plain = Dress(self.ground(depth), self._line)
+        if box.kind is Kind.GPU and (live := state.live_of(box.id)) and live.is_lost:
+            plain = Dress(QBrush(NONE), self._lost)
         if box.id == state.chosen:
             pen = QPen(self.colour("accent"), 2 if state.has_focus else 1.5)
             if box.kind in (Kind.THREAD, Kind.LINK):  # what is below stays in sight
                 return plain._replace(pen=pen)
             return Dress(QBrush(self.colour("accent_wash")), pen, plain.ink)
+        if box.id == state.pointed:
+            return plain._replace(pen=self._pointed)
+        if box.id in state.lit and box.kind is not Kind.LINK:
+            return plain._replace(pen=self._lit)
         if box.id == state.hovered:
             return plain._replace(pen=self._hover)
         return plain
@@ -100,13 +89,28 @@ class Dresses:
         others_known = state.shows_load and bool(state.busy)
         return Dress(fill, self._dashes if others_known else self._line, self._off.ink)
 
+    def cells(self, step: int | None) -> QBrush:
+        """Return the fill of the small tiles of a box: one load for all of them, or unknown."""
+        return QBrush(self.colour("line")) if step is None else self._loads[step].fill
+
+    def wire(self, wire: Wire, state: State) -> QColor:
+        """Return the colour of a line: on a way, narrow, at work, or none of these."""
+        if wire.box == state.chosen or wire.name in state.lit:
+            return self.colour("accent")
+        if wire.needs_look:
+            return self.colour("attention")
+        live = state.live_of(wire.name)
+        if live is not None and live.step:
+            return mixed(self.colour("soft"), self.colour("accent"), live.step / LOAD_STEPS)
+        return self.colour("soft")
+
     def ink(self, text: Text, box: Box) -> QColor:
         """Return the colour of a text."""
         if text.role in ("invitation", "value"):
             return self.colour("accent_word")
-        if text.role == "attention":
-            return self.colour("attention")
-        is_plain = text.role == "title" and not box.is_dashed
+        if text.role in ("attention", "fault"):
+            return self.colour(text.role)
+        is_plain = text.role in ("title", "bar") and not box.is_dashed
         return self.colour("ink" if is_plain else "soft")
 
 

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from experiments.units import show
 from experiments.words import Words
-from machine.devices import Link
-from machine.model import Machine, Thread, is_virtual, missing_of, source_of
+from machine.model import Machine, Thread, is_virtual, missing_of
 from widgets.map.boxes import Box, Kind
-from widgets.map.labels import Labels, decimal_bytes, ranges
+from widgets.map.device_facts import DeviceFacts
+from widgets.map.fact import Fact, shown
+from widgets.map.labels import ranges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """One fact. Where `value` is None, `why` it is not known and `how` to get it."""
-
-    label: str
-    value: str | None
-    source: str = ""
-    why: str = ""
-    how: str = ""
-
-
-class Facts:
+class Facts(DeviceFacts):
     """Tells the facts of one machine."""
 
     def __init__(self, machine: Machine, words: Words) -> None:
-        self._machine, self._words = machine, words
-        self._labels = Labels(words, machine)
+        super().__init__(machine, words)
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
 
     def of(self, box: Box) -> list[Fact]:
@@ -46,18 +34,16 @@ class Facts:
             case Kind.NODE:
                 return list(self._of_node(box.members[0]))
             case Kind.MODULE:
-                return list(self._of_module(box.members[0]))
-            case Kind.GPU:
-                return list(self._of_gpu(box.members[0]))
-            case Kind.LINK:
-                return list(self._of_link(box))
-            case Kind.NVLINK:
-                return list(self._of_nvlink())
-            case Kind.DISK | Kind.NETWORK:
-                return list(self._of_device(box))
+                return list(self._of_module(box))
             case Kind.UNREAD:
-                return [self._fact("map.fact_state", box.path, None)]
-        return []
+                return [self._nothing(box)]
+        return list(self.of_device(box))
+
+    def _nothing(self, box: Box) -> Fact:
+        """Return why there is nothing, or that it was looked for in vain."""
+        none = self._words.say("map.none")
+        is_known = missing_of(self._machine, box.path) is None
+        return self._fact("map.fact_found", box.path, none if is_known else None)
 
     def of_machine(self) -> list[Fact]:
         """Return the facts about the machine as a whole."""
@@ -71,7 +57,7 @@ class Facts:
             self._fact("map.fact_cores", "cpu.cores", cpu.cores),
             self._fact("map.fact_threads", "cpu.threads", cpu.threads),
             self._fact("map.fact_usable", "cpu.usable_threads", cpu.usable_threads),
-            self._fact("map.fact_clock", "cpu.clock.max_hz", _shown(cpu.clock.max_hz, "hz")),
+            self._fact("map.fact_clock", "cpu.clock.max_hz", shown(cpu.clock.max_hz, "hz")),
             self._memory_size(),
             self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
         ]
@@ -89,13 +75,13 @@ class Facts:
             cores = {thread.core for thread in threads}
             known = None if None in cores else len(cores)
             yield self._fact("map.fact_cores", "cpu.threads_list[*].core", known)
-            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+            yield self._fact("map.fact_thread_numbers", "cpu.threads_list", ranges(box.threads))
             yield self._usable(threads)
             yield self._near(threads)
         else:
             yield self._fact("map.fact_threads", "cpu.threads", cpu.threads)
         if box.kind is Kind.PACKAGE:
-            hz = _shown(cpu.clock.max_hz, "hz")
+            hz = shown(cpu.clock.max_hz, "hz")
             yield self._fact("map.fact_clock", "cpu.clock.max_hz", hz)
 
     def _of_threads(self, box: Box) -> Iterator[Fact]:
@@ -107,7 +93,7 @@ class Facts:
             )
             yield self._fact("map.fact_core", "cpu.threads_list[*].core", core)
         else:
-            yield self._fact("map.fact_threads", "cpu.threads_list", ranges(box.threads))
+            yield self._fact("map.fact_thread_numbers", "cpu.threads_list", ranges(box.threads))
         if box.kind is Kind.OFF:
             return
         yield self._usable(threads)
@@ -134,9 +120,10 @@ class Facts:
             each = self._words.say("map.each_core")
             yield self._fact("map.fact_shared", f"{path}.threads", each)
         else:
-            yield self._fact("map.fact_shared", f"{path}.threads", ranges(cache.threads))
+            served = self._threads_named(cache.threads)
+            yield self._fact("map.fact_shared", f"{path}.threads", served)
         yield self._fact("map.fact_ways", f"{path}.ways", cache.ways)
-        yield self._fact("map.fact_line", f"{path}.line_bytes", _shown(cache.line_bytes, "bytes"))
+        yield self._fact("map.fact_line", f"{path}.line_bytes", shown(cache.line_bytes, "bytes"))
 
     def _of_memory(self) -> Iterator[Fact]:
         memory = self._machine.memory
@@ -144,79 +131,39 @@ class Facts:
         modules = len(memory.modules) or None
         yield self._fact("map.fact_modules", "memory.modules", modules)
         yield self._fact("map.fact_channels", "memory.channels", memory.channels)
-        peak = _shown(memory.peak_bytes_per_s, "bytes/s")
+        peak = shown(memory.peak_bytes_per_s, "bytes/s")
         yield self._fact("map.fact_peak", "memory.peak_bytes_per_s", peak)
         yield self._fact("map.fact_nodes", "numa", len(self._machine.numa) or None)
 
     def _of_node(self, place: int) -> Iterator[Fact]:
         node, path = self._machine.numa[place], f"numa[{place}]"
-        size = _shown(node.memory_bytes, "bytes")
+        size = shown(node.memory_bytes, "bytes")
         yield self._fact("map.fact_size", f"{path}.memory_bytes", size)
         threads = ranges(node.threads) if node.threads else self._words.say("map.none")
-        yield self._fact("map.fact_threads", f"{path}.threads", threads)
+        yield self._fact("map.fact_thread_numbers", f"{path}.threads", threads)
         distances = ", ".join(map(str, node.distances)) or None
         yield self._fact("map.fact_distances", f"{path}.distances", distances)
 
-    def _of_module(self, place: int) -> Iterator[Fact]:
-        module, path = self._machine.memory.modules[place], f"memory.modules[{place}]"
-        yield self._fact("map.fact_slot", f"{path}.slot", module.slot)
+    def _of_module(self, box: Box) -> Iterator[Fact]:
+        modules, place = self._machine.memory.modules, box.members[0]
+        module, path = modules[place], f"memory.modules[{place}]"
+        slots = ", ".join(slot for n in box.members if (slot := modules[n].slot))
+        yield self._fact("map.fact_slot", f"{path}.slot", slots or None)
         yield self._fact("map.fact_kind", f"{path}.kind", module.kind)
-        yield self._fact("map.fact_size", f"{path}.size_bytes", _shown(module.size_bytes, "bytes"))
-        rate = _shown(module.transfers_per_s, "per_s")
+        yield self._fact("map.fact_size", f"{path}.size_bytes", shown(module.size_bytes, "bytes"))
+        rate = shown(module.transfers_per_s, "per_s")
         yield self._fact("map.fact_transfers", f"{path}.transfers_per_s", rate)
 
-    def _of_gpu(self, place: int) -> Iterator[Fact]:
-        gpu, path = self._machine.gpus[place], f"gpus[{place}]"
-        memory, l2 = _shown(gpu.memory_bytes, "bytes"), _shown(gpu.l2_bytes, "bytes")
-        yield self._fact("map.fact_model", f"{path}.name", gpu.name)
-        yield self._fact("map.fact_gpu_memory", f"{path}.memory_bytes", memory)
-        yield self._fact("map.fact_sms", f"{path}.sms", gpu.sms)
-        yield self._fact("map.fact_l2", f"{path}.l2_bytes", l2)
-        yield self._fact("map.fact_address", f"{path}.pci_address", gpu.pci_address)
-
-    def _of_link(self, box: Box) -> Iterator[Fact]:
-        link, path = self._link(box), box.path
-        yield self._fact("map.fact_now", path, self._lanes(link.generation, link.width))
-        card = self._lanes(link.card_generation, link.card_width)
-        slot = self._lanes(link.slot_generation, link.slot_width)
-        yield self._fact("map.fact_card", path, card)
-        yield self._fact("map.fact_slot_can", path, slot)
-        peak = _shown(link.peak_bytes_per_s, "bytes/s")
-        yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
-
-    def _of_nvlink(self) -> Iterator[Fact]:
-        links = [link for link in self._machine.gpu_links if link.nvlinks]
-        pairs = ", ".join(f"{link.a}–{link.b}" for link in links[:8])
-        yield self._fact("map.fact_pairs", "gpu_links", pairs + (" …" if len(links) > 8 else ""))
-        versions = ", ".join(sorted({v for link in links if (v := link.nvlink_version)})) or None
-        yield self._fact("map.fact_version", "gpu_links[*].nvlink_version", versions)
-
-    def _of_device(self, box: Box) -> Iterator[Fact]:
-        place = box.members[0]
-        if box.kind is Kind.DISK:
-            disk, path = self._machine.storage[place], f"storage[{place}]"
-            size = decimal_bytes(disk.size_bytes) if disk.size_bytes else None
-            yield self._fact("map.fact_model", f"{path}.model", disk.model)
-            yield self._fact("map.fact_kind", f"{path}.kind", disk.kind)
-            yield self._fact("map.fact_size", f"{path}.size_bytes", size)
-        else:
-            interface, path = self._machine.network[place], f"network[{place}]"
-            peak = _shown(interface.peak_bytes_per_s, "bytes/s")
-            yield self._fact("map.fact_kind", f"{path}.kind", interface.kind)
-            yield self._fact("map.fact_peak", f"{path}.peak_bytes_per_s", peak)
+    def _threads_named(self, threads: Sequence[int]) -> str | None:
+        """Return "thread 0" or "threads 0–3"."""
+        if len(threads) == 1:
+            return self._words.say("map.of_one_thread", {"thread": threads[0]})
+        return self._words.say("map.of_threads", {"threads": ranges(threads)}) if threads else None
 
     # --- facts ---------------------------------------------------------------------------------
 
-    def _fact(self, label: str, path: str, value: str | int | None) -> Fact:
-        name = self._words.say(label)
-        if value is not None:
-            return Fact(label=name, value=str(value), source=source_of(self._machine, path) or "")
-        missing = missing_of(self._machine, path)
-        why = missing.why if missing else self._words.say("map.nobody_tells")
-        return Fact(label=name, value=None, why=why, how=missing.how if missing else "")
-
     def _memory_size(self) -> Fact:
-        total = _shown(self._machine.memory.total_bytes, "bytes")
+        total = shown(self._machine.memory.total_bytes, "bytes")
         return self._fact("map.fact_memory", "memory.total_bytes", total)
 
     def _usable(self, threads: list[Thread]) -> Fact:
@@ -234,18 +181,3 @@ class Facts:
         nodes = sorted({thread.numa_node for thread in threads if thread.numa_node is not None})
         text = ", ".join(map(str, nodes)) or None
         return self._fact("map.fact_near", "cpu.threads_list[*].numa_node", text)
-
-    def _link(self, box: Box) -> Link:
-        for place, device in enumerate(self._machine.pci):
-            if box.path == f"pci[{place}].link" and device.link:
-                return device.link
-        return Link()
-
-    def _lanes(self, generation: int | None, width: int | None) -> str | None:
-        if width is None:
-            return None
-        return self._labels.link(Link(generation=generation, width=width))[0]
-
-
-def _shown(value: float | None, unit: str) -> str | None:
-    return None if value is None else show(value, unit)

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from experiments.units import show
 from experiments.words import Words
-from machine.devices import Disk, Gpu, GpuLink, Link, NetworkInterface
 from machine.linux import format_list
-from machine.model import Machine, MemoryModule, NumaNode, Thread, missing_of
+from machine.model import Machine, MemoryModule, NumaNode, Thread, is_hidden
+from widgets.map.device_labels import DeviceLabels, Titles
 from widgets.map.tree import Core, Node
-
-Titles = tuple[str, ...]
 
 
 def ranges(threads: Iterable[int]) -> str:
@@ -19,21 +17,11 @@ def ranges(threads: Iterable[int]) -> str:
     return format_list(threads).replace("-", "–").replace(",", ", ")
 
 
-def decimal_bytes(count: int) -> str:
-    """Return a capacity as makers of disks count it: 2 TB."""
-    return show(count, "bytes/s").removesuffix("/s")
-
-
-def is_narrow(link: Link | None) -> bool:
-    """Does the card have more lanes than it uses? Generations say nothing: idle cards slow down."""
-    return bool(link and link.width and link.card_width and link.width < link.card_width)
-
-
-class Labels:
+class Labels(DeviceLabels):
     """The words on the boxes of one machine."""
 
     def __init__(self, words: Words, machine: Machine) -> None:
-        self.words, self.machine = words, machine
+        super().__init__(words, machine)
         self._caches: dict[tuple[int, int | None], Titles] = {}  # many are alike
 
     def count_cores(self, cores: Sequence[Core]) -> str:
@@ -128,26 +116,26 @@ class Labels:
         return self.words.say("map.off_titled", {"threads": ids}), self.words.say("map.off")
 
     def memory(self) -> tuple[Titles, tuple[str, ...]]:
-        """Return titles and lines of the memory."""
-        memory = self.machine.memory
-        name = self.words.say("map.memory")
+        """Return titles of the memory, with its channels, and lines for what is not known."""
+        say, memory = self.words.say, self.machine.memory
+        name = say("map.memory")
         if memory.total_bytes is None:
-            titles: Titles = (self.words.say("map.memory_unsized"), name)
+            titles: Titles = (say("map.memory_unsized"), name)
         else:
-            titles = (self.words.say("map.memory_sized", {"total_bytes": memory.total_bytes}), name)
-        lines = []
-        if memory.modules:
-            text = "map.one_module" if len(memory.modules) == 1 else "map.modules"
-            lines.append(self.words.say(text, {"count": len(memory.modules)}))
+            titles = (say("map.memory_sized", {"total_bytes": memory.total_bytes}), name)
         if memory.channels:
-            lines.append(self.words.say("map.channels", {"count": memory.channels}))
-        if memory.peak_bytes_per_s:
-            lines.append(
-                self.words.say("map.at_most", {"peak_bytes_per_s": memory.peak_bytes_per_s})
-            )
-        if not lines:
-            lines.append(self.words.say("map.modules_unknown"))
-        return titles, (" · ".join(lines),) if lines else ()
+            key = "map.one_channel" if memory.channels == 1 else "map.channels"
+            channels = say(key, {"count": memory.channels})
+            return (f"{titles[0]} · {channels}", *titles), ()
+        if memory.modules:
+            return titles, (say("map.channels_unknown"),)
+        key = "map.modules_hidden" if is_hidden(self.machine, "memory.modules") else "map.modules_unknown"
+        return titles, (say(key),)
+
+    def memory_size(self) -> Titles:
+        """Return the size of the memory, where nobody tells how full it is."""
+        total = self.machine.memory.total_bytes
+        return () if total is None else (show(total, "bytes"),)
 
     def node(self, node: NumaNode) -> Titles:
         """Return the titles of a NUMA node."""
@@ -160,78 +148,21 @@ class Labels:
         full, sized = (" · ".join(filter(None, t)) for t in ((name, size, served), (name, size)))
         return full, sized, name, str(node.id)
 
-    def module(self, module: MemoryModule) -> Titles:
-        """Return the titles of a stick of memory."""
+    def module(self, module: MemoryModule, count: int = 1) -> Titles:
+        """Return the titles of a stick of memory, or of so many alike."""
+        say = self.words.say
         if module.size_bytes == 0:
-            return (self.words.say("map.empty_slot"),)
+            if count == 1:
+                return say("map.empty_slot"), say("map.empty")
+            return say("map.empty_slots", {"count": count}), say("map.empty")
         size = show(module.size_bytes, "bytes") if module.size_bytes else ""
-        texts = [text for text in (module.kind, size) if text]
-        return (" · ".join(texts), size) if size else (module.kind or module.slot or "?",)
-
-    def gpu(self, gpu: Gpu) -> tuple[Titles, tuple[str, ...]]:
-        """Return titles and lines of a GPU."""
-        name = self.words.say("map.gpu", {"number": gpu.index})
-        titles: Titles = (f"{name} · {gpu.name}", name) if gpu.name else (name,)
-        inside = []
-        if gpu.memory_bytes:
-            inside.append(self.words.say("map.gpu_memory", {"memory_bytes": gpu.memory_bytes}))
-        if gpu.sms:
-            inside.append(self.words.say("map.sms", {"count": gpu.sms}))
-        if gpu.l2_bytes:
-            inside.append(self.words.say("map.gpu_l2", {"l2_bytes": gpu.l2_bytes}))
-        return titles, (" · ".join(inside),) if inside else ()
-
-    def link(self, link: Link | None) -> Titles:
-        """Return the titles of a PCIe link, as it runs now."""
-        if link is None or link.width is None:
-            return (self.words.say("map.pcie"),)
-        lanes = self.words.say("map.lanes", {"width": link.width})
-        if is_narrow(link):
-            full = self.words.say("map.lanes", {"width": link.card_width})
-            lanes = self.words.say("map.lanes_narrow", {"lanes": lanes, "full": full})
-        if link.generation is None:
-            return (lanes,)
-        return self.words.say(
-            "map.lanes_of", {"generation": link.generation, "lanes": lanes}
-        ), lanes
-
-    def nvlink(self, links: Sequence[GpuLink]) -> Titles:
-        """Return the titles of all NVLinks between GPUs."""
-        each = sorted({link.nvlinks for link in links if link.nvlinks})
-        name = self.words.say("map.nvswitch" if self.machine.nvswitch else "map.nvlink")
-        if not each:
-            return (name,)
-        counts = self.words.say("map.or").join(map(str, each))
-        return self.words.say("map.nvlink_titled", {"name": name, "counts": counts}), name
-
-    def disk(self, disk: Disk) -> Titles:
-        """Return the titles of a disk."""
-        name = disk.model or disk.name
-        if not disk.size_bytes:
-            return name, disk.name
-        size = decimal_bytes(disk.size_bytes)
-        return f"{name} · {size}", f"{disk.name} · {size}", disk.name
-
-    def network(self, interface: NetworkInterface) -> Titles:
-        """Return the titles of a network interface."""
-        name = interface.name
-        if interface.peak_bytes_per_s is None:
-            return (name,)
-        return f"{name} · {show(interface.peak_bytes_per_s, 'bytes/s')}", name
-
-    def no_gpu(self) -> tuple[Titles, str]:
-        """Return the titles and the sentence where no GPU is known."""
-        if missing_of(self.machine, "gpus"):
-            return (self.words.say("map.gpus_unread"),), self.words.say("map.gpus_unread_why")
-        return (self.words.say("map.no_gpu"),), self.words.say("map.no_gpu_why")
-
-    def no_storage(self) -> Titles:
-        """Return the titles where nobody looked for disks."""
-        return self.words.say("map.storage_unread"), self.words.say("map.storage")
-
-    def no_network(self) -> Titles:
-        """Return the titles where nobody looked for networks."""
-        return self.words.say("map.network_unread"), self.words.say("map.network")
+        if size and count > 1:
+            size = say("map.times", {"count": count, "what": size})
+        kind = module.kind
+        if kind and module.transfers_per_s and "-" not in kind:
+            kind = f"{kind}-{module.transfers_per_s / 1e6:.0f}"  # as it stands on the stick
+        texts = [text for text in (kind, size) if text]
+        return (" · ".join(texts), size) if size else (kind or module.slot or "?",)
 
     def fold_back(self) -> Titles:
         """Return the titles of what hides again what was unfolded."""

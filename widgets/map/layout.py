@@ -14,12 +14,13 @@ from dataclasses import replace
 from experiments.words import Words
 from machine.model import Machine, caches_of, usable_threads
 from widgets.map.boxes import BEARING, Box, Kind, Layout, Letters, Measure, Rect
+from widgets.map.device_labels import shared_hops
 from widgets.map.devices import Devices
 from widgets.map.labels import Labels
 from widgets.map.memory import MemoryArea
 from widgets.map.processor import Processor
 from widgets.map.styles import LARGE, Style, styles
-from widgets.map.tree import packages, switched_off
+from widgets.map.tree import packages, private_caches, switched_off
 from widgets.map.wires import Wiring
 from widgets.theme import STEP
 
@@ -28,8 +29,7 @@ CURVE = 12 * STEP  # in which a link finds its height
 BESIDE_FROM = 40.0  # lines of text that the map must be wide for devices beside the processor
 DEVICES_SHARE, DEVICES_LEAST, DEVICES_MOST = 0.3, 15.0, 28.0  # of the width; in lines of text
 HOST_SHARE = 0.7  # of the height, where the devices stand below
-SCALES = (1.25, 1.1, 1.0, 0.85, 0.7)
-LEAST_LINE = 11.0  # pixels from line to line of the smallest text
+LARGER = (1.25, 1.1)
 MANY = 8  # from here on, one of the boxes alike asks for its number, not all
 
 
@@ -53,27 +53,33 @@ def lay_out_comfortably(
     height: float,
     unfolded: frozenset[str] = frozenset(),
 ) -> Layout:
-    """Return a map for a room of this size that is shown larger or smaller, if that is better.
+    """Return a map for a room of this size; a small machine is drawn larger, none smaller.
 
-    A small machine is drawn larger; where not even a folded one fits, all is drawn smaller, as far
-    as it can be read.
+    Where not even a folded one fits, it is higher than the room.
     """
-    scale = _comfortable_scale(Plan(machine, words, measure, frozenset()), measure, width, height)
+    plan = Plan(machine, words, measure, frozenset())
+    found = plan.lay_out(width, height)
+    scale = _comfortable_scale(plan, found, width, height)
+    if scale == 1.0 and not unfolded:
+        return found
     return Plan(machine, words, measure, unfolded).lay_out(width / scale, height / scale)
 
 
-def _comfortable_scale(plan: Plan, measure: Measure, width: float, height: float) -> float:
-    found = plan.lay_out(width, height)
-    if found.is_roomy:
-        for scale in (scale for scale in SCALES if scale > 1):
-            larger = plan.lay_out(width / scale, height / scale)
-            if larger.is_roomy and larger.height <= height / scale:
-                return scale
-    if found.height <= height:
-        return 1.0
-    small = [s for s in SCALES if s < 1 and s * measure.line(Letters.DETAIL) >= LEAST_LINE]
-    heights = ((s, plan.lay_out(width / s, height / s).height) for s in small)
-    return next((s for s, high in heights if high <= height / s), small[-1] if small else 1.0)
+def _comfortable_scale(plan: Plan, found: Layout, width: float, height: float) -> float:
+    for scale in LARGER:
+        if found.height > height / scale:  # and less wide it can only be higher
+            continue
+        larger = plan.lay_out(width / scale, height / scale)
+        is_alike = larger.is_roomy if found.is_roomy else larger.style == found.style
+        if is_alike and larger.height <= height / scale and _detail(larger) == _detail(found):
+            return scale
+    return 1.0
+
+
+def _detail(layout: Layout) -> tuple[int, ...]:
+    """Return how much is shown."""
+    boxes = layout.boxes
+    return len(boxes), sum(bool(box.grid) for box in boxes), sum(bool(box.bar) for box in boxes)
 
 
 class Plan:
@@ -85,8 +91,13 @@ class Plan:
         self._machine, self._measure, self._unfolded = machine, measure, unfolded
         self._labels = Labels(words, machine)
         self._nodes = packages(machine)
-        self._wiring = Wiring(self._labels, measure)
-        self._devices = Devices(self._labels, measure, unfolded)
+        self._choices = styles(self._nodes) if self._nodes else []
+        self._summary = private_caches(self._nodes)
+        self._is_small = LARGE[0] in self._choices
+        shared = shared_hops(machine)
+        self._wiring = Wiring(self._labels, measure, shared)
+        switches = {address: hop.address for address, hop in shared.items()}
+        self._devices = Devices(self._labels, measure, unfolded, switches)
         self._bar = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP
 
     def lay_out(self, width: float, height: float) -> Layout:
@@ -96,7 +107,7 @@ class Plan:
         stands below it, if all of it is large there too.
         """
         is_wide = width >= BESIDE_FROM * self._measure.line(Letters.TITLE)
-        if is_wide and not self._wiring.label_width:
+        if is_wide and not self._wiring.width:
             below = self._lay_out(width, height, is_beside=False)
             if below.is_roomy and below.height <= height:
                 return below
@@ -104,17 +115,17 @@ class Plan:
 
     def _lay_out(self, width: float, height: float, *, is_beside: bool) -> Layout:
         line = self._measure.line(Letters.TITLE)
-        label_width = self._wiring.label_width
-        gap = label_width + CURVE if label_width else GAP
+        links_width = self._wiring.width
+        gap = links_width + CURVE if links_width else GAP
         if is_beside:
             column = DEVICES_SHARE * width
             column = min(max(column, DEVICES_LEAST * line), DEVICES_MOST * line)
             left = width - column - gap
-            host, is_roomy = self._host(left, height)
+            host, style = self._host(left, height)
             hanging = self._devices.place(left + gap, 0, column, height)
         else:
-            host, is_roomy = self._host(width, height * HOST_SHARE)
-            indent = gap if label_width else 0
+            host, style = self._host(width, height * HOST_SHARE)
+            indent = gap if links_width else 0
             top = _bottom(host) + GAP
             room = max(height - top, height * (1 - HOST_SHARE))
             hanging = self._devices.place(indent, top, width - indent, room)
@@ -127,14 +138,15 @@ class Plan:
             wires=tuple(wires),
             width=max(width, *(box.rect.right for box in boxes)),
             height=_bottom(boxes),
-            is_roomy=is_roomy,
+            is_roomy=style == 0 or (self._is_small and style < len(LARGE)),
+            style=style,
         )
 
-    def _host(self, width: float, height: float) -> tuple[list[Box], bool]:
-        """Return processor and memory, and whether they are as large as can be."""
+    def _host(self, width: float, height: float) -> tuple[list[Box], int]:
+        """Return processor and memory, and in which style they are."""
         memory, off = MemoryArea(self._labels, self._measure), switched_off(self._machine)
         left = height - GAP - memory.height(width) - (self._bar + GAP if off else 0)
-        boxes, is_roomy = self._processor(width, left)
+        boxes, style = self._processor(width, left)
         if off:
             boxes.append(
                 Box(
@@ -146,12 +158,12 @@ class Plan:
                     is_dashed=True,
                 )
             )
-        return [*boxes, *memory.place(0, _bottom(boxes) + GAP, width)], is_roomy
+        return [*boxes, *memory.place(0, _bottom(boxes) + GAP, width)], style
 
-    def _processor(self, width: float, height: float) -> tuple[list[Box], bool]:
+    def _processor(self, width: float, height: float) -> tuple[list[Box], int]:
         if not self._nodes:
-            return [self._unknown_processor(width)], True
-        choices = styles(self._nodes)
+            return [self._unknown_processor(width)], 0
+        choices = self._choices
         best = math.inf, choices[-1], False
         # Links begin at each package: one package below the other where that fits.
         turns = (True, False) if self._machine.gpus else (False,)
@@ -165,11 +177,11 @@ class Plan:
         chosen = self._in_style(style, self._unfolded)
         while math.isinf(chosen.height(width, one_column=one_column)):
             width *= 1.25  # wider than the room
-        is_roomy = style is choices[0] or style in LARGE
-        return chosen.place(width, one_column=one_column), is_roomy
+        return chosen.place(width, one_column=one_column), choices.index(style)
 
     def _in_style(self, style: Style, unfolded: frozenset[str]) -> Processor:
-        return Processor(self._nodes, style, self._labels, self._measure, unfolded)
+        summary = {} if style.shows_caches else self._summary
+        return Processor(self._nodes, style, self._labels, self._measure, unfolded, summary)
 
     def _unknown_processor(self, width: float) -> Box:
         titles, lines = self._labels.unknown_processor()
@@ -195,7 +207,8 @@ def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
             caches = [machine.cpu.caches[place] for place in box.members]
             bears = any(measured.get(c.level, c.size_bytes) == c.size_bytes for c in caches)
         asks = bears and (count[box.part] <= MANY or box.part not in asked)
-        bears = asks if box.kind is Kind.PACKAGE else bears  # of all cores: once is enough
+        if box.kind is Kind.PACKAGE or (box.parent or "").startswith("core:"):
+            bears = asks  # alike in all of them: once is enough
         asked |= {box.part} if asks else set()
         found.append(replace(box, bears_value=True, asks=asks) if bears else box)
     return found

@@ -14,13 +14,16 @@ from PySide6.QtWidgets import QToolTip
 from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
+from widgets.announce import announce
 from widgets.look import Look
 from widgets.map.about import About
 from widgets.map.boxes import Box, EarnedValue, Invitation, Kind, Layout
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
-from widgets.map.dresses import load_step
 from widgets.map.layout import lay_out_comfortably
-from widgets.map.walking import Step, next_box, next_stop
+from widgets.map.live import Live, Loads, Sampled, load_step
+from widgets.map.part_rows import PartRow, rows_of
+from widgets.map.walking import DIRECTIONS, Step, next_box, next_stop
+from widgets.map.ways import Ways
 
 ARROWS = {
     Qt.Key.Key_Left: Step.LEFT,
@@ -29,23 +32,31 @@ ARROWS = {
     Qt.Key.Key_Down: Step.DOWN,
 }
 USING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+PAN_SHARE = 0.2  # of the widget, for Ctrl and an arrow
 PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 
 
 class MachineMap(Canvas):
-    """The map. `part_chosen` carries a Box, `experiment_wanted` the id of an experiment."""
+    """The map. `part_chosen` carries a Box, `experiment_wanted` the id of an experiment.
+
+    While a part is chosen, the way from there to the part under the mouse lights up.
+    """
 
     part_chosen = Signal(object)
     experiment_wanted = Signal(str)
+    way_found = Signal(str)  # in words; "" where nothing is pointed at any more
 
     def __init__(self, words: Words, look: Look) -> None:
-        super().__init__(look)
+        super().__init__(look, words)
         self._words = words
         self._machine: Machine | None = None
         self._about: About | None = None
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
         self._unfolded: frozenset[str] = frozenset()
         self._tiles: dict[int, Box] = {}
+        self._way_text = ""
+        self._loads: Loads | None = None
+        self._ways: Ways | None = None
         self.setAccessibleName(words.say("map.name"))
         self.setAccessibleDescription(words.say("map.keys"))
 
@@ -55,12 +66,16 @@ class MachineMap(Canvas):
         """Show a machine; None while it is being read."""
         self._machine = machine
         self._about = None if machine is None else About(machine, self._words)
+        self._loads = None if machine is None else Loads(machine, self._words)
+        self._ways = None  # found when they are first asked for
         self._state.unusable = frozenset(
             thread.id
             for thread in (machine.cpu.threads_list if machine else ())
             if thread.online and thread.usable is False
         )
         self._unfolded, self._state.chosen, self._view.is_zoomed = frozenset(), None, False
+        self._state.busy, self._state.live = {}, {}
+        self._point(None)
         self.lay_out()
 
     def show_values(
@@ -84,15 +99,45 @@ class MachineMap(Canvas):
         if bool(before) != bool(now):  # what is not known looks different from now on
             self.repaint_all()
         elif self._state.shows_load:
-            self.repaint_tiles(
-                [box for id_, box in self._tiles.items() if before.get(id_) != now.get(id_)]
-            )
+            tiles = self._tiles.items()
+            self.repaint_alone([box for id_, box in tiles if before.get(id_) != now.get(id_)])
+
+    def show_sample(self, sample: Sampled) -> None:
+        """Show what memory and devices are doing; only what changed is painted anew."""
+        if self._loads is None:
+            return
+        before, now = self._state.live, self._loads.of(sample)
+        self._state.live = now
+        changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+        boxes = [box for box in self.boxes if box.id in changed]
+        for box in boxes:
+            self._painting.forget_texts(box)
+        if not self._state.shows_load:
+            return
+        framed = [box for box in boxes if box.kind is not Kind.LINK]
+        lost = {name for live in (before, now) for name, one in live.items() if one.is_lost}
+        self.repaint_alone([box for box in framed if box.id not in lost])
+        for box in boxes:
+            if box.id in lost:  # its frame has changed too
+                self.repaint_box(box)
+        self.repaint_links(changed)
+
+    def live_of(self, box: Box) -> Live | None:
+        """Return what a part is doing now."""
+        return self._state.live_of(box.id)
 
     def set_layers(self, *, measured: bool, live: bool) -> None:
         """Show or hide the numbers, and the load."""
         self._state.shows_values, self._state.shows_load = measured, live
         self._painting.forget_texts()
         self.repaint_all()
+
+    def parts(self) -> list[PartRow]:
+        """Return every part with its facts and numbers, also those that are folded."""
+        if self._machine is None or self._about is None:
+            return []
+        numbers = self._sayings.numbers if self._state.shows_values else lambda _: ()
+        return rows_of(self._machine, self._words, self._measure, self._about, numbers)
 
     # --- choosing ------------------------------------------------------------------------------
 
@@ -105,13 +150,43 @@ class MachineMap(Canvas):
         """Choose a box, and bring it into sight."""
         before = self.chosen
         self._state.chosen = None if box is None else box.id
+        self._point(None)
         self.repaint_box(before)
         self.repaint_box(box)
         self.setAccessibleName(self._spoken(box))
         if box is not None:
             if self._view.bring_into_sight(box.rect):
-                self.repaint_all()
+                self.show_elsewhere()
             self.part_chosen.emit(box)
+
+    def point_to(self, box: Box | None) -> None:
+        """Light the way from the chosen box to this one, as the keys do, and have it said."""
+        self._point(box, by_key=True)
+        if box is not None:
+            if self._view.bring_into_sight(box.rect):
+                self.show_elsewhere()
+            announce(self, self._way_text or self._spoken(box))
+
+    def hovered(self, box: Box | None) -> None:
+        """Light the way from the chosen box to the one under the mouse."""
+        if box is not None or self._state.pointed is None:
+            self._point(box)
+
+    def _point(self, box: Box | None, *, by_key: bool = False) -> None:
+        state, chosen, way = self._state, self.chosen, None
+        before = state.lit | {state.pointed or ""}
+        if box is not None and chosen is not None and self._machine and self._about:
+            self._ways = self._ways or Ways(self._machine, self._words, self._about.title)
+            way = self._ways.between(chosen, box, self.boxes)
+        state.lit = way.lit if way else frozenset()
+        state.pointed = box.id if box is not None and by_key else None
+        self._way_text = way.text if way else ""
+        changed = before ^ (state.lit | {state.pointed or ""})
+        for other in self.boxes:
+            if other.id in changed:
+                self.repaint_box(other)
+        self.repaint_wires(changed)
+        self.way_found.emit(self._way_text)
 
     def choose_part(self, part: Part) -> None:
         """Choose the first box of a kind of part."""
@@ -153,8 +228,7 @@ class MachineMap(Canvas):
         say = self._words.say
         if box is None or self._about is None:
             return say("map.name")
-        known = self._painting.numbers(box)
-        part = self._about.name(box)
+        known, part = self._sayings.numbers(box), self._about.name(box)
         if known:
             numbers = ", ".join(f"{value.label} {value.text}" for value in known)
             return say("map.part_measured", {"part": part, "numbers": numbers})
@@ -164,10 +238,17 @@ class MachineMap(Canvas):
     # --- Qt ------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk with the arrows, use with Enter, zoom with + - 0."""
+        """Walk with the arrows, point with Shift, pan with Ctrl; Enter uses, + - 0 zoom."""
         key, chosen = Qt.Key(event.key()), self.chosen
         middle = QRectF(self.rect()).center()
-        if key in ARROWS and event.modifiers() in PLAIN:
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key in ARROWS and modifiers == Qt.KeyboardModifier.ControlModifier:
+            across, down = DIRECTIONS[ARROWS[key]]
+            self.pan(PAN_SHARE * across * self.width(), PAN_SHARE * down * self.height())
+        elif key in ARROWS and modifiers == Qt.KeyboardModifier.ShiftModifier and chosen:
+            here = self.box(self._state.pointed) or chosen
+            self.point_to(next_box(self.boxes, here, ARROWS[key]) or here)
+        elif key in ARROWS and event.modifiers() in PLAIN:
             first = next(iter(self.boxes), None)
             there = next_box(self.boxes, chosen, ARROWS[key]) if chosen else first
             if there is not None:

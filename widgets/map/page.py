@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 
 from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
-from widgets.basics import button, chip, column, label, row
-from widgets.flow import FlowLayout
+from widgets.basics import chip, column, label, row
 from widgets.look import Look
-from widgets.map.boxes import EarnedValue, Invitation
+from widgets.map.boxes import Box, EarnedValue, Invitation
+from widgets.map.export import as_mime
+from widgets.map.foot import FootLine
+from widgets.map.live import Sampled
+from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
 from widgets.map.part_panel import PartPanel
+from widgets.map.parts_table import PartsTable
+from widgets.map.start_card import StartCard
 from widgets.place_head import BELOW, PlaceHead, chip_row
 from widgets.theme import STEP
 
@@ -27,6 +32,9 @@ class MapPage(QWidget):
     """The page. `experiment_wanted` carries the id of an experiment."""
 
     experiment_wanted = Signal(str)
+    save_wanted = Signal(str)  # ".png" or ".svg": whoever embeds the page asks for the place
+    copied = Signal()
+    doctor_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -36,25 +44,43 @@ class MapPage(QWidget):
         self._asks = False  # is there a part whose number is not known?
         self.map, self.panel = MachineMap(words, look), PartPanel(words, look)
         self._soft = label("", "soft")
-        self._legend = label("", "soft", wrap=True)
+        self._foot, self._scale = FootLine(look), LoadScale(words, look)
+        self._scale.hide()
         self.measured, self.live = (
             self._layer("map.layer_measured"),
             self._layer("map.layer_live"),
         )
+        self.structure = chip(words.say("map.layer_structure"), checkable=True)
+        self.structure.clicked.connect(self._show_structure)
+        self.table = chip(words.say("map.table"), checkable=True)
+        self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
+        self.table.toggled.connect(self._turn)
+        self._parts: PartsTable | None = None  # made when it is first asked for
         self.start = StartCard(words)
         title = label(words.say("map.this_machine"), "title")
-        head = PlaceHead(self._soft, title, chip_row(self.measured, self.live))
+        head = PlaceHead(
+            self._soft, title, chip_row(self.structure, self.measured, self.live, self.table)
+        )
         self._side = QWidget()
         self._side.setLayout(column(self.start, self.panel, space=3 * STEP))
-        body = row(self.map, self._side, space=6 * STEP)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.map)
+        body = row(self._stack, self._side, space=6 * STEP)
         body.setStretch(0, 1)
-        whole = column(head, body, self._legend, space=BELOW)
+        foot = row(self._foot, self._scale, space=6 * STEP)
+        foot.setStretch(0, 1)
+        foot.setAlignment(self._scale, Qt.AlignmentFlag.AlignTop)
+        whole = column(head, body, foot, space=BELOW)
         whole.setStretch(1, 1)
         self.setLayout(whole)
         self.setFocusProxy(self.map)
-        self.map.part_chosen.connect(self.panel.show_box)
+        self.map.part_chosen.connect(self._choose)
+        self.map.way_found.connect(self._foot.show_way)
+        self.map.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.map.customContextMenuRequested.connect(self._open_menu)
         for asking in (self.map, self.panel, self.start):
             asking.experiment_wanted.connect(self.experiment_wanted)
+        self.panel.doctor_wanted.connect(self.doctor_wanted)
         look.changed.connect(self._share)
         self.show_machine(None)
 
@@ -64,6 +90,7 @@ class MapPage(QWidget):
         self.map.show_machine(machine)
         self.panel.show_machine(machine)
         self._tell()
+        self._fill_table()
 
     def show_values(
         self,
@@ -81,10 +108,46 @@ class MapPage(QWidget):
         self.map.show_values(values, invitations)
         self.panel.show_values(values, invitations)
         self._tell()
+        self._fill_table()
 
     def show_load(self, busy: Mapping[int, float | None]) -> None:
         """Show how busy each hardware thread is."""
         self.map.show_load(busy)
+
+    def show_sample(self, sample: Sampled) -> None:
+        """Show what memory, GPUs, links, disks and networks are doing."""
+        self.map.show_sample(sample)
+        self._tell_now()
+
+    def menu(self) -> QMenu:
+        """Return all that can be done with the map."""
+        say, menu = self._words.say, QMenu(self)
+        entries: tuple[tuple[str, Callable[[], object]] | None, ...] = (
+            ("plot.copy_picture", self.copy_picture),
+            ("plot.copy_svg", self.copy_svg),
+            ("plot.save_png", lambda: self.save_wanted.emit(".png")),
+            ("plot.save_svg", lambda: self.save_wanted.emit(".svg")),
+            None,
+            ("plot.show_table", self.table.toggle),
+            None,
+            ("plot.show_all", self.map.fit),
+        )
+        for entry in entries:
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(say(entry[0])).triggered.connect(entry[1])
+        return menu
+
+    def copy_picture(self) -> None:
+        """Put the map where it can be pasted from."""
+        QGuiApplication.clipboard().setImage(self.map.picture())
+        self.copied.emit()
+
+    def copy_svg(self) -> None:
+        """Put the map where it can be pasted from, as a vector file."""
+        QGuiApplication.clipboard().setMimeData(as_mime(self.map.svg()))
+        self.copied.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width between map and panel."""
@@ -98,8 +161,45 @@ class MapPage(QWidget):
         return made
 
     def _show_layers(self) -> None:
-        self.map.set_layers(measured=self.measured.isChecked(), live=self.live.isChecked())
+        measured, live = self.measured.isChecked(), self.live.isChecked()
+        self.map.set_layers(measured=measured, live=live)
+        self.structure.setChecked(not measured and not live)
         self._tell()
+        self._tell_now()
+
+    def _show_structure(self) -> None:
+        """Show nothing but the structure; once more, everything."""
+        on = not self.structure.isChecked()
+        self.measured.setChecked(on)
+        self.live.setChecked(on)
+        self._show_layers()
+
+    def _choose(self, box: Box) -> None:
+        self.panel.show_box(box)
+        self._foot.show_hint(self._words.say("map.way_hint"))
+        self._tell_now()
+
+    def _tell_now(self) -> None:
+        chosen = self.map.chosen
+        self.panel.show_now(self.map.live_of(chosen) if chosen else None)
+
+    def _turn(self) -> None:
+        """Show the table, or the map again."""
+        if self._parts is None:
+            self._parts = PartsTable(self._words, self._look)
+            self._stack.addWidget(self._parts)
+        shown = self._parts if self.table.isChecked() else self.map
+        self._fill_table()
+        self._stack.setCurrentWidget(shown)
+        self.setFocusProxy(shown)
+        shown.setFocus()
+
+    def _fill_table(self) -> None:
+        if self._parts is not None and self.table.isChecked():
+            self._parts.show_parts(self.map.parts())
+
+    def _open_menu(self, at: QPoint) -> None:
+        self.menu().exec(self.map.mapToGlobal(at))
 
     def _share(self) -> None:
         width = min(round(SIDE_PX * self._look.theme.zoom), round(SIDE_SHARE * self.width()))
@@ -109,7 +209,7 @@ class MapPage(QWidget):
         say, machine = self._words.say, self._machine
         if machine is None:
             self._soft.setText(say("map.reading"))
-            self._legend.setText("")
+            self._foot.show_legend("")
             return
         count, possible = self._counts
         known = [
@@ -118,44 +218,10 @@ class MapPage(QWidget):
             say("map.earned", {"count": count, "possible": possible}) if possible else None,
         ]
         self._soft.setText(" · ".join(text for text in known if text))
+        self._scale.setVisible(self.live.isChecked())
         sentences = []
-        if self.live.isChecked():
-            sentences.append(say("map.legend_load"))
         if machine.gpus:
             sentences.append(say("map.legend_links"))
         if self.measured.isChecked() and self._asks:
             sentences.append(say("map.legend_unmeasured"))
-        self._legend.setText(" ".join(sentences))
-
-
-class StartCard(QFrame):
-    """Where to start, while nothing has been measured yet."""
-
-    experiment_wanted = Signal(str)
-
-    def __init__(self, words: Words) -> None:
-        super().__init__()
-        self.setProperty("role", "panel")
-        self._words, self._experiment = words, ""
-        self._question, self._time = label("", "head", wrap=True), label("", "soft")
-        self.button = button(words.say("map.start"), "main", clicked=self._want)
-        layout = column(
-            label(words.say("map.start_here"), "soft", wrap=True),
-            self._question,
-            FlowLayout(self.button, self._time, space=3 * STEP),
-            space=3 * STEP,
-        )
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 4 * STEP)
-        self.setLayout(layout)
-        self.hide()
-
-    def offer(self, experiment: str, question: str, seconds: float) -> None:
-        """Offer an experiment to start with."""
-        self._experiment = experiment
-        self._question.setText(question)
-        expected_s = round(seconds) or seconds
-        self._time.setText(self._words.say("map.takes", {"expected_s": expected_s}))
-        self.show()
-
-    def _want(self) -> None:
-        self.experiment_wanted.emit(self._experiment)
+        self._foot.show_legend(" ".join(sentences))

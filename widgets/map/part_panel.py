@@ -25,8 +25,10 @@ from machine.model import Machine
 from widgets.basics import column, label, row
 from widgets.look import Look
 from widgets.map.about import About
-from widgets.map.boxes import Box, EarnedValue, Invitation
-from widgets.map.facts import Fact
+from widgets.map.boxes import Box, EarnedValue, Invitation, Kind
+from widgets.map.device_labels import joined
+from widgets.map.fact import Fact
+from widgets.map.live import Live
 from widgets.theme import STEP
 
 BREAK = "\u200b"  # a line may end here: after the slashes of a path
@@ -36,6 +38,7 @@ class PartPanel(QFrame):
     """The panel; with nothing chosen it tells of the whole machine."""
 
     experiment_wanted = Signal(str)
+    doctor_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -53,6 +56,7 @@ class PartPanel(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2, 2, 2, 2)
         layout.addWidget(self._scroll)
+        self._now = label("")
         self._show()
 
     def show_machine(self, machine: Machine | None) -> None:
@@ -68,6 +72,15 @@ class PartPanel(QFrame):
         """Take the numbers that are known now, and the experiments there are."""
         self._values, self._invitations = values, invitations
         self._show()
+
+    def show_now(self, live: Live | None) -> None:
+        """Say what the part is doing now; nothing else of the panel is touched."""
+        texts = [live.texts[:1], live.bar_texts[:1]] if live else []
+        what = joined(text for some in texts for text in some)
+        text = self._words.say("map.now", {"what": what}) if what else ""
+        if text != self._now.text():
+            self._now.setText(text)
+            self._now.setVisible(bool(text))
 
     def show_box(self, box: Box | None) -> None:
         """Tell of this box."""
@@ -92,10 +105,19 @@ class PartPanel(QFrame):
         title = say("map.this_machine") if box is None else about.title(box)
         text = say("map.about_machine") if box is None else about.sentences(box)
         self.setAccessibleName(say("map.panel_of", {"part": title}))
-        parts: list[QWidget] = [label(title[:1].upper() + title[1:], "head", wrap=True)]
+        if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
+            title = title[:1].upper() + title[1:]
+        parts: list[QWidget] = [label(title, "head", wrap=True)]
         parts.append(label(text, "note", wrap=True))
+        self._now = label("", "note", wrap=True)
+        self._now.hide()
+        parts.append(self._now)
         parts += self._numbers(about, box)
         parts += self._experiments(box)
+        if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
+            examine = WrappedLink(say("map.examine"))
+            examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
+            parts.append(examine)
         facts = about.facts.of_machine() if box is None else about.facts.of(box)
         if facts:
             parts.append(self._heading("map.facts"))
@@ -145,7 +167,8 @@ class PartPanel(QFrame):
         for place, fact in enumerate(facts):
             is_last = place + 1 == len(facts) or below[place] != below[place + 1]
             told = [text for text in below[place] if text] if is_last else []
-            value = say("map.not_known") if fact.value is None else fact.value
+            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
+            value = unknown if fact.value is None else fact.value
             parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
         return parts
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from experiments.declare import Part
 from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.cores import ALMOST, GAP, Cores, cache_box, fold_box, shown
-from widgets.map.labels import Labels, Titles
+from widgets.map.device_labels import Titles
+from widgets.map.labels import Labels
 from widgets.map.styles import Style
-from widgets.map.tree import Node, private_caches
+from widgets.map.tree import Node
 from widgets.theme import STEP
 
 PAD = 2 * STEP  # inside frames
 
 
 class Processor:
-    """Lays out the packages of a machine in one style."""
+    """Lays out the packages of a machine in one style.
+
+    `summary` are the caches that each core has for itself, where cores do not show their own.
+    """
 
     def __init__(
         self,
@@ -26,6 +30,7 @@ class Processor:
         labels: Labels,
         measure: Measure,
         unfolded: frozenset[str],
+        summary: Mapping[int, tuple[int, ...]],
     ) -> None:
         self._labels, self._measure = labels, measure
         self._style, self._unfolded = style, unfolded
@@ -35,8 +40,7 @@ class Processor:
         self._head = self._bar + STEP  # of a frame
         self._cache = round(self._bar * style.bar)  # height of a shared cache
         self._shown, self._hidden = shown("packages", nodes, style.most_packages, unfolded)
-        # Caches that each core has for itself, where the cores do not show their own.
-        self._summary = {} if style.shows_caches else private_caches(nodes)
+        self._summary = summary
         self._known: dict[tuple[object, float], float] = {}
         self._shapes: dict[Node, object] = {}
         self._node_titles: dict[Node, Titles] = {}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from widgets.map.tree import Node, private_caches
 
-FEW_CORES = 8  # up to here each core shows its own caches
+FEW_CORES = 16  # up to here each core shows its own caches
+LEAST_FOLDED = 8  # cores that a group shows before groups are folded
 FEWER = (64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 
 
@@ -43,13 +44,13 @@ def _folded(nodes: Sequence[Node]) -> Iterator[Style]:
     """Yield styles that show ever less: of a group, then of a package, then of all packages."""
     style = FOLDED
     cores = max(_most_cores(node) for node in nodes)
-    for count in _fewer(cores, FEW_CORES):
+    for count in _fewer(cores, LEAST_FOLDED):
         yield (style := replace(style, most_cores=count))
     for count in _fewer(max(_most_groups(node) for node in nodes), 1):
         yield (style := replace(style, most_groups=count))
     for count in _fewer(len(nodes), 2):
         yield (style := replace(style, most_packages=count))
-    for count in _fewer(min(cores, FEW_CORES), 2):
+    for count in _fewer(min(cores, LEAST_FOLDED), 2):
         yield (style := replace(style, most_cores=count))
 
 

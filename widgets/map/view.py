@@ -8,9 +8,10 @@ from PySide6.QtGui import QTransform
 from widgets.map.boxes import Rect
 
 MARGIN = 2.0  # for the ring around what is chosen
-LARGEST, SMALLEST = 6.0, 0.25
+LARGEST, SMALLEST = 6.0, 0.65  # smaller, and the smallest words would be gone
+ALIKE = 0.001  # scales that differ by less
 LEAST_IN_SIGHT = 0.25  # of the widget, that the map may not leave
-LEAST_FIT = 0.7  # smaller, and nobody could read it: then one has to pan
+LEAST_FIT = 1.0  # smaller than letters are wished, all of it is not shown: one has to scroll
 
 
 class View:
@@ -33,11 +34,7 @@ class View:
         """Show the whole map, as far as it can be read then."""
         self.is_zoomed = False
         self._offset = QPointF(MARGIN, MARGIN)
-        if self._map[0] > 0 and self._map[1] > 0:
-            across, down = (
-                (room - 2 * MARGIN) / size for room, size in zip(self._room, self._map, strict=True)
-            )
-            self.scale = max(LEAST_FIT, min(across, down))
+        self.scale = self._fitting()
 
     def zoom(self, factor: float, at: QPointF) -> None:
         """Zoom so that what is at this pixel stays there."""
@@ -64,6 +61,20 @@ class View:
         return needed
 
     @property
+    def is_away(self) -> bool:
+        """Is it not to be seen as it is at first, save for a map that is larger than its room?"""
+        whole, room = self.extent(), QRectF(0, 0, *self._room)
+        is_sought = whole.left() > 1 or whole.top() > 1
+        is_sought |= whole.right() < min(room.right(), whole.width()) - 1
+        is_sought |= whole.bottom() < min(room.bottom(), whole.height()) - 1
+        return self.is_zoomed and (is_sought or abs(self.scale / self._fitting() - 1) > ALIKE)
+
+    def extent(self) -> QRectF:
+        """Return where all of the map is, in pixels of the widget, with its margin."""
+        whole = QRectF(self.transform.mapRect(QRectF(0, 0, *self._map)))
+        return whole.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+
+    @property
     def offset(self) -> QPointF:
         """The pixel of the map's upper left corner."""
         return QPointF(self._offset)
@@ -86,6 +97,12 @@ class View:
         """Return the place on the map below a pixel."""
         at = (pixel - self._offset) / self.scale
         return at.x(), at.y()
+
+    def _fitting(self) -> float:
+        if min(self._map) <= 0:
+            return self.scale
+        sides = zip(self._room, self._map, strict=True)
+        return max(LEAST_FIT, min((room - 2 * MARGIN) / size for room, size in sides))
 
     def _keep_in_sight(self) -> None:
         """Let the map go out of sight on no side by more than leaves a part of it."""

@@ -24,6 +24,9 @@ class Step(Enum):
     DOWN = "down"
 
 
+DIRECTIONS = {Step.LEFT: (-1, 0), Step.RIGHT: (1, 0), Step.UP: (0, -1), Step.DOWN: (0, 1)}
+
+
 def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
     """Return where an arrow key leads; None where it leads nowhere."""
     if step is Step.DOWN:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
@@ -15,7 +16,7 @@ from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.theme import STEP, Theme
 
-TICK_PX, TICK_ROW_PX = 92, 44  # from one tick to the next, at least
+TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # from one tick, or power, to the next, at least
 NAMES_FRACTION = 0.45  # of the width, at most, for names at the left
 NAME_LINES = 2
 LEAST_PX = 40.0  # an area is never smaller, however little room there is
@@ -72,7 +73,9 @@ def paint_grid(sheet: Sheet, plan: Plan) -> None:
             px = round(area.x_px(place)) + 0.5
             painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     if plan.y.has_grid:
-        for place, _ in _ticks(plan.y, area.sight.y, _most_down(area.rect.height(), sheet.theme)):
+        for place, _ in _ticks(
+            plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), sheet.theme)
+        ):
             px = round(area.y_px(place)) + 0.5
             painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
     painter.restore()
@@ -100,7 +103,9 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
     if plan.y.is_shown and plan.y.names is not None:
         _names_left(sheet, plan.y.names, plan.y.places, bounds)
     elif plan.y.is_shown:
-        for place, text in _ticks(plan.y, area.sight.y, _most_down(area.rect.height(), theme)):
+        for place, text in _ticks(
+            plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), theme)
+        ):
             middle = area.y_px(place)
             left = bounds.left()
             rect = QRectF(left, middle - line / 2, area.rect.left() - 2 * STEP - left, line)
@@ -137,8 +142,9 @@ def _most_across(width: float, theme: Theme) -> int:
     return max(2, int(width / (TICK_PX * theme.zoom)))
 
 
-def _most_down(height: float, theme: Theme) -> int:
-    return max(2, int(height / (TICK_ROW_PX * theme.zoom)))
+def _most_down(plan: AxisPlan, height: float, theme: Theme) -> int:
+    row_px = TICK_ROW_PX if plan.scale == "linear" else POWER_ROW_PX
+    return max(2, int(height / (row_px * theme.zoom)))
 
 
 def _gap_px(line: float) -> float:
@@ -156,7 +162,7 @@ def _below_px(plan: AxisPlan, line: float) -> float:
 def _most_px(plan: AxisPlan, theme: Theme) -> float:
     if plan.names is None:
         return float("inf")
-    rows = plan.places[-1] + 1.0 if plan.places else len(plan.names)
+    rows = plan.rows or (plan.places[-1] + 1.0 if plan.places else len(plan.names))
     return max(rows * plan.row_px * theme.zoom, LEAST_PX)
 
 
@@ -171,7 +177,7 @@ def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: T
             for name in (_as_shown(name, has_room=has_room) for name in plan.names)
         ]
         return min(max(texts, default=0.0), NAMES_FRACTION * width) + 3 * STEP
-    found = [text for _, text in _ticks(plan, sight, _most_down(height, theme))]
+    found = [text for _, text in _ticks(plan, sight, _most_down(plan, height, theme))]
     widest = max((text_size(text, theme.font("note")).width() for text in found), default=0.0)
     return -(-widest // (2 * STEP)) * 2 * STEP + 2 * STEP  # in steps, or live plots would tremble
 
@@ -212,7 +218,8 @@ def _names_left(
     area, theme = sheet.area, sheet.theme
     font, small = theme.font("note"), theme.font("small")
     line, small_line = QFontMetricsF(font).height(), QFontMetricsF(small).height()
-    room = area.rect.height() / (area.sight.y[1] - area.sight.y[0])  # for each name
+    apart = min((after - before for before, after in pairwise(places)), default=1.0)
+    room = area.rect.height() / (area.sight.y[1] - area.sight.y[0]) * apart  # for each name
     width = area.rect.left() - 3 * STEP - bounds.left()
     every = max(1, -(-int(line) // max(int(room), 1)))
     has_room = room * every >= _two_lines(theme)

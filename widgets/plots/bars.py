@@ -157,9 +157,8 @@ class BarsDrawing:
         else:
             value = bar.mark.repeats[point - 1]
             part = terms.say("plot.round", {"round": point})
-        column = self._view.value
-        limit = terms.to_nearest_limit(value, column, "linear", "x", self._values)
-        return terms.joined(bar.name, part, terms.show(value, column), limit)
+        shown = terms.with_limit(value, self._view.value, "linear", "x", self._values)
+        return terms.joined(bar.name, part, shown)
 
     def summary(self) -> str:
         """Return each bar with its value."""

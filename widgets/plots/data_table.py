@@ -52,6 +52,11 @@ class DataTable(QWidget):
         look.changed.connect(self._fit)
         self._fit()
 
+    @property
+    def table(self) -> str:
+        """Which table is seen, "" for none."""
+        return self._table
+
     def show_tables(self, tables: Mapping[str, Sequence[Any]]) -> None:
         """Show the tables of a run; of the same run with more rows, as `refresh` does."""
         names = [name for name in self._experiment.tables if name in tables]

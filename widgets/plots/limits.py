@@ -129,7 +129,7 @@ def _past_labels(
 
 def _beside(area: Area, px: float) -> list[Anchor]:
     """Return places above and below a horizontal line: at its ends, then along it."""
-    places = [(0.0, 0.0), (1.0, 1.0), (0.25, 0.0), (0.5, 0.5), (0.75, 1.0)]
+    places = [(0.0, 0.0), (1.0, 1.0), *((eighths / 8, 0.5) for eighths in range(1, 8))]
     return [
         Anchor(QPointF(area.rect.left() + share * area.rect.width(), px), left, above)
         for above in (1.15, -0.1)

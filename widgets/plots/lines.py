@@ -114,16 +114,14 @@ class LinesDrawing:
         ]
 
     def read(self, track: int, point: int) -> str:
-        """Return series, x, y, and the distance of each to its nearest limit."""
+        """Return series, x and y, each with the distance to its nearest limit."""
         line, view, terms = self._lines[track], self._view, self._terms
         x = from_axis(float(line.xs[point]), view.x.scale)
         y = from_axis(float(line.ys[point]), view.y.scale)
         return terms.joined(
             line.label,
-            terms.show(x, view.x.column),
-            terms.show(y, view.y.column),
-            terms.to_nearest_limit(y, view.y.column, view.y.scale, "y", self._values),
-            terms.to_nearest_limit(x, view.x.column, view.x.scale, "x", self._values),
+            terms.with_limit(x, view.x.column, view.x.scale, "x", self._values),
+            terms.with_limit(y, view.y.column, view.y.scale, "y", self._values),
         )
 
     def summary(self) -> str:

@@ -45,7 +45,8 @@ class Plot(Canvas):
     def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
         super().__init__(Scene(experiment, view, words), look)
         self._tracks: Sequence[Track] | None = None
-        self._reading, self._is_hovered = "", False
+        self._reading = ""
+        self._hovered: QPointF | None = None  # where the mouse reads
         self._pressed: QPointF | None = None
         self._is_dragged = False
         self._menu: QMenu | None = None
@@ -65,7 +66,9 @@ class Plot(Canvas):
             self._cursor = None
         self._tracks = None
         self._refresh()
-        if self._cursor is not None or self._reading:
+        if self._hovered is not None:
+            self._read_under(self._hovered)  # the marks move below the mouse
+        elif self._cursor is not None or self._reading:
             self._read(reading.kept(self._cursor, self._known_tracks()))
         if not self._describing.isActive():
             self._describing.start()
@@ -139,10 +142,18 @@ class Plot(Canvas):
         if aloud and text:
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
+    def _read_under(self, at: QPointF) -> None:
+        """Read what is below the mouse; a cursor that keys brought stays where nothing is."""
+        painted = self._up_to_date()
+        found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
+        if not painted.is_empty and (found is not None or self._hovered is not None):
+            self._hovered = at
+            self._read(found)
+
     def _step(self, *, along: int = 0, across: int = 0) -> None:
         tracks = self._known_tracks()
         cursor = reading.stepped(self._cursor, tracks, along=along, across=across)
-        self._is_hovered = False
+        self._hovered = None
         if cursor is not None:
             track = tracks[cursor.track]
             place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
@@ -226,11 +237,7 @@ class Plot(Canvas):
         """Read the nearest point, or drag what is in sight."""
         at = event.position()
         if self._pressed is None:
-            painted = self._up_to_date()
-            found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
-            if not painted.is_empty and (found is not None or self._is_hovered):
-                self._is_hovered = True
-                self._read(found)
+            self._read_under(at)
             return
         moved = at - self._pressed
         if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
@@ -260,6 +267,6 @@ class Plot(Canvas):
 
     def leaveEvent(self, event: QEvent) -> None:
         """Take the cursor away if the mouse brought it."""
-        if self._is_hovered:
-            self._is_hovered = False
+        if self._hovered is not None:
+            self._hovered = None
             self._read(None)

@@ -14,6 +14,7 @@ from experiments.units import show
 from experiments.words import Words
 from widgets.look import Look
 
+ROUND = "repeat"  # counted from 0 in files, and from 1 for people
 AnyIndex = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 ARROWS = {Qt.SortOrder.AscendingOrder: "↑", Qt.SortOrder.DescendingOrder: "↓"}
@@ -160,6 +161,8 @@ class RowsModel(QAbstractTableModel):
             return ""
         if isinstance(value, bool):
             return self._words.say("data.yes") if value else self._words.say("data.no")
+        if self.columns[column] == ROUND:
+            return str(value + 1)
         if isinstance(value, int | float):
             return show(value, self._units[column])
         key = f"{self._experiment.id}.choices.{value}"

@@ -133,11 +133,8 @@ class RulerDrawing:
         before = ""
         if point > 0:
             before = terms.times_another(value / pins[point - 1].mark.value, pins[point - 1].name)
-        column = self._view.value
-        limit = terms.to_nearest_limit(value, column, "log10", "x", self._values)
-        return terms.joined(
-            terms.of_run(pin.run, pin.name), terms.show(value, column), before, limit
-        )
+        shown = terms.with_limit(value, self._view.value, "log10", "x", self._values)
+        return terms.joined(terms.of_run(pin.run, pin.name), shown, before)
 
     def summary(self) -> str:
         """Return each pin with its value."""

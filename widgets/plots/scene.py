@@ -58,6 +58,7 @@ class Scene:
         self.zoom_y: Range | None = None
         self._values: Mapping[str, float] = {}
         self._count, self._first = 0, None
+        self._other: Sequence[Any] | None = None  # the rows of a run beside it
         self._has_frame = False
         self._widest: tuple[object, Span] | None = None  # since the run began, at which size
 
@@ -77,7 +78,10 @@ class Scene:
         is_another = len(rows) < self._count or (self._count > 0 and first != self._first)
         if is_another:
             self.show_all()
+        other = beside.rows if beside is not None else None
+        if is_another or other is not self._other:
             self._widest = None
+        self._other = other
         self._count, self._first, self._values = len(rows), first, values
         self.drawing.take(rows, values, beside)
         return is_another

@@ -82,7 +82,17 @@ class Terms:
         """Return a label that says of which run its marks are."""
         return self.say("plot.of_run", {"run": run, "label": label}).strip() if run else label
 
-    def to_nearest_limit(
+    def with_limit(
+        self, value: float, column: str, scale: Scale, axis: str, values: Mapping[str, float]
+    ) -> str:
+        """Return a value, and right behind it how far it is from the nearest limit of its axis."""
+        shown = self.show(value, column)
+        distance = self._to_nearest_limit(value, column, scale, axis, values)
+        if not distance:
+            return shown
+        return self.say("plot.with_limit", {"value": shown, "distance": distance})
+
+    def _to_nearest_limit(
         self, value: float, column: str, scale: Scale, axis: str, values: Mapping[str, float]
     ) -> str:
         """Return how far a value is from the nearest limit across its axis; "" without one."""

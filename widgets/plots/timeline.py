@@ -28,7 +28,8 @@ SECOND_ALPHA = 130  # of the other run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lane:
-    group: str  # in words, with the run where there are two
+    title: str  # of its group, in words
+    group: str  # the same, with the run where there are two
     number: str  # among the lanes of its group, "" where it is the only one
     detail: str
     colour: int
@@ -44,7 +45,7 @@ class TimelineDrawing:
         self._ours, self._theirs = Lanes(view), Lanes(view)
         self._lanes: tuple[_Lane, ...] = ()
         self._places: tuple[float, ...] = ()
-        self._names: tuple[Name, ...] = ()
+        self._names: tuple[tuple[Name, float], ...] = ()  # on the axis, with their places
         self._values: Mapping[str, float] = {}
         self._tracks: tuple[Track, ...] | None = None
 
@@ -64,6 +65,7 @@ class TimelineDrawing:
                 ours = [(key, times) for key, times in found.items() if key[:2] == (group, detail)]
                 lanes += [
                     _Lane(
+                        title=name.text,
                         group=self._terms.of_run(run, name.text),
                         number=_number(key) if len(ours) > 1 else "",
                         detail=name.detail,
@@ -74,15 +76,16 @@ class TimelineDrawing:
                     for key, times in ours
                 ]
         self._lanes, self._places = tuple(lanes), tuple(_places(lanes))
-        self._names = tuple(self._axis_names())
+        self._names = tuple(self._axis_names([run for run, _ in runs if run]))
 
     def plan(self) -> Plan:
         """Return an axis of time below, and the lanes at the left."""
         return Plan(
             x=AxisPlan(unit=self._terms.unit(self._view.end), has_grid=True),
             y=AxisPlan(
-                names=self._names,
-                places=self._places,
+                names=tuple(name for name, _ in self._names),
+                places=tuple(place for _, place in self._names),
+                rows=self._last() + 1.0,
                 can_zoom=len(self._lanes) > FEW,
                 row_px=LANE_PX,
             ),
@@ -131,14 +134,14 @@ class TimelineDrawing:
 
     def read(self, track: int, point: int) -> str:
         """Return the lane, from when to when it ran, how long, and the nearest limit."""
-        lane, column, show = self._lanes[track], self._view.end, self._terms.show
+        lane, column, terms = self._lanes[track], self._view.end, self._terms
         start, end = float(lane.times.starts[point]), float(lane.times.ends[point])
-        values = {"start": show(start, column), "end": show(end, column)}
-        return self._terms.joined(
-            self._terms.one_line(self._name(lane)),
-            self._terms.say("plot.from_to", values),
-            show(end - start, column),
-            self._terms.to_nearest_limit(end, column, "linear", "x", self._values),
+        until = terms.with_limit(end, column, "linear", "x", self._values)
+        values = {"start": terms.show(start, column), "end": until}
+        return terms.joined(
+            terms.one_line(self._name(lane)),
+            terms.say("plot.from_to", values),
+            terms.show(end - start, column),
         )
 
     def summary(self) -> str:
@@ -158,16 +161,20 @@ class TimelineDrawing:
             said.append(self._terms.say(key, values))
         return " ".join(said)
 
-    def _axis_names(self) -> Iterator[Name]:
-        """Yield what stands beside the lanes: of few lanes each group once, then numbers."""
-        before = None
-        for lane in self._lanes:
-            group = lane.group, lane.detail
-            if len(self._lanes) <= FEW and lane.number and group == before:
-                yield Name(lane.number)
-            else:
-                yield self._name(lane)
-            before = group
+    def _axis_names(self, runs: Sequence[str]) -> Iterator[tuple[Name, float]]:
+        """Yield what stands beside the lanes: each group once, in its middle, or many lanes each.
+
+        Of two runs the lanes of the first stand above those of the second.
+        """
+        placed = list(zip(self._lanes, self._places, strict=True))
+        if len(placed) > FEW and not runs:
+            yield from ((self._name(lane), place) for lane, place in placed)
+            return
+        for (title, detail), found in groupby(placed, key=lambda p: (p[0].title, p[0].detail)):
+            places = [place for _, place in found]
+            values = {"label": title, "runs": ", ".join(runs)}
+            text = self._terms.say("plot.of_runs", values) if runs else title
+            yield Name(text, detail), (places[0] + places[-1]) / 2
 
     def _name(self, lane: _Lane) -> Name:
         values = {"group": lane.group, "number": lane.number}

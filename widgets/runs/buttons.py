@@ -6,7 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
-from widgets.basics import IconButton, button, row
+from widgets.basics import IconButton, button, column, row
+from widgets.flow import FlowLayout
 from widgets.icons import icon
 from widgets.look import Look
 
@@ -17,6 +18,8 @@ class RunButtons(QWidget):
     open_asked = Signal()
     again_asked = Signal()
     compare_asked = Signal()
+    compare_with_asked = Signal()
+    comparing_left = Signal()
     pin_asked = Signal()
     export_asked = Signal()
     delete_asked = Signal()
@@ -35,27 +38,40 @@ class RunButtons(QWidget):
         self.export.clicked.connect(self.export_asked)
         self.delete = IconButton(look, "delete", say("runs.delete"))
         self.delete.clicked.connect(self.delete_asked)
-        self.setLayout(
-            row(
-                row(self.open, self.compare, self.again),
-                None,
-                row(self.pin, self.export, self.delete, space=0),
-            )
+        self.compare_with = button(
+            say("runs.compare_with"), "flush-link", clicked=self.compare_with_asked.emit
         )
+        self.compare_with.setToolTip(say("runs.compare_with_hint"))
+        self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
+        icons = QWidget()
+        icons.setLayout(row(self.pin, self.export, self.delete, space=0))
+        buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
+        self.setLayout(column(buttons, row(self.compare_with, None)))
         look.changed.connect(self._show_pin)
 
     def show_one(self, *, is_whole: bool, is_pinned: bool) -> None:
         """Offer what can be done with one run, or with a damaged file: to delete it."""
-        self._offer({self.open, self.again, self.pin, self.export} if is_whole else set())
+        whole: set[QWidget] = {
+            self.open, self.again, self.compare_with, self.pin, self.export, self.delete,
+        }  # fmt: skip
+        self._offer(whole if is_whole else {self.delete})
         self._is_pinned = is_pinned
         self._show_pin()
 
     def show_several(self, *, can_compare: bool) -> None:
         """Offer what can be done with several runs at once."""
-        self._offer({self.compare, self.export} if can_compare else {self.export})
+        offered: set[QWidget] = {self.export, self.delete}
+        self._offer(offered | ({self.compare} if can_compare else set()))
+
+    def show_asking(self) -> None:
+        """Offer nothing but not to compare after all."""
+        self._offer({self.leave})
 
     def _offer(self, offered: set[QWidget]) -> None:
-        for each in (self.open, self.compare, self.again, self.pin, self.export):
+        for each in (
+            self.open, self.compare, self.again, self.compare_with, self.leave, self.pin,
+            self.export, self.delete,
+        ):  # fmt: skip
             each.setVisible(each in offered)
 
     def _show_pin(self) -> None:

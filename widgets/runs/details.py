@@ -43,7 +43,8 @@ class RunDetails:
     when: str
     said: Said = Said()
     finding: str = ""
-    ending: str = ""  # a sentence, if it did not end well
+    ending: str = ""  # how it ended, in a word, if it was not completed
+    is_troubled: bool = False  # it did not end by the will of its user
     values: Sequence[tuple[str, str]] = ()
     facts: Sequence[tuple[str, str]] = ()
     remarks: Sequence[str] = ()
@@ -111,16 +112,17 @@ class Details(QFrame):
         self._title.setText(run.question)
         self._when.setText(run.when)
         self._when.show()
-        self._ending.setText(run.ending)
+        self._ending.setText(run.ending, is_quiet=not run.is_troubled)
         self._finding.setText(run.finding)
         self._problem.setText(run.problem)
         self._values.show_facts(run.values)
         self._facts.show_facts(run.facts)
         self._remarks.setText("\n".join(run.remarks))
         is_whole = not run.problem
+        told = {self._ending, self._finding, self._problem, self._remarks}
         self._show_only(
-            {self._head, self._fields, self._values} if is_whole else {self._head},
-            {self._ending, self._finding, self._problem, self._facts, self._remarks},
+            {self._head, self._fields} if is_whole else {self._head},
+            told | {self._values, self._facts},
         )
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
         self._show_unkept()
@@ -137,6 +139,14 @@ class Details(QFrame):
         self._when.setVisible(bool(why_not_comparable))
         self._show_only({self._head}, set())
         self.buttons.show_several(can_compare=why_not_comparable == "")
+
+    def ask_for_another(self) -> None:
+        """Ask which run the one that is shown is to be compared with."""
+        self.hand_on()
+        self._when.setText(self._words.say("runs.compare_ask"))
+        self._show_only({self._head}, set())
+        self.buttons.show_asking()
+        self._shown = None
 
     def show_nothing(self) -> None:
         """Show that no run is selected."""

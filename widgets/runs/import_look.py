@@ -48,13 +48,14 @@ class ImportLook(Overlay):
         self.add_head(title, say("import.leave"), look)
         blocks = [self._block(each, say("import.look"), alone=len(files) == 1) for each in files]
         self._files = QWidget()
-        self._files.setLayout(column(*blocks, None, space=5 * STEP))
+        inner = column(*blocks, None, space=5 * STEP)
+        self._files.setLayout(inner)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setWidget(self._files)
-        area.setMinimumHeight(
-            min(self._files.sizeHint().height() + 2 * STEP, parent.height() - 60 * STEP)
-        )
+        self._files.ensurePolished()
+        height = inner.heightForWidth(self.room_px()) + 2 * STEP
+        area.setFixedHeight(min(height, parent.height() - 60 * STEP))
         area.setFocusPolicy(area.focusPolicy().NoFocus)
         self.content.addWidget(area)
         keep_words = (
@@ -91,7 +92,7 @@ class ImportLook(Overlay):
                 parts.append(label(inside.remark, "soft", wrap=True))
         layout = column(*parts, space=STEP)
         if not alone and not inside.problem:
-            only = button(look_words, "link", clicked=lambda: self._look(inside.key))
+            only = button(look_words, "flush-link", clicked=lambda: self._look(inside.key))
             only.setAccessibleName(f"{look_words}: {inside.file}")
             layout.addLayout(row(only, None))
         block.setLayout(layout)

@@ -8,20 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from experiments.words import Words
 from widgets.look import Look
+from widgets.runs.header import RunsHeader
 from widgets.runs.listed import ListedRun, Result
 from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
-from widgets.theme import STEP
 
 WIDTHS = {  # pixels at zoom 1
-    Column.PIN: 28,
-    Column.WHEN: 130,
+    Column.PIN: 26,
+    Column.WHEN: 112,
     Column.RUN: 240,
     Column.RESULT: 220,
     Column.SETTINGS: 150,
@@ -70,13 +77,10 @@ class RunsTable(QTableView):
         self.setMouseTracking(True)  # a pin appears under the mouse
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(STEP)
+        header = RunsHeader()
+        self.setHorizontalHeader(header)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
-        header.setSortIndicator(Column.WHEN, Qt.SortOrder.DescendingOrder)
-        header.setSectionsClickable(True)
         self.setSortingEnabled(True)
         self._before = _Before()
         self._is_restoring = False
@@ -261,43 +265,25 @@ def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
 
 def _sample(look: Look, words: Words) -> QWidget:
     table = RunsTable(look, words)
-    question = "Reading in a row or all over: does the order matter?"
-    table.show_runs(
-        [
-            ListedRun(
-                key=str(number),
-                at=f"2026-03-{28 - number % 28:02}T14:03:00",
-                when=f"{28 - number % 28} March",
-                exact="14:03:21",
-                title="Before the BIOS update" if number == 2 else question,
-                question=question if number == 2 else "",
-                machine="AMD EPYC 7B13",
-                kind="quick" if number % 3 else "full",
-                settings=("Largest array 64 MiB", "Rounds 3") if number % 4 == 1 else (),
-                results=(
-                    Result("random over in a row", f"{18 + number * 0.31:.1f}×", 18.0 + number),
-                    Result("chained over in a row", f"{300 + number}×", 300.0),
-                ),
-                ending="Stopped" if number == 4 else "Failed" if number == 5 else "",
-                is_troubled=number == 5,
-                note="Window open, fan loud" if number in (1, 4) else "",
-                tags=("office", "hot day") if number == 1 else (),
-                is_pinned=number == 2,
-            )
-            for number in range(40)
-        ]
-        + [
-            ListedRun(
-                key="x",
-                at="2026-03-20",
-                title="20260320-burst.coreopsis.jsonl",
-                problem=words.say(
-                    "problems.recording_damaged",
-                    {"name": "20260320-burst.coreopsis.jsonl", "line": 4, "reason": "torn"},
-                ),
-            )
-        ]
-    )
+    question, ratio = "Does the order of reading matter?", Result("random", "18×", 18.0)
+    damaged = ListedRun(key="x", at="", title="torn.jsonl", problem="It is damaged at line 4.")
+    runs = [
+        ListedRun(
+            key=str(day),
+            at=f"2026-03-{day:02}T14:03:00",
+            when=f"{day} March",
+            title=question,
+            machine="AMD EPYC 7B13" if day % 2 else "Intel Core i7",
+            kind="quick" if day % 3 else "full",
+            settings=("Rounds 3",) if day % 4 == 1 else (),
+            results=(ratio,),
+            ending="Stopped" if day == 24 else "",
+            tags=("office", "hot day") if day == 27 else (),
+            is_pinned=day == 26,
+        )
+        for day in range(28, 0, -1)
+    ]
+    table.show_runs([*runs, damaged])
     return table
 
 

@@ -1,11 +1,11 @@
-"""How is something told that asks for a look? A sentence behind the sign for it."""
+"""How is something told that asks for a look, or only for notice? A sentence behind its sign."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from widgets.basics import label, row
+from widgets.basics import label, row, set_role
 from widgets.icons import pixmap
 from widgets.look import Look
 
@@ -17,7 +17,7 @@ class Warned(QWidget):
 
     def __init__(self, look: Look) -> None:
         super().__init__()
-        self._look = look
+        self._look, self._is_quiet = look, False
         self._sign, self._text = QLabel(), label("", "attention", wrap=True)
         layout = row(self._sign, self._text)
         layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
@@ -30,11 +30,16 @@ class Warned(QWidget):
         """Return the sentence."""
         return self._text.text()
 
-    def setText(self, text: str) -> None:
-        """Show another sentence."""
+    def setText(self, text: str, *, is_quiet: bool = False) -> None:
+        """Show another sentence; a quiet one only says that somebody wanted it so."""
         self._text.setText(text)
+        if is_quiet != self._is_quiet:
+            self._is_quiet = is_quiet
+            set_role(self._text, "value" if is_quiet else "attention")
+            self._draw()
 
     def _draw(self) -> None:
         theme = self._look.theme
         size, ratio = round(ICON * theme.zoom), self.devicePixelRatioF()
-        self._sign.setPixmap(pixmap("attention", theme.attention, size, ratio))
+        name, colour = ("stop", theme.soft) if self._is_quiet else ("attention", theme.attention)
+        self._sign.setPixmap(pixmap(name, colour, size, ratio))

@@ -52,6 +52,14 @@ class ExperimentActions(QObject):
         """Let single letters act, or not."""
         self.replay.setShortcut(QKeySequence("R" if used else ""))
 
+    def name_shown(self, view: str, table: str) -> None:
+        """Say which view a picture would be of, and which table would be saved."""
+        say = self._words.say
+        self.copy_picture.setText(say("page.copy_picture_of", {"view": view}))
+        self.copy_svg.setText(say("page.copy_svg_of", {"view": view}))
+        self.save_picture.setText(say("page.save_picture_of", {"view": view}))
+        self.save_csv.setText(say("page.save_csv_of", {"table": table}))
+
     def show_state(self, showing: Showing, *, has_beside: bool) -> None:
         """Allow what makes sense now, and hide what does not."""
         state, shown = showing.state, showing.shown
@@ -69,7 +77,8 @@ class ExperimentActions(QObject):
         _allow(self.go_there, state is State.ELSEWHERE)
         has_end = state is State.ENDED
         _allow(self.replay, has_end and showing.path is not None)
-        self.live.setText(say("page.end_replay" if state is State.PLAYING else "page.own_run"))
+        way_back = "page.latest_run" if showing.is_of_here else "page.own_run"
+        self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and showing.path is not None, seen=True)

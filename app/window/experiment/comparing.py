@@ -1,4 +1,4 @@
-"""Which run stands beside the shown one, and how do they compare? Chosen from a menu or a file."""
+"""How do two runs compare, the shown one and another? A is the earlier, wherever one comes from."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.comparison import Compared, compare
 from app.library import machine_name
 from app.report import label
-from app.when import when
 from app.window.experiment.showing import Showing
-from app.window.experiment.shown import Shown, load, main_value, runs_of
+from app.window.experiment.shown import Shown, load, runs_of
+from app.window.listing import Listing
 from app.window.saving import Saving
 from app.window.session import Session
 from experiments.declare import Experiment, specs
+from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.parameters import to_text
 from experiments.problems import Problem, Trouble
@@ -30,7 +31,7 @@ MENU_RUNS = 12
 
 
 class Comparing(QObject):
-    """Reads and compares in the background. `changed` comes when `beside` is another."""
+    """Reads and compares in the background. `changed` comes when `pair` is another."""
 
     changed = Signal()
 
@@ -38,7 +39,7 @@ class Comparing(QObject):
         super().__init__()
         self._session, self._showing, self._saving = session, showing, saving
         self._asked = 0  # what was asked for before is of no interest any more
-        self.beside: Shown | None = None
+        self.pair: tuple[Shown, Shown] | None = None  # A and B, to be drawn on the same axes
         self.found = Comparison()
 
     @property
@@ -49,14 +50,15 @@ class Comparing(QObject):
     def begin(self, path: Path, beside: Path) -> None:
         """Compare the run in `path` with another; ends in `changed`."""
         self._asked += 1
-        catalogue, words = self._session.catalogue, self._session.words
+        catalogue, words, listing = self._session.catalogue, self._session.words, self._listing()
 
         def work() -> Result:
-            a, b = (load(each, catalogue, is_opened=True) for each in (path, beside))
+            loaded = (load(each, catalogue, is_opened=True) for each in (path, beside))
+            a, b = sorted(loaded, key=lambda shown: shown.at)
             assert a.recording is not None
             assert b.recording is not None
-            found = comparison(words, a.following.experiment, a.recording, b.recording)
-            return a, b, found
+            experiment = a.following.experiment
+            return a, b, comparison(words, listing, a.recording, b.recording, experiment)
 
         take = partial(self._take, self._asked)
         self._session.background.do_soon(work, take, failed=take)
@@ -65,7 +67,7 @@ class Comparing(QObject):
         """Compare no more."""
         self._asked += 1
         if self.is_on:
-            self.beside, self.found = None, Comparison()
+            self.pair, self.found = None, Comparison()
             self.changed.emit()
 
     def with_shown(self, beside: Path) -> None:
@@ -82,18 +84,17 @@ class Comparing(QObject):
     def menu(self, parent: QWidget) -> QMenu:
         """Return a menu of the other runs of the shown experiment, and of any file."""
         menu, say, experiment = QMenu(parent), self._session.words.say, self._showing.experiment
+        listing = self._listing()
         shown = self._showing.shown.run if self._showing.shown is not None else None
         runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
-        others = [run for run in runs if run.run != shown][:MENU_RUNS]
+        # What was stopped before it found anything has nothing to compare.
+        found = (run for run in runs if run.values or run.outcome != wire.Outcome.STOPPED)
+        others = [run for run in found if run.run != shown][:MENU_RUNS]
         for run in others:
-            values = {
-                "when": when(self._session.words, run.at),
-                "kind": say("page.quick_run") if run.quick else say("page.full_run"),
-                "value": main_value(experiment, run) if experiment is not None else "",
-                "name": run.meta.name,
-            }
-            key = "page.compare_named" if run.meta.name else "page.compare_run"
-            action = menu.addAction(say(key, values))
+            line = listing.line(run)
+            result = "".join(f"{each.label} {each.shown}" for each in line.results[:1])
+            parts = (run.meta.name, line.when, line.kind, *line.settings, line.ending, result)
+            action = menu.addAction(" · ".join(part for part in parts if part).replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, path=run.path: self.with_shown(path))
         if not others:
             menu.addAction(say("page.no_other_run")).setEnabled(False)
@@ -106,18 +107,23 @@ class Comparing(QObject):
         if asked != self._asked:
             return
         if isinstance(result, Problem):
-            self.beside, self.found = None, Comparison(refusal=self._session.say(result))
+            self.pair, self.found = None, Comparison(refusal=self._session.say(result))
         else:
             a, b, self.found = result
             same = a.following.experiment is b.following.experiment
-            self.beside = b if same else None
+            self.pair = (a, b) if same else None
         self.changed.emit()
+
+    def _listing(self) -> Listing:
+        return Listing(self._session.words, self._session.catalogue, self._session.entries)
 
 
 MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 
-def comparison(words: Words, experiment: Experiment[Any], a: Recording, b: Recording) -> Comparison:
+def comparison(
+    words: Words, listing: Listing, a: Recording, b: Recording, experiment: Experiment[Any]
+) -> Comparison:
     """Compare two runs; where they cannot be compared the sentence says why. May take a while."""
     try:
         compared = compare(experiment, a, b)
@@ -128,18 +134,18 @@ def comparison(words: Words, experiment: Experiment[Any], a: Recording, b: Recor
         return Comparison(refusal=words.say("terminal.nothing_measured"))
     verdicts = {value.verdict for value in compared.values}
     return Comparison(
-        a=run_name(words, a),
-        b=run_name(words, b),
+        a=_run_name(words, listing, a),
+        b=_run_name(words, listing, b),
         differing=_differing(words, experiment, compared),
         rows=_rows(words, experiment, compared),
         footnotes=[words.say(key) for verdict, key in MEANS.items() if verdict in verdicts],
     )
 
 
-def run_name(words: Words, recording: Recording) -> str:
-    """Return what a run is called beside another: its time and its machine."""
+def _run_name(words: Words, listing: Listing, recording: Recording) -> str:
+    """Return what a run is called beside another: its time by the clock, and its machine."""
     started = recording.started
-    values = {"when": when(words, started.at), "machine": machine_name(started)}
+    values = {"when": listing.when(started.at)[0], "machine": machine_name(started)}
     return words.say("page.run_name", values)
 
 
@@ -156,7 +162,8 @@ def _differing(words: Words, experiment: Experiment[Any], compared: Compared) ->
             "b": to_text(b, unit),
         }
         names.append(words.say("page.differs", values))
-    return words.say("terminal.not_comparable_params", {"names": ", ".join(names)})
+    key = "terminal.one_param_differs" if len(names) == 1 else "terminal.not_comparable_params"
+    return words.say(key, {"names": ", ".join(names)})
 
 
 def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:

@@ -45,22 +45,24 @@ class Drawing(QObject):
             self._timer.start()
 
     def _draw(self) -> None:
-        following, beside = self._showing.following, self._comparing.beside
+        following, pair = self._showing.following, self._comparing.pair
         if following is None:
             self._timer.stop()
             return
         self._views.show_experiment(following.experiment)
-        wanted = (self._showing.shown, beside, self._showing.player, following.started is None)
+        wanted = (self._showing.shown, pair, self._showing.player, following.started is None)
         if self._drawn != wanted:
             self._drawn = wanted
             self._views.forget()
             self._views.mark(*self._marks())
+        values, beside = self._showing.values, None
+        if pair is not None:
+            following, other = pair[0].following, pair[1].following
+            finding = following.finding()
+            values = finding.values if finding is not None else {}
+            beside = ("A", "B", other.tables)
         drew = self._views.draw_next(
-            following.tables,
-            following.frames,
-            following.drawn_from,
-            self._showing.values,
-            ("A", "B", beside.following.tables) if beside is not None else None,
+            following.tables, following.frames, following.drawn_from, values, beside
         )
         if not drew:
             self._timer.stop()
@@ -71,7 +73,10 @@ class Drawing(QObject):
         started = shown.following.started if shown is not None else None
         if shown is None or started is None:
             return "", ""
-        of_run = band(words, started)
+        if self._showing.is_of_here:
+            of_run = words.say("page.earlier_run", {"date": started.at[:10]})
+        else:
+            of_run = band(words, started)
         question = words.say(f"{started.experiment}.question")
         is_recorded = shown.is_opened or self._showing.player is not None
         values = {"question": question, "machine": machine_name(started), "date": started.at[:10]}

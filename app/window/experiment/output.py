@@ -34,7 +34,7 @@ class Output(QObject):
     ) -> None:
         super().__init__()
         self._session, self._showing, self._panel = session, showing, panel
-        self._saving = saving
+        self._saving, self._actions = saving, actions
         self._data: DataSide | None = None
         self._experiment: Experiment[Any] | None = None
         self._has_code = False
@@ -44,7 +44,7 @@ class Output(QObject):
             (actions.copy_picture, self._copy_picture),
             (actions.copy_svg, self._copy_svg),
             (actions.save_picture, self._save_picture),
-            (actions.save_csv, self._save_headline),
+            (actions.save_csv, lambda: self._save_table(self._table())),
         ):
             action.triggered.connect(lambda _checked=False, act=act: act())
 
@@ -83,16 +83,31 @@ class Output(QObject):
         if self._data is not None and self._data.isVisible():
             self._data.refresh()
 
+    def name_shown(self) -> None:
+        """Let the actions say what they would copy and save."""
+        plot = self._panel.views.plot_in_focus()
+        if plot is not None:
+            experiment, table = self._experiment, self._table()
+            assert experiment is not None
+            key = next(view.key for view in experiment.views if view.table == table)
+            title = self._session.words.say(f"{experiment.id}.views.{key}")
+            self._actions.name_shown(plot.accessibleName(), title)
+
+    def _table(self) -> str:
+        """Return the table that is seen, or that the plot is of that was looked at last."""
+        if self._data is not None and self._data.isVisible():
+            return self._data.table
+        assert self._experiment is not None
+        return self._experiment.views[self._panel.views.place].table
+
     def _save_table(self, table: str) -> None:
         following = self._showing.following
         if following is not None and table:
+            if not following.tables[table]:
+                self._session.tell(self._session.words.say("plot.empty"))
+                return
             text = to_csv(following.tables[table], following.experiment.tables[table])
             self._saving.save_text(f"{following.experiment.id}-{table}.csv", text)
-
-    def _save_headline(self) -> None:
-        following = self._showing.following
-        if following is not None:
-            self._save_table(following.experiment.views[0].table)
 
     def _save_plot(self, plot: Any, suffix: str) -> None:
         following = self._showing.following

@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.window.entries import Entry
-from app.window.experiment.shown import Shown, doing, last_run, load
+from app.window.experiment.shown import Doing, Shown, came_to_nothing, last_run, load
 from app.window.experiment.standing import State, state_of
 from app.window.player import Player
 from app.window.session import Session
@@ -39,12 +39,11 @@ class Showing(QObject):
         self._session = session
         self.experiment: Experiment[Any] | None = None
         self.shown: Shown | None = None
+        self._before: Shown | None = None  # what was shown when the run began
         self.player: Player | None = None
-        self.is_reading = False  # a file
-        self._is_starting = False
+        self.is_reading = self._is_starting = False  # a file, a run
         self._asked = 0  # which file was asked for last; what came before is of no interest
-        self._seen: dict[str, int] = {}  # how many rows of each table there were at the last look
-        self.doing = ""
+        self.doing = Doing(session.words)
         self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
         session.entries_changed.connect(self.changed)
         session.machine_changed.connect(self._find_last)
@@ -86,6 +85,12 @@ class Showing(QObject):
         )
 
     @property
+    def is_of_here(self) -> bool:
+        """Was the shown run measured on this machine?"""
+        here = self._session.machine
+        return self.shown is not None and here is not None and self.shown.is_of(here)
+
+    @property
     def needs_nothing(self) -> bool:
         """Has this machine, as far as it is known, all that the experiment wants?"""
         return self.entry is None or self.entry.need is None
@@ -118,7 +123,8 @@ class Showing(QObject):
         self.is_reading = False
         runner = self._session.runner if self._session.is_awake else None
         own = runner.following if runner is not None else None
-        if own is not None and own.experiment is self.experiment:
+        is_there = own is not None and not came_to_nothing(own)
+        if own is not None and is_there and own.experiment is self.experiment:
             self._show(Shown(following=own))
         else:
             self._show(None)
@@ -146,6 +152,7 @@ class Showing(QObject):
         finally:
             self._is_starting = False
         self._asked += 1
+        self._before = self.shown
         self._show(Shown(following=following))
 
     def stop(self) -> None:
@@ -155,8 +162,7 @@ class Showing(QObject):
 
     def warm(self) -> None:
         """Have a process ready for this experiment, if it can run here."""
-        can_measure = self.can_run and not self._session.context.has_fake_machine
-        if can_measure and self.experiment is not None and self._session.is_awake:
+        if self.can_run and self.experiment and not self._session.context.has_fake_machine:
             self._session.runner.warm(self.experiment)
 
     def replay(self, speed: float) -> None:
@@ -166,7 +172,7 @@ class Showing(QObject):
         if self.shown.recording is not None:
             self._play(speed, self.shown)
         elif self.path is not None:
-            self._read(self.path, partial(self._take_replayed, speed), is_opened=False)
+            self._read(self.path, partial(self._play, speed), is_opened=False)
 
     def leave_recording(self) -> None:
         """End the replay; a run that was opened gives way to that of this machine."""
@@ -185,8 +191,8 @@ class Showing(QObject):
 
     def _show(self, shown: Shown | None) -> None:
         self._end_replay()
-        self.shown = shown
-        self._seen, self.doing, self.values = {}, "", {}
+        self.shown, self.values = shown, {}
+        self.doing.forget()
         self._take_finding()
         self.changed.emit()
 
@@ -211,22 +217,18 @@ class Showing(QObject):
     def _move(self) -> None:
         following = self.following
         if self.player is None and following is not None and following is self.under_way:
-            self._look(following)
+            self.doing.look(following)
             self.moved.emit()
 
-    def _look(self, following: Following) -> None:
-        """Tell what has been done last, from the table that has grown."""
-        grown = [
-            table
-            for table, count in following.drawn_from.items()
-            if count != self._seen.get(table, 0)
-        ]
-        if grown:
-            self.doing = doing(self._session.words, following, grown[0])
-            self._seen = dict(following.drawn_from)
-
     def _end(self) -> None:
-        is_shown = self.shown is not None and self.shown.following is self._session.runner.following
+        following = self._session.runner.following
+        is_shown = self.shown is not None and self.shown.following is following
+        if is_shown and following is not None and came_to_nothing(following):
+            self._show(self._before)
+            self._find_last()
+            self.warm()
+            self._session.tell(self._session.words.say("outcomes.stopped_empty"))
+            return
         self._take_finding()
         self.changed.emit()
         if is_shown:
@@ -247,8 +249,7 @@ class Showing(QObject):
 
     def _read(self, path: Path, then: Callable[[Loaded], None], *, is_opened: bool) -> None:
         """Read a file in the background; only of the newest one `then` hears."""
-        self._asked += 1
-        asked = self._asked
+        asked = self._asked = self._asked + 1
 
         def take(loaded: Loaded) -> None:
             if asked == self._asked:
@@ -270,26 +271,23 @@ class Showing(QObject):
             self.experiment = loaded.following.experiment
             self._show(loaded)
 
-    def _take_replayed(self, speed: float, loaded: Loaded) -> None:
+    def _play(self, speed: float, loaded: Loaded) -> None:
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
-        else:
-            self._play(speed, loaded)
-
-    def _play(self, speed: float, shown: Shown) -> None:
-        assert shown.recording is not None
+            return
+        assert loaded.recording is not None
         self._end_replay()
-        self.shown = shown
-        self.player = Player(shown.recording, shown.following.experiment)
+        self.shown, self.values = loaded, {}
+        self.player = Player(loaded.recording, loaded.following.experiment)
         self.player.moved.connect(self._follow_player)
         self.player.playing_changed.connect(self.moved)
-        self._seen, self.doing, self.values = {}, "", {}
+        self.doing.forget()
         self.player.play(speed)
         self.changed.emit()
 
     def _follow_player(self) -> None:
         if self.player is not None:
-            self._look(self.player.following)
+            self.doing.look(self.player.following)
             self._take_finding()
             self.moved.emit()
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.library import Kept, machine_name
 from app.report import analysed_anew
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import Recording, read
-from experiments.units import show
 from experiments.words import Words
+from machine.model import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +31,25 @@ class Shown:
         """The id of the run, None before it has begun."""
         started = self.following.started
         return started.run if started is not None else None
+
+    @property
+    def at(self) -> str:
+        """When it began, "" before it has."""
+        started = self.following.started
+        return started.at if started is not None else ""
+
+    def is_of(self, machine: Machine) -> bool:
+        """Was it measured on this machine?"""
+        started = self.following.started
+        mark = started.machine.get("fingerprint") if started is not None else None
+        return mark is not None and mark == machine.fingerprint
+
+
+def came_to_nothing(following: Following) -> bool:
+    """Was a run stopped before there was anything to see?"""
+    finished = following.finished
+    is_stopped = finished is not None and finished.outcome is wire.Outcome.STOPPED
+    return is_stopped and not following.rows and not following.frames
 
 
 def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
@@ -74,6 +91,27 @@ def band(words: Words, started: wire.Started) -> str:
     return words.say("terminal.recorded_on", values)
 
 
+class Doing:
+    """Says what a run does, live or played, from the table that has grown since the last look."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._seen: Mapping[str, int] = {}  # how many rows of each table there were
+        self.said = ""
+
+    def forget(self) -> None:
+        """Begin anew, with another run."""
+        self._seen, self.said = {}, ""
+
+    def look(self, following: Following) -> None:
+        """See what has come."""
+        counts = following.drawn_from.items()
+        grown = [table for table, count in counts if count != self._seen.get(table, 0)]
+        if grown:
+            self.said = doing(self._words, following, grown[0])
+            self._seen = dict(following.drawn_from)
+
+
 def doing(words: Words, following: Following, table: str) -> str:
     """Return what a run has just done, from the row that came last, in `table`.
 
@@ -95,11 +133,3 @@ def doing(words: Words, following: Following, table: str) -> str:
         return words.say("page.rows", {"rows": following.rows})
     values = {"round": round_ + 1, "rounds": rounds, "way": ", ".join(ways)}
     return words.say("page.round", values)
-
-
-def main_value(experiment: Experiment[Any], run: Kept) -> str:
-    """Return the first value that an experiment declares, as a run found it; "" for none."""
-    for value in experiment.values:
-        if value.name in run.values:
-            return show(run.values[value.name], value.unit)
-    return ""

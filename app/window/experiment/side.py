@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,7 @@ from app.report import Report, report
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
+from app.window.experiment.shown import Shown
 from app.window.experiment.standing import (
     Standing,
     State,
@@ -23,10 +25,12 @@ from app.window.experiment.standing import (
     notes_of,
     playing,
 )
+from app.window.listing import Listing
 from app.window.session import Session
-from experiments.declare import Experiment
+from experiments.declare import Experiment, Need
 from experiments.parameters import from_json
 from experiments.problems import Problem, Trouble
+from widgets.basics import button
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.side_column import SideColumn, Tab
 from widgets.form import ParamsForm
@@ -45,7 +49,11 @@ class Side(QObject):
         self._stop_button = ActionButton(actions.stop, "stop", hint="Esc")
         self._quick_button = ActionButton(actions.quick)
         self._live_button = ActionButton(actions.live)
+        self.doctor_button = button(
+            session.words.say("doctor.page.why"), clicked=session.asked_for_doctor.emit
+        )
         buttons = (
+            self.doctor_button,
             self.run_button,
             ActionButton(actions.go_there),
             self._stop_button,
@@ -88,9 +96,10 @@ class Side(QObject):
 
     def focus(self) -> bool:
         """Give the keyboard to what one would press next; False while there is no such thing."""
-        for button in (self.run_button, self._stop_button, self._live_button):
-            if button.isEnabled() and not button.isHidden():
-                button.setFocus()
+        buttons = (self.run_button, self._stop_button, self._live_button, self.doctor_button)
+        for each in buttons:
+            if each.isEnabled() and not each.isHidden():
+                each.setFocus()
                 return True
         return False
 
@@ -104,6 +113,9 @@ class Side(QObject):
     def show_standing(self) -> None:
         """Say what is going on."""
         self.column.state.show_state(**asdict(self._standing()))
+        entry, is_kept_away = self._showing.entry, self._showing.state is State.CANNOT
+        lacks_gpu = entry is not None and entry.need in (Need.GPU, Need.TWO_GPUS)
+        self.doctor_button.setVisible(is_kept_away and lacks_gpu)
 
     def show_result(self) -> None:
         """Offer result, settings and comparison, as far as they are there."""
@@ -148,11 +160,18 @@ class Side(QObject):
             need = entry.need if entry is not None else None
             return before(words, state, self._seconds(), need)
         if state.is_under_way:
-            return during(words, state, shown.following, showing.doing)
+            return during(words, state, shown.following, showing.doing.said)
         following = showing.following
         if following is None or following.finished is None:
-            return playing(words, shown, showing.doing)
-        return after(words, shown, self.report())
+            return playing(words, shown, showing.doing.said)
+        return after(words, shown, self.report(), self._changed(shown))
+
+    def _changed(self, shown: Shown) -> Iterator[str]:
+        """Yield the settings of a run that are not those which one here starts from."""
+        session, started = self._session, shown.following.started
+        if started is not None:
+            listing = Listing(session.words, session.catalogue, session.entries)
+            yield from listing.changed(started.experiment, started.params, quick=started.quick)
 
     def _seconds(self) -> float | None:
         """Return how long a run would take, and say it at the buttons."""
@@ -164,8 +183,10 @@ class Side(QObject):
         values = {"seconds_s": max(1, round(quick_s))}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
         full_s = experiment.seconds(params)
-        values = {"seconds_s": max(1, round(full_s))}
-        again = self._session.words.say("page.seconds", values)
+        key = self._actions.run.shortcut().toString()
+        again = self._session.words.say(
+            "page.key_and_seconds", {"key": key, "seconds_s": max(1, round(full_s))}
+        )
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -96,34 +97,35 @@ def seconds_here(words: Words, seconds_s: float) -> str:
 def during(words: Words, state: State, following: Following, doing: str) -> Standing:
     """Return what is said while the shown run goes on."""
     if state is State.WAITING:
-        note = following.notes[-1]
-        return Standing(
-            title=words.say("page.waiting"),
-            detail=words.say(f"notes.{note.key}", note.values),
-            busy=True,
-        )
+        note = following.notes[-1].values
+        question = words.say(f"{note.get('experiment')}.question")
+        detail = words.say("page.waits_for", {"question": question, "since": note.get("since", "")})
+        return Standing(title=words.say("page.waiting"), detail=detail, busy=True)
     if state is not State.RUNNING:
         key = "page.stopping" if state is State.STOPPING else "page.beginning"
         return Standing(title=words.say(key), busy=True)
     progress, left = following.progress, ""
     if progress.left_s is not None:
         left = words.say("terminal.time_left", {"left_s": max(1, round(progress.left_s))})
+    if not progress.fraction and not following.rows:
+        detail = words.say("page.preparing_what")
+        return Standing(title=words.say("page.preparing"), aside=left, detail=detail, busy=True)
     return Standing(
         title=words.say("page.running"), aside=left, detail=doing, fraction=progress.fraction
     )
 
 
-def after(words: Words, shown: Shown, told: Report) -> Standing:
-    """Return what is said of a run that has ended."""
-    started = shown.following.started
-    title = ""
+def after(words: Words, shown: Shown, told: Report, changed: Iterable[str]) -> Standing:
+    """Return what is said of a run that has ended; `changed` are settings out of the ordinary."""
+    started, title = shown.following.started, ""
+    settings = ", ".join(changed)
+    detail = words.say("page.changed", {"settings": settings}) if settings else ""
     if started is not None:
         kind = "page.quick_run_of" if started.quick else "page.full_run_of"
-        title = words.say(kind, {"when": when(words, started.at)})
-    if told.ending:
-        detail = words.say("outcomes.partial") if told.finding else ""
-        return Standing(title=title, sentence=told.ending, detail=detail)
-    return Standing(title=title, sentence=told.finding)
+        title = words.say("page.run_of" if told.ending else kind, {"when": when(words, started.at)})
+    if told.ending and told.finding:
+        detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
+    return Standing(title=title, sentence=told.ending or told.finding, detail=detail)
 
 
 def elsewhere(words: Words, following: Following, *, same: bool) -> Standing:

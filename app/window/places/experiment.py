@@ -17,7 +17,7 @@ from app.window.experiment.output import Output
 from app.window.experiment.replaying import Replaying
 from app.window.experiment.showing import Showing
 from app.window.experiment.side import Side
-from app.window.experiment.standing import State
+from app.window.experiment.sides import Sides
 from app.window.saving import Saving
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, MAP
@@ -50,16 +50,17 @@ class ExperimentPage(QWidget):
         self.announce: Callable[[QWidget, str], object] = announce
         self.showing, self.saving = Showing(session), Saving(session, self)
         self.comparing = Comparing(session, self.showing, self.saving)
-        self._actions = ExperimentActions(self, words)
-        self._side = Side(session, self.showing, self.comparing, self._actions)
+        do = self._actions = ExperimentActions(self, words)
+        self._side = Side(session, self.showing, self.comparing, do)
         self._panel = MainPanel(words, look)
         self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
-        self._output = Output(session, self.showing, self._panel, self._actions, self.saving)
+        self._output = Output(session, self.showing, self._panel, do, self.saving)
+        self._sides = Sides(words, self.showing, do, self._panel, self._drawing, self._output)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(self.showing, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
-        self._is_here = self._wants_focus = self._runs_again = False
+        self._wants_focus = self._runs_again = False
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
@@ -90,15 +91,14 @@ class ExperimentPage(QWidget):
 
     def arrive(self) -> None:
         """Begin to be seen."""
-        self._is_here = True
+        self._sides.set_seen(True)
         self._each_second.start()
         self._refresh()
 
     def leave(self) -> None:
         """Stop being seen: nothing is drawn, and what is played stands still."""
-        self._is_here = False
+        self._sides.set_seen(False)
         self._each_second.stop()
-        self._drawing.set_seen(False)
         self._replaying.pause()
 
     @property
@@ -108,6 +108,7 @@ class ExperimentPage(QWidget):
 
     def own_actions(self) -> list[QAction]:
         """Return what can be done now."""
+        self._output.name_shown()
         return list(self._actions)
 
     def own_keys(self) -> list[tuple[str, str]]:
@@ -182,10 +183,10 @@ class ExperimentPage(QWidget):
             do.reset: self._side.reset,
             do.compare: self._choose_beside,
             do.stop_comparing: self.comparing.end,
-            do.turn: self._turn,
-            do.plot: self._show_side,
-            do.code: self._show_side,
-            do.data: self._show_side,
+            do.turn: self._sides.turn,
+            do.plot: self._sides.show,
+            do.code: self._sides.show,
+            do.data: self._sides.show,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -197,14 +198,14 @@ class ExperimentPage(QWidget):
         experiment = self.showing.experiment
         if experiment is not None and experiment is not self._experiment:
             self._show_experiment(experiment)
-        focused = self.focusWidget()
+        focused = self.window().focusWidget()
         self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
-        if isinstance(focused, ActionButton) and self.focusWidget() is not focused:
+        if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # what had it is not there any more
         if self._wants_focus and self._side.focus():
             self._wants_focus = False
         self._side.refresh()
-        self._show_side()
+        self._sides.show()
         if self._runs_again and not self.showing.is_reading:
             self._runs_again = False
             QTimer.singleShot(0, self, lambda: self._run(quick=False))
@@ -216,41 +217,8 @@ class ExperimentPage(QWidget):
             words.say(f"{experiment.id}.question"), words.say(f"shelves.{experiment.shelf}")
         )
         self._side.show_experiment(experiment)
-        self._output.show_experiment(experiment)
+        self._sides.show_experiment(experiment)
         self._strip.light(experiment.parts)
-        self._actions.plot.setChecked(True)
-
-    def _show_side(self) -> None:
-        """Show plots, code or data, whichever is wanted and there."""
-        do, following = self._actions, self.showing.following
-        if do.data.isChecked() and following is None:
-            do.plot.setChecked(True)
-        self._drawing.set_seen(self._is_here and do.plot.isChecked())
-        if do.code.isChecked():
-            self._output.show_code()
-            self._panel.show_code()
-        elif following is None:
-            self._show_empty()
-        elif do.data.isChecked():
-            self._panel.show_data(self._output.data_side(following))
-        else:
-            self._panel.show_views()
-
-    def _turn(self) -> None:
-        """Show the rows instead of the plots, or the plots again, and take the keyboard there."""
-        do = self._actions
-        (do.plot if do.data.isChecked() else do.data).trigger()
-        self._panel.take_keyboard()
-
-    def _show_empty(self) -> None:
-        """Say what would be here."""
-        words, experiment = self.session.words, self._experiment
-        if experiment is None or self.showing.state is State.READING:
-            self._panel.show_empty("", "")
-        else:
-            waits = self.showing.state in (State.READY, State.ELSEWHERE)
-            hint = words.say("page.empty") if waits else ""
-            self._panel.show_empty(words.say(f"{experiment.id}.topic"), hint)
 
     def _show_machine(self) -> None:
         if self.session.machine is not None:
@@ -265,6 +233,7 @@ class ExperimentPage(QWidget):
         """Something else is opened: what was said of the one before is over."""
         self._side.refuse(None)
         self.comparing.end()
+        self._quarter = 0
 
     def _move(self) -> None:
         """There are new rows, or the time of a recording has gone on."""
@@ -291,7 +260,6 @@ class ExperimentPage(QWidget):
         if self._experiment is None or not self.showing.can_run:
             return
         self._begin()
-        self._quarter = 0
         try:
             params = self._side.params()
             self.showing.run(self._experiment.quick(params) if quick else params, quick=quick)
@@ -310,6 +278,7 @@ class ExperimentPage(QWidget):
         self.announce(self, told.ending or told.finding)
 
     def _replay(self) -> None:
+        self.comparing.end()
         self._actions.plot.trigger()
         self._replaying.begin()
 

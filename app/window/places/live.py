@@ -1,35 +1,34 @@
-"""Live: the machine as it moves, the last minute of it, and how a known load looks."""
+"""Live: the machine as it moves, the last minute of it, and how a known load looks.
+
+A watch that was recorded can be shown in its stead, labelled as such.
+"""
 
 from __future__ import annotations
 
-import collections
 import os
+from collections import deque
 from collections.abc import Sequence
-from datetime import datetime
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent
 
 from app.cost import Cost
 from app.load import KnownLoad
+from app.window.live_ending import Endings
+from app.window.live_files import LiveFiles, dropped
+from app.window.live_shown import Shown
 from app.window.place import Place
-from app.window.saving import Saving
+from app.window.recorded_live import Recording, WatchPlayer, band_of
 from app.window.session import Session
 from app.window.target import LIVE, Target
 from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
+from machine.recorded_watch import RecordedWatch
 from widgets.announce import announce
-from widgets.basics import button, column, label
-from widgets.live.board import Board
-from widgets.live.controls import Controls
+from widgets.basics import column
 from widgets.live.explanation import Explanation
-from widgets.live.history import History
-from widgets.place_head import BELOW, MARGINS
-from widgets.theme import STEP
-
-FOOT = 4 * STEP  # below the tiles
-SOONEST_S = 0.03  # after another sample; the kernel counts in ticks of 10 ms
+from widgets.live.holders import Idleness
+from widgets.live.page import LivePage
 
 
 class LivePlace(Place):
@@ -40,35 +39,23 @@ class LivePlace(Place):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         words = session.words
-        self.history = History()
-        self._frozen: History | None = None
-        self._frozen_samples: list[wire.Sample] = []
-        self.samples: collections.deque[wire.Sample] = collections.deque()  # as they came
-        self.saving = Saving(session, self)
+        self.shown = Shown()
+        self.files = LiveFiles(session, self)
         self.cost = Cost()
         self.known_load = KnownLoad()
         self._hz = session.settings.live_hz  # what was chosen; while an experiment runs it is less
         self._is_here = False
-        self.controls = Controls(words)
-        self.board = Board(session.look, words)
-        self._instead = label(words.say("live.first_sample"), "soft", wrap=True)
-        self._again = button(words.say("frame.watch_again"), clicked=self._look_again)
-        self._again.hide()
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self.board)
-        self._scroll.viewport().installEventFilter(self)
-        layout = column(self.controls, self._instead, self._again, self._scroll, space=BELOW)
-        left, top, right, _ = MARGINS
-        layout.setContentsMargins(left, top, right, 0)
-        layout.setStretch(3, 1)
-        layout.setAlignment(self._again, Qt.AlignmentFlag.AlignLeft)
-        self.setLayout(layout)
+        page = LivePage(session.look, words)
+        self.controls, self.board = page.controls, page.board
+        self._band, self._instead, self._again = page.band, page.instead, page.again
+        self._idleness, self._endings = Idleness(), Endings(session, self)
+        self.board.processes.idle_s = self._idleness.idle_s
+        self.board.processes.right_to = self._endings.right_to
+        self.board.processes.end_wanted.connect(self._endings.ask)
+        self.setLayout(column(page, space=0))
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab goes on to what it holds
         self.setAccessibleName(words.say("places.live"))
+        self.setAcceptDrops(True)
         self._actions = self._make_actions()
         self._connect()
         self._show_machine()
@@ -108,9 +95,11 @@ class LivePlace(Place):
     def status(self) -> str:
         """Say how often the machine is looked at, and what that costs."""
         say, running = self.session.words.say, self._is_running
+        if self._is_recorded:
+            return ""
         if running:
             return say("live.quiet_rate")
-        if self._frozen is not None:
+        if self.shown.frozen is not None:
             return say("live.cost_frozen", {"rate_hz": self._hz})
         if not self.samples:
             return ""
@@ -122,55 +111,73 @@ class LivePlace(Place):
 
     # --- samples ----------------------------------------------------------------------------------
 
+    @property
+    def samples(self) -> deque[wire.Sample]:
+        """The last minute of this machine, as it came."""
+        return self.shown.samples
+
     def take(self, sample: wire.Sample) -> None:
         """Keep a sample, and draw it if anybody looks."""
-        if self.samples and 0 < sample.t_s - self.samples[-1].t_s < SOONEST_S:
-            return  # the rate has just changed: no share can be told of so short a time
-        self.history.add(sample.t_s, sample.threads, sample.memory)
-        self.samples.append(sample)
-        while len(self.samples) > len(self.history.moments):
-            self.samples.popleft()
+        is_first = not self.samples
+        moment = self.shown.take(sample)
+        if moment is None:
+            return
+        if moment.gpus:
+            self._idleness.take(moment)
+            self.board.processes.me = self._endings.me
         self._instead.hide()
         self._again.hide()
+        if is_first and self._player is not None:
+            self._show_machine()
         if self._is_here:
             self._show_load()
-            if self._frozen is None:
+            if not self.shown.stands:
                 self._draw()
 
     def _draw(self) -> None:
-        if self.samples:
+        if self._is_here and self.shown.history.moments:
             self.controls.allow(True)
-            self.board.draw(self._frozen or self.history, self.samples[-1].missing)
+            self.board.draw(self.shown.history, self.shown.missing)
 
     # --- what a person wants ----------------------------------------------------------------------
 
     def freeze(self, wanted: bool) -> None:
         """Hold the picture still, or go on."""
-        self._frozen = self.history.freeze() if wanted else None
-        self._frozen_samples = list(self.samples) if wanted else []
-        if not wanted and self.samples:
+        self.shown.freeze(wanted)
+        if not wanted:
             self._draw()
 
     def mark(self) -> None:
         """Mark this moment in all tiles; in a picture that is frozen, where the cursor stands."""
-        shown = self._frozen or self.history
-        if not shown.moments:
-            return
-        ago_s = (self.board.cursor_s or 0.0) if self._frozen is not None else 0.0
-        mark = self.history.mark(shown.now_s - ago_s)
-        if self._frozen is not None:
-            self._frozen.marks.append(mark)
-        announce(self, self.session.words.say("live.marked", {"number": mark.number}))
-        self._draw()
+        mark = self.shown.mark(self.board.cursor_s)
+        if mark is not None:
+            announce(self, self.session.words.say("live.marked", {"number": mark.number}))
+            self._draw()
 
     def save(self) -> None:
-        """Write the minute that is seen, as it came over the wire."""
-        samples = self._frozen_samples or list(self.samples)
-        date = datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        self.saving.save(
-            self.session.words.say("live.saved_as", {"date": date}),
-            lambda path: path.write_bytes(b"".join(map(wire.encode, samples))),
-        )
+        """Write the minute that is seen."""
+        self.files.save(self.shown.minute())
+
+    def show_recording(self, recorded: RecordedWatch) -> None:
+        """Show it in place of this machine, up to its end."""
+        self.show_now()
+        self.shown.recording = Recording(recorded)
+        self.shown.recording.changed.connect(self._follow_recording)
+        self._instead.hide()
+        self.board.forget()
+        self._show_machine()
+        self._draw()
+
+    def show_now(self) -> None:
+        """Show this machine again, as it is now."""
+        self.controls.freeze.setChecked(False)
+        recording, self.shown.recording = self.shown.recording, None
+        if recording is not None:
+            recording.player.pause()
+            recording.deleteLater()
+            self.board.forget()
+            self._show_machine()
+            self._draw()
 
     def start_load(self, count: int) -> None:
         """Keep hardware threads busy; 0 ends it."""
@@ -202,11 +209,16 @@ class LivePlace(Place):
                 return
         super().keyPressEvent(event)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the tiles grow with the room that is seen."""
-        if event.type() == QEvent.Type.Resize:
-            self.board.fill(self._scroll.viewport().height() - FOOT)
-        return super().eventFilter(watched, event)
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Let a recorded watch fall here."""
+        if dropped(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Show what has fallen here."""
+        if files := dropped(event):
+            event.acceptProposedAction()
+            self.files.open(files[0])
 
     # --- within -----------------------------------------------------------------------------------
 
@@ -219,6 +231,12 @@ class LivePlace(Place):
         session.sampled.connect(self.take)
         session.machine_changed.connect(self._show_machine)
         session.woke.connect(self._wake)
+        session.settings_changed.connect(self._use_letters)
+        self._use_letters()
+        self.files.opened.connect(self.show_recording)
+        self._band.play_wanted.connect(self._play)
+        self._band.back_wanted.connect(self.show_now)
+        self._again.clicked.connect(self._look_again)
         controls.freeze_wanted.connect(self.freeze)
         controls.mark_wanted.connect(self.mark)
         controls.save_wanted.connect(self.save)
@@ -236,12 +254,16 @@ class LivePlace(Place):
             ("live.freeze", self.controls.freeze.toggle),
             ("live.mark", self.mark),
             ("live.save", self.save),
+            ("live.open", self.files.choose_and_open),
             ("live.explain", self.explain),
         ):
             action = QAction(self.session.words.say(key), self)
             action.triggered.connect(lambda _=False, act=act: act())
             actions.append(action)
         return actions
+
+    def _use_letters(self) -> None:
+        self.controls.use_letters(self.session.settings.letters)
 
     def _wake(self) -> None:
         self.session.runner.began.connect(self._begin_run)
@@ -278,10 +300,44 @@ class LivePlace(Place):
     def _show_load(self) -> None:
         self.controls.show_load(self.known_load.count, quiet=self._is_running)
 
+    @property
+    def _player(self) -> WatchPlayer | None:
+        """What plays a recording in place of a machine that is not there."""
+        return self.session.watcher.player if self.session.is_awake else None
+
+    @property
+    def _is_recorded(self) -> bool:
+        return self.shown.recording is not None or self._player is not None
+
     def _show_machine(self) -> None:
-        machine = self.session.machine
-        self.board.show_machine(machine)
+        recording, machine = self.shown.recording, self.session.machine
+        self.controls.show_recorded(self._is_recorded)
+        self.board.processes.is_recorded = self._is_recorded
+        self.board.show_machine(machine if recording is None else recording.player.recorded.machine)
+        self._show_band()
         usable = machine.cpu.usable_threads if machine is not None else None
         self.controls.offer_loads(usable or os.cpu_count() or 1)
-        if self.session.context.has_fake_machine:
+        if self.session.context.has_fake_machine and self._player is None:
             self._instead.setText(self.session.words.say("live.no_watch"))
+
+    def _show_band(self) -> None:
+        words, player, recording = self.session.words, self._player, self.shown.recording
+        if recording is not None:
+            name = band_of(recording.player.recorded, words)
+            self._band.say(name, recording.place(words), can_play=True)
+        elif player is not None:
+            again = words.say("live.recording_repeats")
+            self._band.say(
+                band_of(player.recorded, words, self.session.machine), again, can_play=False
+            )
+        else:
+            self._band.hide()
+
+    def _follow_recording(self) -> None:
+        self._show_band()
+        self._draw()
+
+    def _play(self) -> None:
+        if self.shown.recording is not None:
+            self.controls.freeze.setChecked(False)
+            self.shown.recording.play()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 
 from app.window.place import Place
+from app.window.saving import Saving
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, MAP, Target
 from experiments.declare import Part
@@ -42,10 +43,18 @@ class MapPlace(Place):
         session.entries_changed.connect(self._look_up)
         session.sampled.connect(self._show_load)
         session.woke.connect(self._look_up)
+        self.saving = Saving(session, self)
+        self.page.doctor_wanted.connect(session.asked_for_doctor)
+        self.page.save_wanted.connect(self._save)
+        self.page.copied.connect(lambda: session.tell(session.words.say("page.copied")))
         self._actions = [
             self._action("map.act_measured", self.page.measured.toggle),
             self._action("map.act_live", self.page.live.toggle),
             self._action("map.act_fit", self.page.map.fit),
+            self._action("map.act_table", self.page.table.toggle, "Ctrl+D"),
+            self._action("map.act_save", lambda: self._save(".png"), "Ctrl+S"),
+            self._action("map.act_save_svg", lambda: self._save(".svg")),
+            self._action("map.act_copy", self.page.copy_picture, "Ctrl+Shift+C"),
         ]
         if session.machine is not None:
             self._show_machine()
@@ -74,11 +83,20 @@ class MapPlace(Place):
         return (
             ("← → ↑ ↓", say("keys.walk_map")),
             ("Enter", say("keys.use_part")),
+            ("Shift+← → ↑ ↓", say("keys.point_on_map")),
+            ("Ctrl+← → ↑ ↓", say("keys.pan_map")),
             ("+ - 0", say("keys.zoom_map")),
         )
 
-    def _action(self, key: str, act: Callable[[], object]) -> QAction:
+    def _save(self, suffix: str) -> None:
+        if self.session.machine is not None:
+            self.saving.save(f"machine-map{suffix}", self.page.map.save)
+
+    def _action(self, key: str, act: Callable[[], object], shortcut: str = "") -> QAction:
         action = QAction(self.session.words.say(key), self)
+        if shortcut:
+            action.setShortcut(QKeySequence(shortcut))
+            self.addAction(action)  # a key is only heard while the place is seen
         action.triggered.connect(lambda _=False: act())
         return action
 
@@ -116,6 +134,7 @@ class MapPlace(Place):
     def _show_load(self, sample: wire.Sample) -> None:
         if self._is_here:
             self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
+            self.page.show_sample(sample)
 
     def _open_experiment(self, experiment: str) -> None:
         self.session.go(EXPERIMENTS, experiment=experiment)

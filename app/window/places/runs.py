@@ -13,18 +13,17 @@ from PySide6.QtGui import QAction
 from app.library import Kept
 from app.window import run_files
 from app.window.archive import Archive
-from app.window.importing import Brought, look_inside
 from app.window.listing import Listing
+from app.window.pairing import Pairing
 from app.window.place import Place
 from app.window.run_actions import RunActions
+from app.window.run_sheets import RunSheets
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.problems import Problem
 from widgets.basics import column
 from widgets.place_head import MARGINS
-from widgets.question import Answer, ask
 from widgets.runs.details import Said
-from widgets.runs.import_look import ImportLook
 from widgets.runs.listed import ListedRun
 from widgets.runs.page import RunsPage
 
@@ -40,17 +39,18 @@ class RunsPlace(Place):
         self.page = RunsPage(session.look, words)
         self.table, self.details = self.page.table, self.page.details
         self.actions_ = RunActions(self, self.table, words)
-        self.archive = Archive(session)
+        self.archive, self.pairing = Archive(session), Pairing(self.table, self.details)
+        self.sheets = RunSheets(session, self.archive, self, self._listing_of_now)
         self._kept: dict[str, Kept] = {}
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
-        self.choose_files: Callable[[], list[Path]] = partial(run_files.choose_files, self, words)
+        self.choose_files: Callable[[], list[Path]] = partial(run_files.choose_files, self, session)
         self.choose_target: Callable[[str], Path | None] = partial(
-            run_files.choose_target, self, words
+            run_files.choose_target, self, session
         )
         self.choose_folder: Callable[[], Path | None] = partial(
-            run_files.choose_folder, self, words
+            run_files.choose_folder, self, session
         )
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
@@ -81,6 +81,7 @@ class RunsPlace(Place):
     def leave(self) -> None:
         """Keep what was typed."""
         self._is_here = False
+        self.pairing.leave()
         self.details.hand_on()
 
     def own_actions(self) -> Sequence[QAction]:
@@ -91,7 +92,7 @@ class RunsPlace(Place):
 
     def _connect(self) -> None:
         session, page, table, details = self.session, self.page, self.table, self.details
-        actions, archive = self.actions_, self.archive
+        actions, archive, pairing = self.actions_, self.archive, self.pairing
         session.settings_changed.connect(self._use_letters)
         session.runs_changed.connect(self._note_change)
         session.entries_changed.connect(self._note_change)
@@ -99,17 +100,20 @@ class RunsPlace(Place):
         archive.undo_changed.connect(self._allow)
         table.chosen.connect(self._show_chosen)
         table.opened.connect(lambda _key: self._open())
+        pairing.paired.connect(self._compare_pair)
+        pairing.left.connect(self._show_again)
         table.pin_clicked.connect(lambda key: self._pin([self._kept[key]]))
         table.menu_asked.connect(self._show_menu)
         details.said.connect(self._describe)
         page.import_asked.connect(self._choose_files)
         page.experiments_asked.connect(lambda: session.go(EXPERIMENTS))
-        page.files_dropped.connect(self.look_into)
+        page.files_dropped.connect(self.sheets.look_into)
         for asked, action in (
             (details.buttons.open_asked, actions.open),
             (details.buttons.again_asked, actions.again),
             (details.buttons.pin_asked, actions.pin),
             (details.buttons.compare_asked, actions.compare),
+            (details.buttons.compare_with_asked, actions.compare_with),
             (details.buttons.export_asked, actions.export),
             (details.buttons.delete_asked, actions.delete),
             (table.delete_asked, actions.delete),
@@ -120,6 +124,7 @@ class RunsPlace(Place):
             (actions.open, self._open),
             (actions.again, lambda: self._open(again=True)),
             (actions.compare, self._compare),
+            (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
             (actions.rename, details.edit_name),
             (actions.pin, lambda: self._pin(self._chosen())),
             (actions.export, self._export),
@@ -127,7 +132,8 @@ class RunsPlace(Place):
             (actions.undo, archive.undo),
             (actions.search, self._search),
             (actions.bring, self._choose_files),
-            (actions.empty_bin, lambda: archive.count_bin(self._ask_to_empty)),
+            (actions.restore, self.sheets.show_bin),
+            (actions.empty_bin, lambda: archive.count_bin(self.sheets.ask_to_empty)),
             (actions.rebuild, archive.rebuild),
         ):
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -176,6 +182,8 @@ class RunsPlace(Place):
 
     def _show_chosen(self) -> None:
         chosen = self._chosen()
+        if self.pairing.is_on:
+            return  # the keys walk on to the other one
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
@@ -213,10 +221,23 @@ class RunsPlace(Place):
         self.page.search.selectAll()
 
     def _open(self, *, again: bool = False) -> None:
+        """Open the chosen run, or compare it with the one that waits for another."""
         chosen = self._chosen()
-        if len(chosen) == 1 and chosen[0].problem is None:
+        if self.pairing.is_on and chosen:
+            self.pairing.take(chosen[0].path.name)
+        elif len(chosen) == 1 and chosen[0].problem is None:
             run = chosen[0]
             self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, again=again)
+
+    def _show_again(self, *keys: str) -> None:
+        """Choose what was paired, or was not after all."""
+        self.table.select(keys)
+        self._show_chosen()
+
+    def _compare_pair(self, first: str, other: str) -> None:
+        self._show_again(first, other)
+        if self.actions_.compare.isEnabled():
+            self._compare()
 
     def _compare(self) -> None:
         """Open the older of two runs, with the newer beside it."""
@@ -261,49 +282,9 @@ class RunsPlace(Place):
         lines = self.table.selected()
         self.archive.delete(self._chosen(), lines[0].title)
 
-    def _ask_to_empty(self, count: int) -> None:
-        say, values = self.session.words.say, {"count": count}
-        if not count:
-            self.session.tell(say("runs.bin_is_empty"))
-            return
-        key = "runs.empty_bin_question_one" if count == 1 else "runs.empty_bin_question"
-        asked = ask(
-            self.window(),
-            self.session.look,
-            say(key, values),
-            say("runs.empty_bin_explained"),
-            [
-                Answer("empty", say("runs.empty_bin_yes"), "stop"),
-                Answer("leave", say("runs.empty_bin_no")),
-            ],
-        )
-        asked.answered.connect(
-            lambda answer, _remember: self.archive.empty_bin() if answer == "empty" else None
-        )
-
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def _choose_files(self) -> None:
         paths = self.choose_files()
         if paths:
-            self.look_into(paths)
-
-    def look_into(self, paths: Sequence[Path]) -> None:
-        """Show what is inside files, before any of them is taken."""
-        words, listing, runs = self.session.words, self._listing_of_now(), self.session.runs
-        self.session.background.do(
-            lambda: look_inside(paths, runs, words, listing), self._show_inside
-        )
-
-    def _show_inside(self, found: Sequence[Brought]) -> None:
-        brought = {each.inside.key: each for each in found}
-        files = [each.inside for each in found]
-        sheet = ImportLook(self.window(), files, self.session.look, self.session.words)
-        sheet.keep_asked.connect(
-            lambda keys: self.archive.adopt([brought[key].path for key in keys])
-        )
-        sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
-        sheet.open()
-
-    def _only_look(self, brought: Brought) -> None:
-        self.session.go(EXPERIMENTS, experiment=brought.experiment, run=brought.path)
+            self.sheets.look_into(paths)

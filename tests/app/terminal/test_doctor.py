@@ -12,11 +12,12 @@ import pytest
 from rich.console import Console
 
 from app.context import Context, ExitCode
+from app.doctor_report import as_json, as_text, headline
 from app.terminal import doctor
-from app.terminal.doctor import as_json, headline, show
+from app.terminal.doctor import show
 from experiments import words
 from machine.doctor.diagnosis import STEPS, diagnose, from_json
-from machine.doctor.facts import Card, Facts, Nvml, Vendor
+from machine.doctor.evidence import Card, Evidence, Nvml, Vendor
 from tests.machine.doctor.made import (
     CPU_TORCH,
     PYTHON,
@@ -30,14 +31,14 @@ from tests.machine.doctor.made import (
 
 ENGLISH = words.load("en")
 ROOM = Path(doctor.__file__).parents[2] / "machine/doctor"
-BARE = Facts(torch=CPU_TORCH)
+BARE = Evidence(torch=CPU_TORCH)
 TOLD = {"capability", "built"}  # what a verdict gets as **told
-UNTOLD = Facts(cards=(Card(vendor=Vendor.OTHER, name="Gaudi", needs="x"),), torch=CPU_TORCH)
+UNTOLD = Evidence(cards=(Card(vendor=Vendor.OTHER, name="Gaudi", needs="x"),), torch=CPU_TORCH)
 
 
-def page(facts, width=80):
+def page(evidence, width=80):
     console = Console(file=io.StringIO(), width=width, markup=False, emoji=False)
-    show(console, diagnose(facts), ENGLISH)
+    show(console, diagnose(evidence), ENGLISH)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
@@ -78,7 +79,7 @@ def test_steps_that_were_not_reached_are_marked():
 
 
 @pytest.mark.parametrize(
-    ("facts", "sentence"),
+    ("evidence", "sentence"),
     [
         (BARE, "Nothing is wrong: there is no accelerator here that could be used."),
         (nvidia(), "Nothing is wrong: PyTorch can use the GPU of NVIDIA."),
@@ -94,21 +95,21 @@ def test_steps_that_were_not_reached_are_marked():
         (UNTOLD, "Whether an accelerator can be used cannot be told from here: made for it."),
     ],
 )
-def test_the_whole_is_said_in_a_sentence(facts, sentence):
-    assert headline(diagnose(facts), ENGLISH) == sentence
+def test_the_whole_is_said_in_a_sentence(evidence, sentence):
+    assert headline(diagnose(evidence), ENGLISH) == sentence
 
 
 # --- the command --------------------------------------------------------------------------------
 
 
-def run(monkeypatch, capsys, facts, **options):
-    monkeypatch.setattr(doctor, "gather", lambda python: facts)
+def run(monkeypatch, capsys, evidence, **options):
+    monkeypatch.setattr(doctor, "gather", lambda python: evidence)
     code = doctor.run(argparse.Namespace(json=False, python=None, **options), Context())
     return code, capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("facts", "code"),
+    ("evidence", "code"),
     [
         (BARE, ExitCode.DONE),
         (nvidia(), ExitCode.DONE),
@@ -117,22 +118,34 @@ def run(monkeypatch, capsys, facts, **options):
         (with_device(nvidia(), is_remap_pending=True), ExitCode.LOOK),
     ],
 )
-def test_the_exit_code_says_whether_something_is_wrong(monkeypatch, capsys, facts, code):
-    assert run(monkeypatch, capsys, facts)[0] == code
+def test_the_exit_code_says_whether_something_is_wrong(monkeypatch, capsys, evidence, code):
+    assert run(monkeypatch, capsys, evidence)[0] == code
 
 
 def test_the_codes_are_those_that_others_rely_on():
     assert (ExitCode.DONE, ExitCode.FAILED, ExitCode.LOOK) == (0, 1, 4)
 
 
-@pytest.mark.parametrize("facts", [BARE, nvidia(), unproven(amd()), unproven(intel()), UNTOLD])
-def test_the_json_holds_the_diagnosis_and_its_sentences(facts):
-    told = json.loads(json.dumps(as_json(diagnose(facts), ENGLISH)))
+@pytest.mark.parametrize("evidence", [BARE, nvidia(), unproven(amd()), unproven(intel()), UNTOLD])
+def test_the_json_holds_the_diagnosis_and_its_sentences(evidence):
+    told = json.loads(json.dumps(as_json(diagnose(evidence), ENGLISH)))
 
-    assert from_json(told) == diagnose(facts)
+    assert from_json(told) == diagnose(evidence)
     assert (told["format"], told["version"]) == ("coreopsis.diagnosis", 1)
-    assert told["headline"] == headline(diagnose(facts), ENGLISH)
+    assert told["headline"] == headline(diagnose(evidence), ENGLISH)
     assert all(step["text"] for step in told["steps"])
+
+
+def test_the_text_to_copy_says_all_that_the_page_says():
+    diagnosis = diagnose(unproven(nvidia()))
+
+    lines = as_text(diagnosis, ENGLISH).splitlines()
+
+    assert lines[0] == headline(diagnosis, ENGLISH)
+    assert f"    {diagnosis.found.commands[0]}" in lines
+    assert [line[0] for line in lines if line[:1] not in ("", " ", "T")] == [
+        {"ok": "✓", "wrong": "✗", "not_reached": "·"}[step.state] for step in diagnosis.steps
+    ]
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -170,13 +183,21 @@ def test_every_verdict_has_words_that_know_their_values(key, given):
 
 
 def test_every_word_of_a_verdict_is_said():
-    about = {"steps", "vendors"} | {
+    about = {"steps", "vendors", "page"} | {
         "all_well", "no_accelerator", "is_wrong", "is_odd", "is_odd_without_card", "is_untold",
         "comes_later", "examining",
     }  # fmt: skip
     said = {key.split(".")[1] for key in ENGLISH.keys("doctor.")} - about
 
     assert said == {key for key, _ in VERDICTS}
+
+
+def test_every_verdict_is_the_end_of_some_test():
+    tests = (Path(__file__).parents[2] / "machine/doctor").glob("*.py")
+    command = Path(__file__).parents[1] / "test_doctor_command.py"
+    known = "".join(path.read_text(encoding="utf-8") for path in (*tests, command))
+
+    assert [key for key, _ in VERDICTS if f'"{key}"' not in known] == []
 
 
 def test_every_step_and_vendor_has_a_name():
@@ -190,7 +211,7 @@ def test_what_ends_in_a_colon_is_followed_by_commands():
     announced = {key for key, _ in VERDICTS if ENGLISH._texts[f"doctor.{key}"].endswith(":")}
 
     assert announced
-    for facts in (*map(unproven, (nvidia(), amd(), intel())), UNTOLD):
-        for step in diagnose(facts).steps:
+    for evidence in (*map(unproven, (nvidia(), amd(), intel())), UNTOLD):
+        for step in diagnose(evidence).steps:
             assert (step.key not in announced) or step.commands
     assert announced <= {key for key, _, has_commands in calls() if has_commands}

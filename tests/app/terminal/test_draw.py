@@ -160,8 +160,9 @@ def test_a_ruler_is_logarithmic_and_sorted():
 
     lines = drawn(ODD, view, {"cells": rows})
 
-    assert [line.split()[0] for line in lines[2:]] == ["fast", "middle", "slow"]
-    assert set(lines[2]) & set(EIGHTHS[1:])  # the least is to be seen, too
+    assert "(logarithmic)" in lines[2]
+    assert [line.split()[0] for line in lines[3:]] == ["fast", "middle", "slow"]
+    assert set(lines[3]) & set(EIGHTHS[1:])  # the least is to be seen, too
 
 
 def test_a_picture_that_moves_is_left_to_the_window():
@@ -171,4 +172,4 @@ def test_a_picture_that_moves_is_left_to_the_window():
 def test_a_value_of_nothing_has_no_bar_and_no_error():
     view = Ruler(key="k", table="cells", label="a", value="s")
 
-    assert drawn(ODD, view, {"cells": [Cell("x", "", 0.0)]})[2].split() == ["x", "0", "s"]
+    assert drawn(ODD, view, {"cells": [Cell("x", "", 0.0)]})[3].split() == ["x", "0", "s"]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.terminal.gpus import gpu_lines, load_text, process_lines
+from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
 from experiments import words
-from machine.devices import Gpu, GpuLink, MigInstance, NvLink
+from machine.devices import Gpu, GpuLink, Link, MigInstance, NvLink
 from machine.gpu_samples import ClockReason, GpuProcess, GpuSample
 from machine.model import Machine
 
@@ -44,6 +44,17 @@ def test_gpus_that_are_alike_share_a_line():
     assert lines(*gpus)[0][1].startswith("8 × NVIDIA H100")
     hidden = dataclasses.replace(gpus[3], visible=False)
     assert [label for label, _ in lines(*gpus[:3], hidden)][:2] == ["gpu 0 to 2", "gpu 3"]
+
+
+def test_gpus_are_numbered_as_shortly_as_may_be():
+    told = [numbers_text(numbers) for numbers in ([3], [0, 1], [0, 1, 2], [0, 2, 3])]
+    assert told == ["3", "0 and 1", "0 to 2", "0, 2, 3"]
+
+
+def test_a_link_that_only_the_driver_tells_and_one_to_the_processor_are_said():
+    link = Link(generation=5, width=16, card_generation=5)
+    told = dict(lines(dataclasses.replace(H100, link=link, c2c_bytes_per_s=450e9)))
+    assert "Gen5 ×16, NVLink-C2C to the processor 450 GB/s each way" in told["gpu 0"]
 
 
 def test_the_ways_stand_in_a_table_as_nvidia_smi_shows_them():

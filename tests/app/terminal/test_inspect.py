@@ -6,14 +6,16 @@ import io
 import pytest
 from rich.console import Console
 
-from app.terminal.inspect import show_machine
+from app.terminal.inspect import show_machine, show_unknown
 from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
 from tests.experiments.machines import GIB, machine
+from tests.machine.made import laptop, server, workstation
 
 
 def page(here, width=80):
     console = Console(file=io.StringIO(), width=width, markup=False)
     show_machine(console, here)
+    show_unknown(console, here)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
@@ -53,6 +55,48 @@ def test_what_leaves_fewer_threads_than_there_are_is_said(counts, said):
     (usable,) = (line for line in page(with_cpu(machine(), counts=counts)) if "usable" in line)
 
     assert said in usable
+
+
+def test_the_five_counts_of_cpus_stand_side_by_side():
+    counts = CpuCounts(present=8, online=8, affinity=2, cpuset=4, quota=1.5)
+    (line,) = (text for text in page(with_cpu(machine(), counts=counts), 120) if "present" in text)
+    assert line.endswith("8 present, 8 online, 2 by affinity, 4 by cpuset, 1.5 by quota of time")
+
+    (line,) = (text for text in page(with_cpu(machine(), counts=CpuCounts())) if "present" in text)
+    assert line.endswith("? present, ? online, ? by affinity, ? by cpuset, no quota of time")
+
+
+def test_kinds_of_cores_are_counted_and_caches_say_whom_they_serve():
+    lines = page(laptop.make(), 120)
+    assert "cores      6 performance, 8 efficiency, 2 low-power" in lines
+    assert any("6 × 48 KiB for 2 hardware threads, 10 × 32 KiB for 1 " in line for line in lines)
+    assert any("1 package, 2 dies, 16 cores" in line for line in page(workstation.make(), 120))
+
+
+def test_ceilings_stand_with_formula_and_source_and_what_is_alike_once():
+    lines = page(server.make(), 160)
+    start = lines.index("At best")
+    ceilings = lines[start + 1 : lines.index("", start)]
+    assert ceilings[:2] == [
+        "JEDEC: one transfer moves the data width of the channel",
+        "  memory    1.15 TB/s  = 24 channels × 6000e6 transfers/s × 64 bits / 8",
+    ]
+    joined = [" ".join(line.split()) for line in ceilings if "nvlink" in line]
+    assert joined == ["nvlink 28 pairs of GPUs, each way 450 GB/s = 18 links × 25e9 bytes/s"]
+    assert sum("gpu 0 to 7" in line for line in ceilings) == 2
+    assert any("int8" in line and "2141 TOP/s" in line for line in ceilings)
+    assert len(ceilings) < 30
+    assert "At best" not in page(machine())
+
+
+def test_ceilings_of_another_program_may_lack_formula_and_source():
+    gpus = {"0": {"memory": {"bytes_per_s": 3.35e12}}, "2": {"memory": {"bytes_per_s": 3.35e12}}}
+    here = dataclasses.replace(
+        machine(), peaks={"gpus": gpus, "nvlink": {"0-2": {"bytes_per_s": 450e9}}}
+    )
+    lines = [" ".join(line.split()) for line in page(here)]
+    assert "gpu 0 and 2 memory 3.35 TB/s" in lines
+    assert "nvlink gpu 0 and 2, each way 450 GB/s" in lines
 
 
 def test_clock_memory_and_nodes_are_shown_where_they_are_known():

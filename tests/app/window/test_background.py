@@ -88,3 +88,63 @@ def test_who_asks_for_it_hears_of_trouble_alone(qtbot, background):
     qtbot.waitUntil(lambda: bool(heard))
     assert heard[0].key == "recording_missing"
     assert told == []
+
+
+# --- what may take minutes ----------------------------------------------------------------------
+
+
+def test_what_takes_long_is_in_nobodys_way(qtbot, background):
+    results: list[str] = []
+    stop = background.do_long(lambda stop: stop.wait(60), lambda _: results.append("long"))
+
+    background.do_soon(lambda: "soon", results.append)
+    background.do(lambda: "in order", results.append)
+    qtbot.waitUntil(lambda: sorted(results) == ["in order", "soon"])
+    stop.set()
+
+
+def test_the_result_of_what_takes_long_comes_back(qtbot, background):
+    results: list[bool] = []
+
+    background.do_long(lambda stop: stop.is_set(), results.append)
+
+    qtbot.waitUntil(lambda: results == [False])
+
+
+def test_what_was_stopped_tells_nothing_any_more(qtbot, background):
+    told: list[object] = []
+
+    def fail(stop: threading.Event) -> None:
+        stop.wait(60)
+        raise Trouble("recording_missing", name="x")
+
+    background.do_long(fail, told.append, told.append).set()
+    background.do_long(lambda stop: "next", told.append)
+
+    qtbot.waitUntil(lambda: told == ["next"])
+
+
+def test_trouble_with_what_takes_long_is_told(qtbot, background):
+    told: list[str] = []
+
+    def fail(stop: threading.Event) -> None:
+        raise Trouble("recording_missing", name="x")
+
+    background.do_long(fail, told.append, lambda problem: told.append(problem.key))
+
+    qtbot.waitUntil(lambda: told == ["recording_missing"])
+
+
+def test_closing_stops_what_takes_long(qapp):
+    background, stopped = Background(), []
+    begun = threading.Event()
+
+    def work(stop: threading.Event) -> None:
+        begun.set()
+        stopped.append(stop.wait(60))
+
+    background.do_long(work, lambda _: pytest.fail("nobody is there any more"))
+    assert begun.wait(10)
+    background.close()
+
+    assert stopped == [True]

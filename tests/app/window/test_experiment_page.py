@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
+from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
 from tests.app.recordings import burst, threads
-from tests.app.window.stage import events
+from tests.app.window.stage import events, settle
 from widgets import theme as themes
 from widgets.tab_order import go_on
 
@@ -57,6 +58,13 @@ def drawn(qtbot, stage) -> None:
 
 
 # --- before a run ---------------------------------------------------------------------------
+
+
+def test_before_any_run_it_says_what_will_be_done(stage):
+    stage.page.open("cache-ladder")
+
+    assert "One thread, pinned, follows a chain of addresses" in said(stage)
+    assert "what fetching ahead hides." in said(stage)
 
 
 def test_before_any_run_it_says_how_long_one_takes_and_offers_it(stage):
@@ -112,6 +120,26 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert ENGLISH.say("problems.needs_numba") in said(stage)
     assert "Run" not in said(stage).splitlines()
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
+
+
+@pytest.mark.parametrize("need", [Need.GPU, Need.TWO_GPUS])
+def test_who_lacks_a_gpu_may_ask_why(qtbot, stage, need):
+    entry = stage.session.entries["burst-random"]
+    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=need)})
+    stage.page.open("burst-random")
+
+    with qtbot.waitSignal(stage.session.asked_for_doctor):
+        button(stage, "Why does my GPU not work?").click()
+
+
+def test_who_lacks_nothing_or_something_else_is_not_asked_about_gpus(stage):
+    stage.page.open("burst-random")
+    asked = stage.page._side.doctor_button
+    assert not asked.isVisible()
+
+    entry = stage.session.entries["burst-random"]
+    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMA)})
+    assert not asked.isVisible()
 
 
 def test_a_fake_machine_is_not_measured(stage, monkeypatch):
@@ -281,8 +309,23 @@ def test_waiting_for_another_program_says_for_whom(stage):
     button(stage, "Run").click()
     stage.runner.hear(wire.Note(key="waiting_for_machine", values=values))
 
-    assert ENGLISH.say("notes.waiting_for_machine", values) in said(stage)
+    assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
     assert button(stage, "Stop").isEnabled()
+
+
+def test_what_is_made_ready_before_the_first_progress_is_said(stage):
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.runner.hear(*events(burst())[:1])
+    assert ENGLISH.say("page.preparing") in said(stage)
+    settle(rounds=3)
+    before = button(stage, "Stop").y()
+
+    stage.runner.hear(wire.Progress(fraction=0.1, left_s=3.0))
+    assert ENGLISH.say("page.preparing") not in said(stage)
+    stage.runner.hear(events(burst())[1])
+    settle(rounds=3)
+    assert button(stage, "Stop").y() == before
 
 
 def test_another_page_says_what_runs_and_leads_there(qtbot, stage):
@@ -331,16 +374,42 @@ def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
     run_to(stage, ended("stopped", finding=finding), share=0.5)
 
     assert "Stopped; 52 rows were kept." in said(stage)
+    assert "Full run" not in said(stage)
     assert ENGLISH.say("outcomes.partial") in said(stage)
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
 
 
-def test_a_run_stopped_before_its_first_row_says_so(stage):
-    stage.page.open("burst-random")
-    button(stage, "Run").click()
-    stage.runner.hear(ended("stopped"))
+def test_a_run_stopped_before_its_first_row_says_so_and_brings_back_what_was_shown(stage):
+    noticed = []
+    stage.session.noticed.connect(lambda text, *_: noticed.append(text))
+    run_to(stage)
+    shown = stage.page.showing.shown
+    button(stage, "Run again").click()
+    stage.runner.hear(events(burst())[0], ended("stopped"))
 
-    assert ENGLISH.say("outcomes.stopped_empty") in said(stage)
+    assert noticed == [ENGLISH.say("outcomes.stopped_empty")]
+    assert stage.page.showing.shown is shown
+    assert stage.page.showing.state is State.ENDED
+    stage.page.open("cache-ladder")
+    stage.page.open("burst-random")
+    assert stage.page.showing.shown is None  # what came to nothing is no result
+
+
+def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
+    run_to(stage)
+
+    assert "Settings changed: Largest array 1 MiB, Rounds 5." in said(stage)
+
+
+def test_speedups_that_do_not_part_are_said_to_be_none(stage):
+    made = threads()
+    finding = wire.decode_event(made.lines[-1]).finding
+    unclear = msgspec.structs.replace(finding, unclear=["threads_speedup"])
+    stage.page.open("gil-threads")
+    button(stage, "Run").click()
+    stage.runner.hear(*events(made)[:-1], ended("completed", finding=unclear))
+
+    assert ENGLISH.say("terminal.no_gain") in said(stage)
 
 
 @pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
@@ -459,6 +528,17 @@ def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
     assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
 
 
+def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
+    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    stage.keep(burst(here=here))
+    open_run(qtbot, stage, burst(here=here))
+    drawn(qtbot, stage)
+
+    assert "RECORDED" not in stage.page._panel.views.plots[0]._scene.band
+    assert ENGLISH.say("page.earlier_run", {"date": "2026-05-04"}) in said(stage)
+    assert button(stage, "Back to the latest run")
+
+
 def test_a_run_of_an_older_version_says_so(qtbot, stage):
     import msgspec
 
@@ -539,16 +619,16 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
 
 
 def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
-    a, b = stage.keep(burst(), burst(1.7))
+    a, b = stage.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     stage.page.open_run(a, b)
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
     drawn(qtbot, stage)
 
-    assert "1.70×" in said(stage)
-    assert "↑ higher" in said(stage)
+    assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
+    assert "↓ lower" in said(stage)
     assert "B random" in stage.page._panel.views.plots[0].summary()
     button(stage, "Stop comparing").click()
-    assert "↑ higher" not in said(stage)
+    assert "↓ lower" not in said(stage)
     drawn(qtbot, stage)
     assert "B random" not in stage.page._panel.views.plots[0].summary()
 
@@ -560,11 +640,12 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
     qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
     menu = stage.page.comparing.menu(stage.page)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-    assert texts == ["2026-05-03 · full · 0.510 ns", "From a file…"]
+    settings = "Largest array 1 MiB · Rounds 5"
+    assert texts == [f"3 May · full · {settings} · random over in a row 20×", "From a file…"]
 
     menu.actions()[0].trigger()
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
-    assert "↑ higher" in said(stage)
+    assert "↓ lower" in said(stage)
 
 
 def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
@@ -619,6 +700,31 @@ def test_the_rows_are_saved_as_csv(qtbot, stage):
     lines = target.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "size_bytes,order,repeat,element_s,useful_bytes_per_s"
     assert len([line for line in lines if line]) == 106
+
+
+def test_the_plot_looked_at_last_is_the_one_that_is_saved_and_the_menu_says_so(qtbot, stage):
+    run_to(stage)
+    drawn(qtbot, stage)
+    views, do = stage.page._panel.views, stage.page._actions
+    stage.page.own_actions()
+    assert do.save_picture.text() == "Save “Time per 8-byte element” as PNG…"
+
+    views.plots[1].setFocus()
+    stage.page._side.run_button.setFocus()
+    stage.page.own_actions()
+    assert do.save_picture.text() == "Save “Useful bytes per second” as PNG…"
+    assert do.save_csv.text() == "Save the rows of “Time per 8-byte element” as CSV…"
+    assert views.plot_in_focus() is views.plots[1]
+
+
+def test_no_file_is_written_of_no_rows(stage):
+    told = []
+    stage.session.noticed.connect(lambda text, *_: told.append(text))
+    stage.page.open("burst-random")
+    button(stage, "Run").click()
+    stage.page._output._save_table("reads")
+
+    assert told == [ENGLISH.say("plot.empty")]
 
 
 def test_a_picture_is_saved_and_copied(qtbot, stage):
@@ -717,7 +823,7 @@ def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
 
     wanted = [
         "Experiments", "Plot", "Time per 8-byte element", "Useful bytes per second",
-        "L3, in use here", "Run again 9 s", "Result",
+        "L3, in use here", "Run again F5 · 9 s", "Result",
     ]  # fmt: skip
     assert [name for name in order if name in wanted] == wanted
 
@@ -739,4 +845,4 @@ def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):
     from experiments.memory.burst_random import EXPERIMENT
 
     params = stage.page._side._form.params()
-    assert here == f"{max(1, round(EXPERIMENT.seconds(params)))} s"
+    assert here == f"F5 · {max(1, round(EXPERIMENT.seconds(params)))} s"

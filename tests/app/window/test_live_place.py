@@ -9,6 +9,7 @@ from app.window.places.live import LivePlace
 from app.window.target import LIVE, Target
 from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
+from machine.recorded_watch import read
 from widgets.live.board import Board
 from widgets.live.samples import samples
 
@@ -22,9 +23,9 @@ def wired(**options) -> list[wire.Sample]:
             t_s=sample.t_s,
             threads=sample.threads,
             memory=sample.memory,
-            disks=[],
-            network=[],
-            gpus=[],
+            disks=sample.disks,
+            network=sample.network,
+            gpus=sample.gpus,
             missing=sample.missing,
         )
         for sample in samples(COUNT, **options)
@@ -82,7 +83,7 @@ def test_what_is_not_seen_is_kept_and_not_drawn(place, drawn):
     for sample in wired(seconds=2):
         place.session.sampled.emit(sample)
     assert drawn == []
-    assert len(place.history.moments) == 5
+    assert len(place.shown.live.moments) == 5
 
     place.arrive()
 
@@ -95,7 +96,7 @@ def test_a_sample_right_after_another_rate_tells_nothing_and_is_left_out(place):
     for sample in (first, second, too_soon, third):
         place.session.sampled.emit(sample)
 
-    assert [moment.at_s for moment in place.history.moments] == [0.0, 0.5, 1.0]
+    assert [moment.at_s for moment in place.shown.live.moments] == [0.0, 0.5, 1.0]
 
 
 def test_frozen_it_collects_and_stands_still(place, drawn):
@@ -108,7 +109,7 @@ def test_frozen_it_collects_and_stands_still(place, drawn):
         place.session.sampled.emit(sample)
 
     assert drawn == []
-    assert place.history.now_s == 2.0
+    assert place.shown.live.now_s == 2.0
     place.controls.freeze.setChecked(True)
     place.controls.freeze.setChecked(False)
     assert drawn[-1] == 2.0
@@ -121,7 +122,7 @@ def test_space_freezes_and_m_marks(place):
     QTest.keyClick(place, Qt.Key.Key_M)
 
     assert place.controls.freeze.isChecked()
-    assert [mark.number for mark in place.history.marks] == [1]
+    assert [mark.number for mark in place.shown.live.marks] == [1]
 
 
 def test_space_presses_the_button_that_has_the_focus(place):
@@ -131,7 +132,7 @@ def test_space_presses_the_button_that_has_the_focus(place):
     QTest.keyClick(place.controls.mark, Qt.Key.Key_Space)
 
     assert not place.controls.freeze.isChecked()
-    assert len(place.history.marks) == 1
+    assert len(place.shown.live.marks) == 1
 
 
 def test_space_on_a_tile_freezes_too(place):
@@ -144,12 +145,15 @@ def test_space_on_a_tile_freezes_too(place):
 
 def test_single_letters_can_be_switched_off(place):
     place.session.sampled.emit(wired()[0])
+    assert "(M)" in place.controls.mark.text()
     place.session.settings = place.session.settings.replace(letters=False)
+    place.session.settings_changed.emit()
 
+    assert "(" not in place.controls.freeze.text() + place.controls.mark.text()
     QTest.keyClick(place, Qt.Key.Key_M)
     QTest.keyClick(place, Qt.Key.Key_Space)
 
-    assert place.history.marks == []
+    assert place.shown.live.marks == []
     assert not place.controls.freeze.isChecked()
 
 
@@ -161,23 +165,24 @@ def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
 
     place.mark()
 
-    assert place.history.marks[0].at_s == 6.0
-    assert place._frozen.marks == place.history.marks
+    assert place.shown.live.marks[0].at_s == 6.0
+    assert place.shown.frozen.marks == place.shown.live.marks
 
 
-def test_the_last_minute_is_saved_as_it_came(place, tmp_path):
-    sent = wired(seconds=90)
+def test_the_last_minute_is_saved_and_names_nobody(place, tmp_path):
+    sent = wired(seconds=90, gpus="pair")
     for sample in sent:
         place.session.sampled.emit(sample)
-    path = tmp_path / "live.jsonl"
-    place.saving.choose_new = lambda suggestion: path
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    place.files.saving.choose_new = lambda suggestion: path
 
     place.save()
 
-    lines = path.read_bytes().splitlines(keepends=True)
-    kept = [wire.decode_event(line) for line in lines]
-    assert kept == sent[-len(kept) :]
-    assert 60.0 <= kept[-1].t_s - kept[0].t_s <= 60.5
+    kept = read(path)
+    assert 60.0 <= kept.seconds <= 60.5
+    assert kept.samples[-1].t_s == sent[-1].t_s
+    assert b"ada" not in path.read_bytes()
+    assert b"train.py" not in path.read_bytes()
 
 
 def test_a_frozen_minute_is_saved_as_it_is_seen(place, tmp_path):
@@ -186,23 +191,23 @@ def test_a_frozen_minute_is_saved_as_it_is_seen(place, tmp_path):
     place.freeze(True)
     for sample in later:
         place.session.sampled.emit(sample)
-    path = tmp_path / "live.jsonl"
-    place.saving.choose_new = lambda suggestion: path
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    place.files.saving.choose_new = lambda suggestion: path
 
     place.save()
 
-    assert wire.decode_event(path.read_bytes()) == first
+    assert [sample.t_s for sample in read(path).samples] == [first.t_s]
 
 
 def test_the_name_of_the_file_says_when(place):
     asked = []
-    place.saving.choose_new = lambda suggestion: asked.append(suggestion)
+    place.files.saving.choose_new = lambda suggestion: asked.append(suggestion)
     place.session.sampled.emit(wired()[0])
 
     place.controls.save.click()
 
-    assert asked[0].startswith("coreopsis-live-20")
-    assert asked[0].endswith(".jsonl")
+    assert asked[0].startswith("20")
+    assert asked[0].endswith(".coreopsis-watch.jsonl")
 
 
 def test_a_load_is_started_and_ended(place, qtbot):

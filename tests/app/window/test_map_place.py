@@ -148,7 +148,7 @@ def test_the_keys_go_to_the_map(qtbot, awake):
 
 def test_layers_are_switched_by_actions_too(qtbot, awake):
     place = place_of(qtbot, awake)
-    measured, live, fit = place.own_actions()
+    measured, live, fit, *_ = place.own_actions()
 
     measured.trigger()
     live.trigger()
@@ -156,3 +156,17 @@ def test_layers_are_switched_by_actions_too(qtbot, awake):
 
     assert not place.page.measured.isChecked()
     assert not place.page.map._state.shows_load
+
+
+def test_the_map_is_saved_where_a_person_chooses(qtbot, awake, tmp_path):
+    place = place_of(qtbot, awake)
+    told = []
+    awake.noticed.connect(lambda text, *_: told.append(text))
+    place.saving.choose_new = lambda suggestion: tmp_path / suggestion
+
+    actions = {action.text(): action for action in place.own_actions()}
+    actions["Map: save as PNG…"].trigger()
+    actions["Map: save as SVG…"].trigger()
+
+    assert {path.name for path in tmp_path.iterdir()} == {"machine-map.png", "machine-map.svg"}
+    assert len(told) == 2

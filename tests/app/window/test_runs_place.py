@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,14 +10,17 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
-from app.library import Meta, read_meta
+from app.meta import Meta, read_meta
 from app.window import importing
 from app.window.background import Background
 from app.window.places.runs import RunsPlace
 from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.memory.burst_random import Params
+from machine import recorded_watch
 from tests.app.recordings import burst, ladder, threads
+from widgets.live.samples import samples as watched
 from widgets.question import Question
+from widgets.runs.bin_look import BinLook
 from widgets.runs.import_look import ImportLook
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -257,6 +261,55 @@ def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs
     ]
 
 
+@pytest.mark.parametrize("how", ["click", "enter"])
+def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs, how):
+    runs, names = four(runs)
+    runs.click(runs.details.buttons.compare_with)
+    assert runs.details._when.text() == runs.session.words.say("runs.compare_ask")
+    if how == "click":
+        click_on(runs, 2)
+    else:
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+            runs.press(key)
+    folder = runs.library.folder / "runs"
+    (went,) = runs.went
+    assert (went.run, went.beside) == (folder / names[2], folder / names[0])
+
+
+def test_a_run_of_another_experiment_says_why_it_is_not_compared(runs):
+    runs, names = four(runs)
+    runs.place.actions_.compare_with.trigger()
+    click_on(runs, 3)
+    assert runs.went == []
+    assert set(runs.selected()) == {names[0], names[3]}
+    assert runs.details._when.text() == runs.session.words.say("runs.compare_other")
+
+
+@pytest.mark.parametrize("how", ["escape", "button", "same", "elsewhere"])
+def test_comparing_can_be_left(runs, how):
+    runs, names = four(runs)
+    runs.place.actions_.compare_with.trigger()
+    runs.press(Qt.Key.Key_Down)
+    if how == "escape":
+        runs.press(Qt.Key.Key_Escape)
+    elif how == "button":
+        runs.click(runs.details.buttons.leave)
+    elif how == "same":
+        click_on(runs, 0)
+    else:
+        runs.place.leave()
+    assert runs.selected() == [names[0]]
+    assert runs.details.buttons.compare_with.isVisible()
+    click_on(runs, 1)
+    assert runs.went == []
+
+
+def click_on(runs, row):
+    place = runs.table.visualRect(runs.table.runs.index(row, 2)).center()
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
+    runs.settle()
+
+
 @pytest.mark.parametrize(
     ("chosen", "key"), [((0, 3), "runs.compare_other"), ((0, 1, 2), "runs.compare_two")]
 )
@@ -451,6 +504,63 @@ def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
     assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
     assert runs.files("bin") == []
     assert not runs.place.archive.can_undo
+    assert runs.told[-1] == runs.session.words.say("runs.back_one")
+
+
+def test_undoing_stands_in_the_menu_of_the_list(runs):
+    runs, _ = four(runs)
+    undo = runs.session.words.say("runs.undo_delete")
+    assert undo not in {each.text() for each in offered(runs)}
+    runs.press(Qt.Key.Key_Delete)
+    (action,) = [each for each in offered(runs) if each.text() == undo]
+    action.trigger()
+    runs.settle()
+    assert len(runs.keys()) == 4
+
+
+def test_what_an_earlier_window_deleted_comes_back(runs):
+    names = runs.keep(burst(at="2026-03-04T10:00:00"), ladder(), threads())
+    for run in runs.library.runs():
+        runs.library.delete(run)
+    runs.show()
+    runs.place.actions_.restore.trigger()
+    runs.settle()
+    (sheet,) = runs.place.window().findChildren(BinLook)
+    assert list(sheet.checks) == runs_of(names, runs.library.deleted())
+    assert sheet.back_button.text() == runs.session.words.say("runs.bin_all", {"count": 3})
+
+    sheet.checks[names[0]].click()
+    assert sheet.back_button.text() == runs.session.words.say("runs.bin_some", {"count": 1})
+    runs.click(sheet.back_button)
+
+    assert runs.keys() == [names[0]]
+    assert runs.selected() == [names[0]]
+    assert runs.problems == []
+
+
+def runs_of(names, deleted):
+    assert {run.path.name for run in deleted} == set(names)
+    return [run.path.name for run in deleted]
+
+
+def test_what_came_back_from_the_bin_cannot_be_undone_once_more(runs):
+    runs, names = four(runs)
+    runs.table.select(names[:2])
+    runs.press(Qt.Key.Key_Delete)
+    runs.place.archive.restore([run for run in runs.library.deleted() if run.path.name == names[0]])
+    runs.settle()
+    assert runs.place.archive.can_undo
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    assert not runs.place.archive.can_undo
+    assert runs.problems == []
+
+
+def test_an_empty_bin_has_nothing_to_restore(runs):
+    runs, _ = four(runs)
+    runs.place.actions_.restore.trigger()
+    runs.settle()
+    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
 
 
 def test_several_are_deleted_and_brought_back_at_once(runs):
@@ -663,6 +773,21 @@ def test_a_file_that_is_only_looked_at_stays_where_it_is(runs, tmp_path):
     assert len(runs.files("runs")) == 4
 
 
+def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
+    runs, _ = four(runs)
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    samples = [asdict(sample) for sample in watched(3, seconds=30)]
+    recorded_watch.write(path, samples, at="2026-11-20T10:00:00", machine=None)
+    torn = tmp_path / "torn.coreopsis-watch.jsonl"
+    torn.write_bytes(b"{")
+
+    sheet = bring(runs, path, torn)
+
+    told = "\n".join(each.text() for each in sheet.findChildren(QLabel))
+    assert "No run, but 30 s of Live, saved on 20 November 2026 10:00:00." in told
+    assert "torn.coreopsis-watch.jsonl cannot be shown" in told
+
+
 def test_good_damaged_foreign_and_newer_files_and_folders_come_together(runs, tmp_path):
     runs, _ = four(runs)
     good = threads().write(tmp_path / "good.coreopsis.jsonl")
@@ -747,6 +872,15 @@ def test_the_search_is_reached_by_keys(runs):
     runs, _ = four(runs)
     runs.press(Qt.Key.Key_F, CTRL)
     assert runs.place.page.search.hasFocus()
+
+
+def offered(runs):
+    """Return what the menu of the list offers."""
+    runs.table.menu_asked.emit(QPoint(5, 5))
+    menu = [each for each in runs.place.findChildren(QMenu) if each.isVisible()][-1]
+    found = [each for each in menu.actions() if each.text() and each.isEnabled()]
+    menu.close()
+    return found
 
 
 def test_the_menu_offers_what_can_be_done_with_what_is_selected(runs):

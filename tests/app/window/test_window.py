@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QVBoxLayout
 
 from app.window import window as window_module
 from app.window.place import Place
@@ -153,6 +153,38 @@ def test_every_sheet_closes_by_escape(qtbot, window, sheet):
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
 
     assert sheets(window) == []
+
+
+def test_a_folder_that_nothing_can_show_is_said(window, monkeypatch):
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    window.preferences.open()
+    (dialog,) = sheets(window)
+
+    dialog.opener.click()
+
+    assert dialog.not_opened.isVisible()
+
+
+@pytest.mark.parametrize("zoom", [1.0, 2.0])
+def test_the_menu_is_no_higher_than_a_small_window(window, zoom):
+    window.preferences.change(zoom=zoom)
+    window.actions_here.show_menu()
+    (menu,) = [each for each in window.findChildren(QMenu) if each.isVisible()]
+    inner = [each.menu() for each in menu.actions() if each.menu()]
+    offered = {action.text() for each in (menu, *inner) for action in each.actions()}
+
+    assert all(each.sizeHint().height() <= 560 for each in (menu, *inner))
+    assert {action.text() for _, all_ in window.actions_here.groups() for action in all_} <= offered
+    menu.close()
+
+
+def test_the_sheet_of_keys_has_one_line_for_all_places(window):
+    window.actions_here.show_keys()
+    (sheet,) = sheets(window)
+    told = {each.text() for each in sheet.findChildren(QLabel)}
+
+    assert {"Ctrl+1 … Ctrl+5", "Ctrl+K"} <= told
+    assert "Ctrl+5" not in told
 
 
 def test_the_settings_hold_at_once(qtbot, window):

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.context import Context
 from app.window.background import Background
+from app.window.doctor import Doctor
 from app.window.places.experiment import ExperimentPage
 from app.window.session import Session
 from app.window.settings import Settings
@@ -22,9 +23,11 @@ from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.window import Window
 from experiments.engine import messages as wire
 from experiments.words import Words
+from machine.doctor.diagnosis import diagnose
 from tests.app.recordings import Made, burst, ladder, threads
 from tests.app.window.stage import FakeRunner, entries, events, settle
 from tests.experiments.machines import machine
+from tests.machine.doctor.made import nvidia, unproven
 from widgets.live.samples import samples
 from widgets.look import Look
 
@@ -247,7 +250,7 @@ def show_import_look(whole: Whole) -> None:
         made.write(whole.folder / f"{made.run}.coreopsis.jsonl") for made in (burst(), ladder())
     ]
     (whole.folder / "torn.coreopsis.jsonl").write_bytes(b"{}\n")
-    whole.window.place.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
+    whole.window.place.sheets.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
     whole.rest()
 
 
@@ -265,6 +268,24 @@ def show_settings(whole: Whole) -> None:
 
 def show_about(whole: Whole) -> None:
     whole.do("frame.about")
+
+
+def show_doctor(whole: Whole) -> None:
+    """With a link unfolded, and a place to type a path: as much as there can be."""
+    doctor = Doctor(whole.session, whole.window)
+    doctor.look = lambda python, stop: diagnose(unproven(nvidia()))
+    doctor.find = tuple
+    doctor.open()
+    settle(doctor.page.copy_text.isEnabled)
+    doctor.page.chooser.refuse("There is no such Python.")
+    doctor.page.chain.links[0].line.click()
+
+
+def show_doctor_examining(whole: Whole) -> None:
+    doctor = Doctor(whole.session, whole.window)
+    doctor.look = lambda python, stop: stop.wait() and None
+    doctor.find = tuple
+    doctor.open()
 
 
 def show_closing_question(whole: Whole) -> None:

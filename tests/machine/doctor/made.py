@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from machine.doctor.diagnosis import Diagnosis, Step, diagnose
-from machine.doctor.facts import (
+from machine.doctor.evidence import (
     AmdDevice,
     Card,
-    Facts,
+    Evidence,
     Kernel,
     Node,
     Nvml,
@@ -71,9 +71,9 @@ UBUNTU = Surroundings(
 )
 
 
-def nvidia(**changes: object) -> Facts:
+def nvidia(**changes: object) -> Evidence:
     """Return a desktop with one GeForce, on which PyTorch computes."""
-    facts = Facts(
+    evidence = Evidence(
         surroundings=UBUNTU,
         cards=(NVIDIA_CARD,),
         kernel=Kernel(
@@ -89,13 +89,13 @@ def nvidia(**changes: object) -> Facts:
         has_fabric_manager=False,
         torch=CUDA_TORCH,
     )
-    return replace(facts, **changes)
+    return replace(evidence, **changes)
 
 
-def amd(**changes: object) -> Facts:
+def amd(**changes: object) -> Evidence:
     """Return a desktop with one Radeon, on which PyTorch computes."""
     node = "/dev/dri/renderD128"
-    facts = Facts(
+    evidence = Evidence(
         surroundings=replace(UBUNTU, groups=frozenset({"ada", "render"})),
         cards=(
             Card(
@@ -127,13 +127,13 @@ def amd(**changes: object) -> Facts:
             ),
         ),
     )
-    return replace(facts, **changes)
+    return replace(evidence, **changes)
 
 
-def intel(**changes: object) -> Facts:
+def intel(**changes: object) -> Evidence:
     """Return a desktop with one Arc, on which PyTorch computes."""
     node = "/dev/dri/renderD128"
-    facts = Facts(
+    evidence = Evidence(
         surroundings=UBUNTU,
         cards=(
             Card(
@@ -156,12 +156,12 @@ def intel(**changes: object) -> Facts:
             devices=(TorchDevice(kind="xpu", name="Intel Arc A770", has_computed=True),),
         ),
     )
-    return replace(facts, **changes)
+    return replace(evidence, **changes)
 
 
-def apple(**changes: object) -> Facts:
+def apple(**changes: object) -> Evidence:
     """Return a Mac with an Apple chip, on which PyTorch computes."""
-    facts = Facts(
+    evidence = Evidence(
         surroundings=Surroundings(system="macos", release="15.1", architecture="arm64"),
         cards=(Card(vendor=Vendor.APPLE, name="Apple GPU"),),
         torch=Torch(
@@ -172,54 +172,54 @@ def apple(**changes: object) -> Facts:
             devices=(TorchDevice(kind="mps", has_computed=True),),
         ),
     )
-    return replace(facts, **changes)
+    return replace(evidence, **changes)
 
 
-def unproven(facts: Facts) -> Facts:
+def unproven(evidence: Evidence) -> Evidence:
     """Return the same with the build for processors, so that no sum proves anything."""
-    return replace(facts, torch=CPU_TORCH)
+    return replace(evidence, torch=CPU_TORCH)
 
 
-def failing(facts: Facts, problem: str) -> Facts:
+def failing(evidence: Evidence, problem: str) -> Evidence:
     """Return the same where PyTorch finds no device, and says so."""
-    assert facts.torch is not None
-    return replace(facts, torch=replace(facts.torch, devices=(), problem=problem))
+    assert evidence.torch is not None
+    return replace(evidence, torch=replace(evidence.torch, devices=(), problem=problem))
 
 
-def around(facts: Facts, **changes: object) -> Facts:
+def around(evidence: Evidence, **changes: object) -> Evidence:
     """Return the same in other surroundings."""
-    return replace(facts, surroundings=replace(facts.surroundings, **changes))
+    return replace(evidence, surroundings=replace(evidence.surroundings, **changes))
 
 
-def with_kernel(facts: Facts, **changes: object) -> Facts:
+def with_kernel(evidence: Evidence, **changes: object) -> Evidence:
     """Return the same with another kernel."""
-    return replace(facts, kernel=replace(facts.kernel, **changes))
+    return replace(evidence, kernel=replace(evidence.kernel, **changes))
 
 
-def with_card(facts: Facts, **changes: object) -> Facts:
+def with_card(evidence: Evidence, **changes: object) -> Evidence:
     """Return the same with another first card."""
-    first, *others = facts.cards
-    return replace(facts, cards=(replace(first, **changes), *others))
+    first, *others = evidence.cards
+    return replace(evidence, cards=(replace(first, **changes), *others))
 
 
-def with_device(facts: Facts, **changes: object) -> Facts:
+def with_device(evidence: Evidence, **changes: object) -> Evidence:
     """Return the same with another first GPU, as NVML sees it."""
-    assert facts.nvml is not None
-    first, *others = facts.nvml.devices
+    assert evidence.nvml is not None
+    first, *others = evidence.nvml.devices
     devices = (replace(first, **changes), *others)
-    return replace(facts, nvml=replace(facts.nvml, devices=devices))
+    return replace(evidence, nvml=replace(evidence.nvml, devices=devices))
 
 
-def found(facts: Facts) -> Step:
+def found(evidence: Evidence) -> Step:
     """Return the step that says what to do."""
-    step = diagnose(facts).found
-    assert step is not None, diagnose(facts)
+    step = diagnose(evidence).found
+    assert step is not None, diagnose(evidence)
     return step
 
 
-def step_of(facts: Facts, name: str) -> Step | None:
+def step_of(evidence: Evidence, name: str) -> Step | None:
     """Return a step of the walk by its name."""
-    return named(diagnose(facts), name)
+    return named(diagnose(evidence), name)
 
 
 def named(diagnosis: Diagnosis, name: str) -> Step | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from machine.doctor.facts import Node, Nvml
+from machine.doctor.evidence import Node, Nvml
 from tests.machine.doctor.made import (
     NVIDIA_NODES,
     amd,
@@ -21,13 +21,13 @@ from tests.machine.doctor.made import (
 NO_DEVICE = "RuntimeError: No CUDA GPUs are available"
 
 
-def without(facts, *paths):
-    return replace(facts, nodes=tuple(node for node in facts.nodes if node.path not in paths))
+def without(evidence, *paths):
+    return replace(evidence, nodes=tuple(node for node in evidence.nodes if node.path not in paths))
 
 
-def denied(facts, *, group="render", mode=0o660):
-    nodes = (replace(node, is_usable=False, group=group, mode=mode) for node in facts.nodes)
-    return replace(facts, nodes=tuple(nodes))
+def denied(evidence, *, group="render", mode=0o660):
+    nodes = (replace(node, is_usable=False, group=group, mode=mode) for node in evidence.nodes)
+    return replace(evidence, nodes=tuple(nodes))
 
 
 def test_the_files_are_told():
@@ -53,6 +53,14 @@ def test_files_that_nobody_needed_yet_are_not_missed():
     assert step_of(asleep, "nodes") is None
 
 
+def test_files_that_cuda_had_no_reason_to_make_are_not_missed():
+    fresh = failing(without(nvidia(), "/dev/nvidia-uvm"), NO_DEVICE)  # nothing computed since start
+    old = replace(fresh, nvml=replace(fresh.nvml, cuda=(12, 2)))
+
+    assert found(around(fresh, environment={"CUDA_VISIBLE_DEVICES": ""})).key == "hidden"
+    assert found(old).key == "driver_too_old"
+
+
 def test_files_that_the_library_lacks_are_missed():
     step = found(unproven(nvidia(nodes=(), nvml=Nvml(code=9))))
 
@@ -66,14 +74,14 @@ def test_a_container_with_one_of_several_gpus_lacks_nothing():
 
 
 def test_a_container_with_a_part_of_the_files_is_told_how_to_start():
-    facts = around(failing(without(nvidia(), "/dev/nvidia-uvm"), NO_DEVICE), container="docker")
+    evidence = around(failing(without(nvidia(), "/dev/nvidia-uvm"), NO_DEVICE), container="docker")
 
-    assert found(facts).key == "nodes_missing_in_container"
-    assert found(facts).commands == ("docker run --gpus all ...",)
+    assert found(evidence).key == "nodes_missing_in_container"
+    assert found(evidence).commands == ("docker run --gpus all ...",)
 
 
 @pytest.mark.parametrize(
-    ("facts", "missing"),
+    ("evidence", "missing"),
     [
         (without(amd(), "/dev/kfd"), "/dev/kfd"),
         (without(amd(), "/dev/dri/renderD128"), "/dev/dri/renderD128"),
@@ -81,8 +89,8 @@ def test_a_container_with_a_part_of_the_files_is_told_how_to_start():
         (with_card(intel(), render_node=None), "/dev/dri/renderD*"),
     ],
 )
-def test_files_of_amd_and_intel_are_missed(facts, missing):
-    step = found(unproven(facts))
+def test_files_of_amd_and_intel_are_missed(evidence, missing):
+    step = found(unproven(evidence))
 
     assert (step.key, step.values) == ("nodes_missing", {"paths": missing})
     assert "dmesg" in step.commands[0]
@@ -91,9 +99,9 @@ def test_files_of_amd_and_intel_are_missed(facts, missing):
 # --- permission ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("facts", [amd(), intel()])
-def test_who_is_not_in_the_group_joins_it(facts):
-    step = found(unproven(denied(around(facts, groups=frozenset({"ada"})))))
+@pytest.mark.parametrize("evidence", [amd(), intel()])
+def test_who_is_not_in_the_group_joins_it(evidence):
+    step = found(unproven(denied(around(evidence, groups=frozenset({"ada"})))))
 
     assert (step.step, step.key) == ("permission", "not_permitted")
     assert step.commands == ("sudo usermod --append --groups render ada",)
@@ -101,9 +109,9 @@ def test_who_is_not_in_the_group_joins_it(facts):
 
 
 def test_who_has_joined_the_group_since_the_login_logs_in_again():
-    facts = around(amd(), groups=frozenset({"ada"}), account_groups=frozenset({"ada", "render"}))
+    evidence = around(amd(), groups=frozenset({"ada"}), account_groups=frozenset({"ada", "render"}))
 
-    step = found(unproven(denied(facts)))
+    step = found(unproven(denied(evidence)))
 
     assert (step.key, step.commands) == ("login_again", ())
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from machine.doctor.cards import read_amd, read_bus
-from machine.doctor.facts import AmdDevice, Vendor
+from machine.doctor.evidence import AmdDevice, Vendor
 from tests.machine.doctor.buses import PCI, geforce, plug
 
 
@@ -28,7 +28,9 @@ def test_a_card_is_described(tree):
         (0x8086, 0x56A0, 0x030000, Vendor.INTEL),
         (0x8086, 0x0BD5, 0x038000, Vendor.INTEL),
         (0x1DA3, 0x1020, 0x120000, Vendor.OTHER),
-        (0x1AE0, 0x0063, 0x120000, Vendor.OTHER),
+        (0x1AE0, 0x0063, 0xFF0000, Vendor.OTHER),  # a TPU says nothing of its kind
+        (0x1D0F, 0x7364, 0x088000, Vendor.OTHER),  # Trainium neither
+        (0x1ED5, 0x0323, 0x030000, Vendor.OTHER),
     ],
 )
 def test_cards_are_known_by_their_class_and_maker(tree, vendor, device, class_id, maker):
@@ -47,6 +49,8 @@ def test_cards_are_known_by_their_class_and_maker(tree, vendor, device, class_id
         (0x1414, 0x030200),  # what WSL shows of Windows' GPU
         (0x10DE, 0x040300),  # the sound of a graphics card
         (0x8086, 0x020000),  # a network card
+        (0x1AE0, 0x020000),  # another, of a maker of accelerators
+        (0x1E60, 0x120000),  # Hailo, which PyTorch has no package for
     ],
 )
 def test_what_pytorch_cannot_compute_on_is_no_card(tree, vendor, class_id):
@@ -63,6 +67,22 @@ def test_the_console_of_a_server_is_a_display_that_cannot_compute(tree):
     (display,) = read_bus(tree.root).displays
 
     assert display.startswith("ASPEED")
+
+
+def test_the_console_of_an_old_server_is_no_gpu_of_amd(tree):
+    plug(tree, "0000:03:00.0", 0x1002, 0x515E, 0x030000)  # ES1000
+
+    bus = read_bus(tree.root)
+
+    assert (bus.cards, len(bus.displays)) == ((), 1)
+
+
+def test_an_accelerator_of_another_maker_is_called_by_name(tree):
+    plug(tree, "0000:07:00.0", 0x1AE0, 0x006F, 0xFF0000)
+
+    (card,) = read_bus(tree.root).cards
+
+    assert (card.name, card.needs) == ("Google TPU v6e", "torch_xla")
 
 
 def test_switches_between_gpus_are_counted(tree):

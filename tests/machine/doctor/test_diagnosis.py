@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machine.doctor.diagnosis import STEPS, diagnose, from_json, subject, to_json
-from machine.doctor.facts import AmdDevice, Card, Facts, Nvml, Surroundings, Torch, Vendor
+from machine.doctor.evidence import AmdDevice, Card, Evidence, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     CPU_TORCH,
@@ -38,6 +38,16 @@ def test_an_accelerator_that_computes_is_well_from_the_card_to_the_sum(vendor):
     assert [diagnosis.steps[0].step, named(diagnosis, "works").key] == ["card", "computes"]
 
 
+def test_every_step_to_a_gpu_that_is_well_is_told():
+    cut = with_device(nvidia(), is_mig=True, mig_instances=7)
+
+    assert [step.key for step in diagnose(cut).steps] == [
+        *("card", "driver_holds", "nodes_there", "permitted", "driver_answers", "healthy"),
+        *("mig_instances", "torch_there", "build_suits", "driver_new_enough", "code_suits"),
+        *("memory_free", "computes"),
+    ]
+
+
 @pytest.mark.parametrize("vendor", WELL)
 def test_a_build_for_processors_beside_a_working_gpu_is_found(vendor):
     step = found(unproven(WELL[vendor]()))
@@ -63,6 +73,7 @@ def test_the_steps_come_in_the_order_in_which_one_cause_hides_the_next():
 
     assert names.index("card") == 0
     for earlier, later in (
+        ("power", "driver"),  # a card that has gone is no fault of its driver
         ("suited", "permission"),  # nobody needs rights to graphics that cannot compute
         ("driver", "nodes"),
         ("nodes", "library"),
@@ -83,17 +94,17 @@ def test_something_to_look_at_does_not_end_the_walk():
 
 
 def test_a_sum_that_came_out_right_proves_what_could_not_be_read():
-    facts = nvidia(nvml=Nvml(code=12))
+    evidence = nvidia(nvml=Nvml(code=12))
 
-    assert step_of(facts, "library").key == "proved"
-    assert diagnose(facts).state is State.OK
+    assert step_of(evidence, "library").key == "proved"
+    assert diagnose(evidence).state is State.OK
 
 
 def test_a_sum_that_came_out_wrong_proves_nothing():
     device = replace(CUDA_TORCH.devices[0], has_computed=False, problem="8 times 1 + 1 gives 0")
-    facts = nvidia(torch=replace(CUDA_TORCH, devices=(device,)))
+    evidence = nvidia(torch=replace(CUDA_TORCH, devices=(device,)))
 
-    assert found(facts).key == "does_not_work"
+    assert found(evidence).key == "does_not_work"
 
 
 # --- whose accelerator --------------------------------------------------------------------------
@@ -113,9 +124,9 @@ def test_a_sum_that_came_out_wrong_proves_nothing():
     ],
 )
 def test_of_several_cards_the_likeliest_to_compute_is_looked_at(cards, torch, vendor):
-    facts = Facts(cards=cards, torch=torch, amd=(AmdDevice(target="gfx1036"),))
+    evidence = Evidence(cards=cards, torch=torch, amd=(AmdDevice(target="gfx1036"),))
 
-    assert subject(facts) is vendor
+    assert subject(evidence) is vendor
 
 
 @pytest.mark.parametrize("vendor", WELL)
@@ -138,9 +149,9 @@ def test_several_alike_are_counted():
     devices = tuple(
         replace(nvidia().nvml.devices[0], index=n, address=f"0000:0{n + 1}:00.0") for n in range(2)
     )
-    facts = nvidia(cards=(*nvidia().cards, two), nvml=replace(nvidia().nvml, devices=devices))
+    evidence = nvidia(cards=(*nvidia().cards, two), nvml=replace(nvidia().nvml, devices=devices))
 
-    assert step_of(facts, "card").values["cards"] == "2 × NVIDIA GeForce RTX 4070"
+    assert step_of(evidence, "card").values["cards"] == "2 × NVIDIA GeForce RTX 4070"
 
 
 def test_one_is_told_with_its_address_and_the_name_that_its_driver_gives_it():
@@ -163,22 +174,22 @@ def test_a_diagnosis_survives_json(vendor):
     assert from_json(json.loads(json.dumps(to_json(diagnosis)))) == diagnosis
 
 
-FACTS = [well() for well in WELL.values()]
+EVIDENCE = [well() for well in WELL.values()]
 
 
 @given(
-    surroundings=st.sampled_from([f.surroundings for f in FACTS] + [Surroundings()]),
-    cards=st.sampled_from([f.cards for f in FACTS] + [(), (UHD,)]),
-    kernel=st.sampled_from([f.kernel for f in FACTS] + [Facts().kernel]),
-    nodes=st.sampled_from([f.nodes for f in FACTS]),
+    surroundings=st.sampled_from([f.surroundings for f in EVIDENCE] + [Surroundings()]),
+    cards=st.sampled_from([f.cards for f in EVIDENCE] + [(), (UHD,)]),
+    kernel=st.sampled_from([f.kernel for f in EVIDENCE] + [Evidence().kernel]),
+    nodes=st.sampled_from([f.nodes for f in EVIDENCE]),
     nvml=st.sampled_from([None, nvidia().nvml, Nvml(), Nvml(code=0), Nvml(code=9)]),
     amd_devices=st.sampled_from([(), amd().amd]),
-    torch=st.sampled_from([f.torch for f in FACTS] + [None, CPU_TORCH, Torch(python="python")]),
+    torch=st.sampled_from([f.torch for f in EVIDENCE] + [None, CPU_TORCH, Torch(python="python")]),
 )
-def test_any_facts_together_give_a_diagnosis(
+def test_any_evidence_together_give_a_diagnosis(
     surroundings, cards, kernel, nodes, nvml, amd_devices, torch
 ):
-    facts = Facts(
+    evidence = Evidence(
         surroundings=surroundings,
         cards=cards,
         kernel=kernel,
@@ -188,7 +199,7 @@ def test_any_facts_together_give_a_diagnosis(
         torch=torch,
     )
 
-    diagnosis = diagnose(facts)
+    diagnosis = diagnose(evidence)
 
     assert diagnosis.steps[0].step == "card"
     wrong = [step for step in diagnosis.steps if step.state is State.WRONG]

@@ -6,7 +6,7 @@ import pytest
 
 from machine.doctor import elsewhere
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.facts import Nvml, NvmlDevice, Torch, Vendor
+from machine.doctor.evidence import Nvml, NvmlDevice, Torch, Vendor
 from tests.machine.doctor.made import CPU_TORCH
 
 GEFORCE = ("NVIDIA GeForce RTX 4070", r"PCI\VEN_10DE&DEV_2786&SUBSYS_16FA10DE&REV_A1")
@@ -42,11 +42,13 @@ def windows(monkeypatch):
 
 
 def test_the_commonest_case_is_found_on_windows(windows):
-    facts = windows(UHD, GEFORCE, nvml=Nvml(code=0, cuda=(13, 0), devices=(NvmlDevice(index=0),)))
+    evidence = windows(
+        UHD, GEFORCE, nvml=Nvml(code=0, cuda=(13, 0), devices=(NvmlDevice(index=0),))
+    )
 
-    assert facts.surroundings.system == "windows"
-    assert diagnose(facts).found.key == "build_for_processors"
-    assert "--index-url" in diagnose(facts).found.commands[0]
+    assert evidence.surroundings.system == "windows"
+    assert diagnose(evidence).found.key == "build_for_processors"
+    assert "--index-url" in diagnose(evidence).found.commands[0]
 
 
 def test_a_missing_driver_is_found_on_windows(windows):
@@ -54,26 +56,26 @@ def test_a_missing_driver_is_found_on_windows(windows):
 
 
 def test_a_card_without_a_screen_is_known_by_its_driver_alone(windows):
-    facts = windows(UHD, nvml=Nvml(code=0, devices=(NvmlDevice(index=0),)))
+    evidence = windows(UHD, nvml=Nvml(code=0, devices=(NvmlDevice(index=0),)))
 
-    assert [card.vendor for card in facts.cards] == [Vendor.INTEL, Vendor.NVIDIA]
+    assert [card.vendor for card in evidence.cards] == [Vendor.INTEL, Vendor.NVIDIA]
 
 
 def test_a_computer_with_intels_graphics_alone_has_no_problem(windows):
-    facts = windows(UHD, nvml=Nvml(code=12))
+    evidence = windows(UHD, nvml=Nvml(code=12))
 
-    assert facts.nvml is None
-    assert diagnose(facts).found.key == "intel_integrated"
+    assert evidence.nvml is None
+    assert diagnose(evidence).found.key == "intel_integrated"
 
 
 def test_a_mac_is_gathered(monkeypatch):
     monkeypatch.setattr(elsewhere.sys, "platform", "darwin")
     monkeypatch.setattr(elsewhere, "_is_apple_silicon", lambda: True)
 
-    facts = elsewhere.gather(
+    evidence = elsewhere.gather(
         "py", {}, nvml=lambda: Nvml(), probe=lambda python: Torch(python=python, has_mps=False)
     )
 
-    assert (facts.surroundings.system, facts.surroundings.architecture) == ("macos", "arm64")
-    assert facts.nvml is None
-    assert diagnose(facts).found.key == "build_for_processors"
+    assert (evidence.surroundings.system, evidence.surroundings.architecture) == ("macos", "arm64")
+    assert evidence.nvml is None
+    assert diagnose(evidence).found.key == "build_for_processors"

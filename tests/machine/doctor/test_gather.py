@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from machine.doctor.facts import Nvml, Torch, Vendor
+from machine.doctor.evidence import Nvml, Torch, Vendor
 from machine.doctor.gather import gather
 from tests.machine.doctor.buses import geforce, load, plug
 
@@ -25,7 +25,7 @@ class Asked:
 
 @pytest.fixture
 def look(tree):
-    """Return a function that gathers the facts of the tree."""
+    """Return a function that gathers the evidence of the tree."""
 
     def gathered(**changes):
         return gather(
@@ -49,14 +49,14 @@ def test_everything_is_gathered(tree, look):
     tree.write("/etc/os-release", 'NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\n')
     tree.write("/usr/lib64/libnvidia-ml.so.580.1", "")
 
-    facts = look(environment={"CUDA_VISIBLE_DEVICES": "", "HOME": "/root"})
+    evidence = look(environment={"CUDA_VISIBLE_DEVICES": "", "HOME": "/root"})
 
-    assert facts.surroundings.distributions == ("linuxmint", "ubuntu", "debian")
-    assert facts.surroundings.environment == {"CUDA_VISIBLE_DEVICES": ""}
-    assert facts.kernel.loaded == {"nvidia"}
-    assert [card.vendor for card in facts.cards] == [Vendor.NVIDIA]
-    assert facts.libraries == ("580.1",)
-    assert (facts.nvml, facts.torch) == (ANSWERED, Torch(python="/py"))
+    assert evidence.surroundings.distributions == ("linuxmint", "ubuntu", "debian")
+    assert evidence.surroundings.environment == {"CUDA_VISIBLE_DEVICES": ""}
+    assert evidence.kernel.loaded == {"nvidia"}
+    assert [card.vendor for card in evidence.cards] == [Vendor.NVIDIA]
+    assert evidence.libraries == ("580.1",)
+    assert (evidence.nvml, evidence.torch) == (ANSWERED, Torch(python="/py"))
 
 
 def test_a_recording_is_not_described_by_who_reads_it(look):
@@ -82,10 +82,10 @@ def test_nvml_is_asked_only_where_it_changes_nothing(tree, look, status, modules
     load(tree, *modules)
     nvml = Asked()
 
-    facts = look(nvml=nvml)
+    evidence = look(nvml=nvml)
 
     assert nvml.times == asked
-    assert facts.nvml == (ANSWERED if asked else None)
+    assert evidence.nvml == (ANSWERED if asked else None)
 
 
 def test_nvml_is_asked_if_one_of_two_cards_is_awake(tree, look):
@@ -125,11 +125,11 @@ def test_windows_shares_its_card_with_wsl(tree, look):
     assert look().cards == ()
 
     tree.write("/usr/lib/wsl/lib/libcuda.so.1", "")
-    facts = look()
+    evidence = look()
 
-    assert (facts.surroundings.wsl, facts.surroundings.has_dxg) == (2, True)
-    assert [(card.vendor, card.address) for card in facts.cards] == [(Vendor.NVIDIA, None)]
-    assert facts.nvml == ANSWERED
+    assert (evidence.surroundings.wsl, evidence.surroundings.has_dxg) == (2, True)
+    assert [(card.vendor, card.address) for card in evidence.cards] == [(Vendor.NVIDIA, None)]
+    assert evidence.nvml == ANSWERED
 
 
 def test_the_imitation_of_a_kernel_is_wsl_1(tree, look):
@@ -143,13 +143,13 @@ def test_a_jetson_has_its_gpu_in_the_chip_and_nvml_is_left_alone(tree, look):
     tree.write("/sys/firmware/devicetree/base/compatible", "nvidia,p3768\0nvidia,tegra234\0")
     tree.write("/sys/firmware/devicetree/base/model", "NVIDIA Jetson Orin Nano\0")
 
-    facts = look()
+    evidence = look()
 
-    assert facts.surroundings.board == "NVIDIA Jetson Orin Nano"
-    assert [(card.name, card.address) for card in facts.cards] == [
+    assert evidence.surroundings.board == "NVIDIA Jetson Orin Nano"
+    assert [(card.name, card.address) for card in evidence.cards] == [
         ("NVIDIA Jetson Orin Nano", None)
     ]
-    assert facts.nvml is None
+    assert evidence.nvml is None
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_a_container_does_not_show_the_processes_of_its_host(tree, look):
 
 
 def test_this_machine_is_gathered():
-    facts = gather(probe=lambda python: Torch(python=python))
+    evidence = gather(probe=lambda python: Torch(python=python))
 
-    assert facts.surroundings.user
-    assert facts.surroundings.architecture
-    assert facts.torch is not None
+    assert evidence.surroundings.user
+    assert evidence.surroundings.architecture
+    assert evidence.torch is not None

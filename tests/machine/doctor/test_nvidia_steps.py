@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.facts import Holder, Nvml
+from machine.doctor.evidence import Holder, Nvml
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     GIB,
@@ -88,12 +88,12 @@ def test_each_ailment_of_a_gpu_is_told(device, key, state):
 
 def test_a_card_that_the_driver_holds_and_does_not_offer_is_worth_a_look():
     two = (*nvidia().cards, replace(NVIDIA_CARD, address="0000:02:00.0"))
-    facts = nvidia(cards=two)
+    evidence = nvidia(cards=two)
 
-    assert found(facts).key == "gpus_missing"
-    assert found(facts).values == {"held": 2, "offered": 1}
-    assert step_of(around(facts, container="docker"), "health").key == "healthy"
-    job = around(facts, environment={"SLURM_JOB_ID": "17"})
+    assert found(evidence).key == "gpus_missing"
+    assert found(evidence).values == {"held": 2, "offered": 1}
+    assert step_of(around(evidence, container="docker"), "health").key == "healthy"
+    job = around(evidence, environment={"SLURM_JOB_ID": "17"})
     assert step_of(job, "health").key == "healthy"
 
 
@@ -101,7 +101,7 @@ def test_a_card_that_the_driver_holds_and_does_not_offer_is_worth_a_look():
 
 
 @pytest.mark.parametrize(
-    ("device", "facts", "key"),
+    ("device", "evidence", "key"),
     [
         ({"fabric_state": 1}, {}, "fabric_not_ready"),
         ({"fabric_state": 2}, {}, "fabric_not_ready"),
@@ -109,8 +109,8 @@ def test_a_card_that_the_driver_holds_and_does_not_offer_is_worth_a_look():
         ({"fabric_state": None}, {"nvswitches": 6}, "fabric_not_ready"),  # before Hopper
     ],
 )
-def test_switches_that_nobody_has_set_up_keep_cuda_from_starting(device, facts, key):
-    server = failing(with_device(nvidia(**facts), **device), NOT_READY)
+def test_switches_that_nobody_has_set_up_keep_cuda_from_starting(device, evidence, key):
+    server = failing(with_device(nvidia(**evidence), **device), NOT_READY)
 
     step = found(server)
 
@@ -123,7 +123,7 @@ def test_switches_that_are_not_ready_are_only_worth_a_look_where_pytorch_compute
 
 
 @pytest.mark.parametrize(
-    ("device", "facts", "key"),
+    ("device", "evidence", "key"),
     [
         ({"fabric_state": 3, "fabric_status": 0}, {}, "fabric_ready"),
         ({"fabric_state": None}, {"nvswitches": 6, "has_fabric_manager": True}, "fabric_ready"),
@@ -131,8 +131,8 @@ def test_switches_that_are_not_ready_are_only_worth_a_look_where_pytorch_compute
         ({"fabric_state": 0}, {}, None),
     ],
 )
-def test_switches_that_are_ready_or_not_there_are_no_problem(device, facts, key):
-    step = step_of(with_device(nvidia(**facts), **device), "fabric")
+def test_switches_that_are_ready_or_not_there_are_no_problem(device, evidence, key):
+    step = step_of(with_device(nvidia(**evidence), **device), "fabric")
 
     assert (step.key if step else None) == key
 
@@ -148,9 +148,9 @@ def test_a_gpu_cut_into_no_instances_has_nothing_to_compute_on():
 
 
 def test_instances_are_counted():
-    facts = with_device(nvidia(), is_mig=True, mig_instances=7)
+    evidence = with_device(nvidia(), is_mig=True, mig_instances=7)
 
-    assert step_of(facts, "partitions").values == {"count": 7}
+    assert step_of(evidence, "partitions").values == {"count": 7}
 
 
 def test_a_division_that_waits_for_a_reset_is_worth_a_look():
@@ -167,6 +167,7 @@ def test_a_gpu_for_one_program_at_a_time_names_who_is_on_it():
     taken = with_device(nvidia(), compute_mode=3, holders=(Holder(pid=4711),))
 
     assert step_of(taken, "mode") is None  # PyTorch computed
+    assert found(unproven(taken)).key == "exclusive"
     assert found(unproven(taken)).values == {"index": 0, "pid": 4711}
 
 
@@ -193,8 +194,8 @@ def test_free_memory_is_told_and_unified_memory_is_not_judged():
 
 
 def server(**device):
-    facts = with_card(nvidia(), class_id=0x030200)
-    return with_device(facts, **{"name": "NVIDIA H100 80GB HBM3", **device})
+    evidence = with_card(nvidia(), class_id=0x030200)
+    return with_device(evidence, **{"name": "NVIDIA H100 80GB HBM3", **device})
 
 
 def test_a_driver_that_goes_to_sleep_between_programs_is_worth_a_look_on_a_server():
@@ -203,7 +204,7 @@ def test_a_driver_that_goes_to_sleep_between_programs_is_worth_a_look_on_a_serve
 
 
 @pytest.mark.parametrize(
-    "facts",
+    "evidence",
     [
         nvidia(),  # a desktop
         server(name="NVIDIA GeForce RTX 4060 Laptop GPU"),
@@ -213,8 +214,8 @@ def test_a_driver_that_goes_to_sleep_between_programs_is_worth_a_look_on_a_serve
         around(server(), container="docker"),
     ],
 )
-def test_others_need_no_persistence(facts):
-    assert step_of(facts, "persistence") is None
+def test_others_need_no_persistence(evidence):
+    assert step_of(evidence, "persistence") is None
 
 
 def test_without_the_library_its_steps_are_left_out():

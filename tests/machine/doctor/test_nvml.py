@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from machine.doctor import nvml
-from machine.doctor.facts import Nvml, NvmlDevice
+from machine.doctor.evidence import Nvml, NvmlDevice
 from machine.doctor.nvml import UNKNOWN, ask_nvml, read
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,

@@ -1,4 +1,4 @@
-"""What people reported, as facts: does the doctor name the cause that was found there?
+"""What people reported, as evidence: does the doctor name the cause that was found there?
 
 Each is a thread on GitHub, whose last comments say what had been wrong.
 """
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from machine.doctor.facts import AmdDevice, Nvml, Outcome, Surroundings
+from machine.doctor.evidence import AmdDevice, Nvml, Outcome, Surroundings
 from tests.machine.doctor.made import (
     CPU_TORCH,
     amd,
@@ -31,13 +31,13 @@ COUNTED = (
 UNKNOWN = "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment"
 
 
-def denied(facts, group):
-    nodes = (replace(node, is_usable=False, group=group, mode=0o660) for node in facts.nodes)
-    return replace(unproven(facts), nodes=tuple(nodes))
+def denied(evidence, group):
+    nodes = (replace(node, is_usable=False, group=group, mode=0o660) for node in evidence.nodes)
+    return replace(unproven(evidence), nodes=tuple(nodes))
 
 
-def torch(facts, **changes):
-    return replace(facts, torch=replace(facts.torch, devices=(), **changes))
+def torch(evidence, **changes):
+    return replace(evidence, torch=replace(evidence.torch, devices=(), **changes))
 
 
 THREADS = {
@@ -172,6 +172,6 @@ THREADS = {
 
 @pytest.mark.parametrize("thread", THREADS)
 def test_the_cause_that_was_found_in_the_thread_is_named(thread):
-    facts, key = THREADS[thread]
+    evidence, key = THREADS[thread]
 
-    assert found(facts).key == key
+    assert found(evidence).key == key

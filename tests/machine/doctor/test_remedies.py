@@ -5,15 +5,26 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor import remedies
-from machine.doctor.facts import Facts, Nvml, NvmlDevice, Surroundings, Torch, Vendor
-from machine.doctor.remedies import install_driver, install_torch, quoted, reinstall_torch
+from machine.doctor.evidence import Evidence, Nvml, NvmlDevice, Surroundings, Torch, Vendor
+from machine.doctor.remedies import (
+    LOG,
+    REBOOT,
+    as_typed,
+    build_driver,
+    install_driver,
+    install_torch,
+    quoted,
+    reinstall_torch,
+    restart_container,
+    start_fabric_manager,
+)
 
 TORCH = Torch(python="/py", version="2.13.0+cpu")
 
 
 def having(*capabilities, cuda=(13, 0), torch=TORCH, **surroundings):
     devices = tuple(NvmlDevice(index=n, capability=c) for n, c in enumerate(capabilities))
-    return Facts(
+    return Evidence(
         nvml=Nvml(code=0, cuda=cuda, devices=devices),
         torch=torch,
         surroundings=Surroundings(**surroundings),
@@ -93,7 +104,19 @@ def test_what_is_damaged_comes_anew_from_where_it_came():
     [
         ({"distributions": ("linuxmint", "ubuntu", "debian")}, "sudo ubuntu-drivers install"),
         ({"distributions": ("pop", "ubuntu", "debian")}, "sudo apt install system76-driver-nvidia"),
-        ({"distributions": ("nixos",)}, remedies.DRIVERS_PAGE),
+        ({"distributions": ("debian",)}, "https://wiki.debian.org/NvidiaGraphicsDrivers"),
+        ({"distributions": ("fedora",)}, "https://rpmfusion.org/Howto/NVIDIA"),
+        (
+            {"distributions": ("rocky", "rhel", "centos", "fedora")},
+            "https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/",
+        ),
+        (
+            {"distributions": ("opensuse-leap", "suse", "opensuse")},
+            "https://en.opensuse.org/SDB:NVIDIA_drivers",
+        ),
+        ({"distributions": ("nixos",)}, "https://wiki.nixos.org/wiki/NVIDIA"),
+        ({"distributions": ("void",)}, remedies.DRIVERS_PAGE),
+        ({"distributions": ("ubuntu",), "container": "docker"}, remedies.DRIVERS_PAGE),
         ({"system": "windows"}, remedies.DRIVERS_PAGE),
         ({"wsl": 2, "distributions": ("ubuntu",)}, remedies.DRIVERS_PAGE),
     ],
@@ -114,3 +137,98 @@ def test_a_path_is_quoted_as_its_shell_wants_it(monkeypatch, platform, path, typ
     monkeypatch.setattr(remedies.sys, "platform", platform)
 
     assert quoted(path) == typed
+
+
+def test_debian_and_fedora_get_the_libraries_for_computing_too():
+    debian = install_driver(having(distributions=("debian",)))
+    fedora = install_driver(having(distributions=("fedora",)))
+
+    assert debian[1].endswith(" nvidia-driver nvidia-smi libcuda1")
+    assert fedora[1] == "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda"
+    assert debian[-1] == fedora[-1] == REBOOT
+
+
+@pytest.mark.parametrize(
+    ("distributions", "commands"),
+    [
+        (
+            ("ubuntu", "debian"),
+            (
+                "sudo apt install linux-headers-$(uname -r)",
+                "sudo dkms autoinstall",
+                "sudo modprobe nvidia",
+            ),
+        ),
+        (("fedora",), ("sudo akmods --force", "sudo modprobe nvidia")),
+        (("arch",), (REBOOT,)),  # the files of the kernel that runs are gone
+        (("void",), ("sudo dkms autoinstall", "sudo modprobe nvidia")),
+    ],
+)
+def test_a_driver_is_built_the_way_of_the_distribution(distributions, commands):
+    assert build_driver(having(distributions=distributions)) == commands
+
+
+@pytest.mark.parametrize(
+    ("distributions", "install"),
+    [
+        (("ubuntu", "debian"), ["sudo apt install nvidia-fabricmanager-580"]),
+        (("rocky", "rhel", "centos", "fedora"), ["sudo dnf install nvidia-fabric-manager"]),
+        (("arch",), []),
+    ],
+)
+def test_a_fabric_manager_that_does_not_run_is_installed_in_the_version_of_the_driver(
+    distributions, install
+):
+    evidence = having(distributions=distributions)
+    evidence = replace(evidence, nvml=replace(evidence.nvml, driver="580.65.06"))
+
+    assert start_fabric_manager(evidence) == (
+        *install,
+        "sudo systemctl enable --now nvidia-fabricmanager",
+        "journalctl -u nvidia-fabricmanager",
+    )
+    running = replace(evidence, has_fabric_manager=True)
+    assert start_fabric_manager(running)[0] == "sudo systemctl restart nvidia-fabricmanager"
+
+
+@pytest.mark.parametrize(
+    ("container", "command"),
+    [
+        ("docker", "docker restart CONTAINER"),
+        ("podman", "podman restart CONTAINER"),
+        ("kubernetes", "kubectl delete pod POD"),
+        ("lxc", "lxc restart CONTAINER"),
+    ],
+)
+def test_a_container_is_restarted_by_what_started_it(container, command):
+    assert restart_container(having(container=container)) == command
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "command", "typed"),
+    [
+        ({"system": "windows"}, REBOOT, "Restart-Computer"),
+        (
+            {"system": "windows"},
+            LOG,
+            "Get-WinEvent -LogName System | Where-Object ProviderName -eq nvlddmkm",
+        ),
+        (
+            {"system": "windows"},
+            "unset CUDA_VISIBLE_DEVICES",
+            "Remove-Item Env:CUDA_VISIBLE_DEVICES",
+        ),
+        ({"system": "windows"}, "kill 4711", "Stop-Process -Id 4711"),
+        ({"system": "windows"}, "sudo nvidia-smi -i 0 -c DEFAULT", "nvidia-smi -i 0 -c DEFAULT"),
+        ({"system": "windows"}, r"C:\py\python.exe -m pip", r"C:\py\python.exe -m pip"),
+        ({"wsl": 2}, REBOOT, "wsl --shutdown  # in Windows"),
+        ({"wsl": 2}, LOG, "sudo dmesg | grep -i dxg"),
+        ({"wsl": 2}, "nvidia-smi", "nvidia-smi"),
+        ({"container": "docker"}, REBOOT, f"{REBOOT}  # on the host"),
+        ({"container": "docker"}, LOG, f"{LOG}  # on the host"),
+        ({"container": "docker"}, "/py -m pip install torch", "/py -m pip install torch"),
+        ({"container": "none"}, REBOOT, REBOOT),
+    ],
+)
+def test_a_command_is_typed_where_it_does_something(surroundings, command, typed):
+    assert as_typed(command, having(**surroundings)) == typed

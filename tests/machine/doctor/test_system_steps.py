@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.facts import AmdDevice, Card, Facts, Surroundings, Vendor
+from machine.doctor.evidence import AmdDevice, Card, Evidence, Surroundings, Vendor
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     CPU_TORCH,
@@ -28,20 +28,20 @@ WSL = Surroundings(virtualization="wsl", wsl=2, has_dxg=True, has_wsl_cuda=True)
 
 
 def bare(**changes):
-    return Facts(torch=CPU_TORCH, surroundings=replace(UBUNTU, **changes))
+    return Evidence(torch=CPU_TORCH, surroundings=replace(UBUNTU, **changes))
 
 
 def unheld(**kernel):
     """A card that no driver holds, on a kernel that has not loaded NVIDIA's."""
-    facts = with_card(unproven(nvidia(nvml=None, nodes=())), driver="")
-    return with_kernel(facts, loaded=frozenset(), nvidia_version=None, **kernel)
+    evidence = with_card(unproven(nvidia(nvml=None, nodes=())), driver="")
+    return with_kernel(evidence, loaded=frozenset(), nvidia_version=None, **kernel)
 
 
 # --- is there a card ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("facts", "key"),
+    ("evidence", "key"),
     [
         (bare(), "no_card"),
         (bare(virtualization="kvm"), "no_card_virtual"),
@@ -50,8 +50,8 @@ def unheld(**kernel):
         (bare(system="macos"), "no_card_mac"),
     ],
 )
-def test_without_an_accelerator_nothing_is_wrong(facts, key):
-    diagnosis = diagnose(facts)
+def test_without_an_accelerator_nothing_is_wrong(evidence, key):
+    diagnosis = diagnose(evidence)
 
     assert (diagnosis.vendor, diagnosis.state) == (None, State.OK)
     assert diagnosis.steps[0].key == key
@@ -76,9 +76,11 @@ def test_what_windows_does_not_share_cannot_be_told_from_inside_of_wsl(has_dxg, 
 
 @pytest.mark.parametrize("cards", [(), intel().cards])
 def test_a_card_that_a_rule_takes_off_the_bus_is_found_beside_others_too(cards):
-    facts = with_kernel(replace(bare(), cards=cards), removing_rule="/lib/udev/rules.d/50-x.rules")
+    evidence = with_kernel(
+        replace(bare(), cards=cards), removing_rule="/lib/udev/rules.d/50-x.rules"
+    )
 
-    step = found(facts)
+    step = found(evidence)
 
     assert (step.step, step.key) == ("card", "card_switched_off")
     assert step.values == {"file": "/lib/udev/rules.d/50-x.rules"}
@@ -97,22 +99,22 @@ def test_graphics_inside_a_processor_are_no_problem_and_end_the_walk():
 
 
 def test_who_installed_a_build_for_it_expects_the_graphics_to_work():
-    facts = with_card(failing(intel(), "RuntimeError: no device"), only_draws=True)
+    evidence = with_card(failing(intel(), "RuntimeError: no device"), only_draws=True)
 
-    assert found(facts).key == "xpu_unavailable"
+    assert found(evidence).key == "xpu_unavailable"
 
 
 def test_a_generation_of_amd_that_no_build_serves_is_told():
-    facts = unproven(amd(amd=(AmdDevice(target="gfx1036"),)))
+    evidence = unproven(amd(amd=(AmdDevice(target="gfx1036"),)))
 
-    assert found(facts).key == "amd_unserved"
-    assert found(facts).values == {"targets": "gfx1036"}
+    assert found(evidence).key == "amd_unserved"
+    assert found(evidence).values == {"targets": "gfx1036"}
 
 
 def test_on_windows_amd_has_builds_of_its_own():
-    facts = around(unproven(amd(nodes=(), amd=())), system="windows")
+    evidence = around(unproven(amd(nodes=(), amd=())), system="windows")
 
-    assert found(facts).key == "amd_windows"
+    assert found(evidence).key == "amd_windows"
 
 
 def test_an_accelerator_of_another_maker_needs_its_package():
@@ -128,7 +130,7 @@ def test_an_accelerator_of_another_maker_needs_its_package():
 
 
 @pytest.mark.parametrize(
-    ("facts", "container", "command"),
+    ("evidence", "container", "command"),
     [
         (nvidia(nodes=(), nvml=None), "docker", "docker run --gpus all ..."),
         (nvidia(nodes=(), nvml=None), "podman", "podman run --device nvidia.com/gpu=all ..."),
@@ -137,18 +139,18 @@ def test_an_accelerator_of_another_maker_needs_its_package():
         (intel(nodes=()), "docker", f"docker run {DRI}"),
     ],
 )
-def test_a_container_that_was_not_given_the_card_is_told_how(facts, container, command):
-    step = found(around(unproven(facts), container=container))
+def test_a_container_that_was_not_given_the_card_is_told_how(evidence, container, command):
+    step = found(around(unproven(evidence), container=container))
 
     assert (step.step, step.key) == ("surroundings", "container_without_gpu")
     assert step.commands == (command,)
 
 
 def test_a_variable_that_keeps_every_gpu_out_of_a_container_is_named():
-    facts = unproven(nvidia(nodes=(), nvml=None))
-    facts = around(facts, container="docker", environment={"NVIDIA_VISIBLE_DEVICES": "void"})
+    evidence = unproven(nvidia(nodes=(), nvml=None))
+    evidence = around(evidence, container="docker", environment={"NVIDIA_VISIBLE_DEVICES": "void"})
 
-    assert found(facts).key == "container_hides"
+    assert found(evidence).key == "container_hides"
 
 
 def test_where_the_program_runs_is_told():
@@ -161,10 +163,13 @@ def test_where_the_program_runs_is_told():
 
 
 def test_a_driver_for_linux_inside_of_wsl_is_wrong_only_where_it_does_harm():
-    facts = replace(nvidia(), surroundings=WSL)
-    harmed = failing(facts, "RuntimeError: Unexpected error from cudaGetDeviceCount()")
+    evidence = replace(nvidia(), surroundings=WSL)
+    harmed = failing(evidence, "RuntimeError: Unexpected error from cudaGetDeviceCount()")
 
-    assert (step_of(facts, "surroundings").state, found(harmed).state) == (State.LOOK, State.WRONG)
+    assert (step_of(evidence, "surroundings").state, found(harmed).state) == (
+        State.LOOK,
+        State.WRONG,
+    )
     assert found(harmed).key == "driver_inside_wsl"
 
 
@@ -200,9 +205,9 @@ def test_a_free_driver_alone_cannot_compute(name):
     ],
 )
 def test_a_free_driver_in_the_way_of_nvidias_is_to_be_forbidden(distributions, command):
-    facts = with_card(unheld(), driver="nouveau")
+    evidence = with_card(unheld(), driver="nouveau")
 
-    step = found(around(facts, distributions=distributions))
+    step = found(around(evidence, distributions=distributions))
 
     assert step.key == "free_driver_in_the_way"
     assert "blacklist nouveau" in step.commands[0]
@@ -218,7 +223,7 @@ def test_a_free_driver_in_the_way_of_nvidias_is_to_be_forbidden(distributions, c
         (
             {"built": frozenset(), "built_elsewhere": frozenset({"nvidia"})},
             "driver_of_other_kernel",
-            "sudo dkms autoinstall",
+            "sudo apt install linux-headers-$(uname -r)",
         ),
         (
             {"blacklisted": {"nvidia": "/etc/modprobe.d/no.conf"}},
@@ -240,15 +245,19 @@ def test_the_key_to_be_enrolled_under_secure_boot_is_that_of_the_distribution():
     assert "mokutil --import /var/lib/shim-signed/mok/MOK.der" in found(ubuntu).commands[1]
     debian = around(ubuntu, distributions=("debian",))
     assert "mokutil --import /var/lib/dkms/mok.pub" in found(debian).commands[1]
+    fedora = around(ubuntu, distributions=("fedora",))
+    assert "/etc/pki/akmods/certs/public_key.der" in found(fedora).commands[1]
 
 
 def test_a_kernel_without_amds_driver_is_told():
-    facts = with_card(unproven(amd(nodes=())), driver="")
-    facts = with_kernel(facts, loaded=frozenset(), built=frozenset())
+    evidence = with_card(unproven(amd(nodes=())), driver="")
+    evidence = with_kernel(evidence, loaded=frozenset(), built=frozenset())
 
-    assert found(facts).key == "kernel_without_driver"
-    assert found(facts).commands == ("sudo apt install linux-modules-extra-6.8.0",)
-    assert found(around(facts, distributions=("arch",))).commands == ("uname -r",)
+    assert found(evidence).key == "kernel_without_driver"
+    assert found(evidence).commands == ("sudo apt install linux-modules-extra-6.8.0",)
+    assert found(around(evidence, distributions=("arch",))).commands == ("uname -r",)
+    updated = with_kernel(evidence, built_elsewhere=frozenset({"amdgpu"}))  # no dkms builds it
+    assert found(updated).key == "kernel_without_driver"
 
 
 def test_a_card_that_is_reserved_for_virtual_machines_is_told():
@@ -256,16 +265,16 @@ def test_a_card_that_is_reserved_for_virtual_machines_is_told():
 
 
 def test_an_old_card_of_amd_is_run_by_a_driver_that_cannot_compute():
-    facts = with_card(unproven(amd(amd=())), driver="radeon")
+    evidence = with_card(unproven(amd(amd=())), driver="radeon")
 
-    assert found(with_kernel(facts, loaded=frozenset())).key == "radeon_holds"
+    assert found(with_kernel(evidence, loaded=frozenset())).key == "radeon_holds"
 
 
 def test_a_driver_that_does_not_take_the_card_says_why_in_the_log():
-    facts = with_kernel(unheld(), loaded=frozenset({"nvidia"}))
+    evidence = with_kernel(unheld(), loaded=frozenset({"nvidia"}))
 
-    assert found(facts).key == "driver_ignores_card"
-    assert "dmesg" in found(facts).commands[0]
+    assert found(evidence).key == "driver_ignores_card"
+    assert "dmesg" in found(evidence).commands[0]
 
 
 def test_inside_a_container_only_the_host_can_install_a_driver():
@@ -281,9 +290,9 @@ def test_a_gpu_that_answers_is_held_although_the_files_do_not_say_so():
 def test_graphics_inside_the_processor_that_have_a_driver_do_not_stand_for_a_card_without():
     (arc,) = intel().cards
     inside = replace(arc, address="0000:00:02.0", only_draws=True, driver="i915")
-    facts = unproven(intel(cards=(inside, replace(arc, driver=""))))
+    evidence = unproven(intel(cards=(inside, replace(arc, driver=""))))
 
-    assert found(facts).key == "driver_ignores_card"
+    assert found(evidence).key == "driver_ignores_card"
 
 
 # --- power --------------------------------------------------------------------------------------
@@ -303,9 +312,9 @@ def test_a_sleeping_card_beside_a_build_for_processors_is_told_without_waking_it
 
 
 def test_a_card_that_cannot_be_woken_is_wrong():
-    facts = with_card(unproven(nvidia(nvml=None)), runtime_status="error", answers=None)
+    evidence = with_card(unproven(nvidia(nvml=None)), runtime_status="error", answers=None)
 
-    assert found(facts).key == "cannot_wake"
+    assert found(evidence).key == "cannot_wake"
 
 
 def test_a_card_that_answers_with_ones_has_fallen_off_the_bus():
@@ -314,13 +323,19 @@ def test_a_card_that_answers_with_ones_has_fallen_off_the_bus():
     assert (step.key, step.values["address"]) == ("off_the_bus", "0000:01:00.0")
 
 
+def test_a_card_that_has_gone_is_no_fault_of_the_driver_that_let_it_go():
+    gone = with_card(unheld(), answers=False)
+
+    assert (found(gone).step, found(gone).key) == ("power", "off_the_bus")
+
+
 # --- memory of AMD ------------------------------------------------------------------------------
 
 
 def test_memory_that_others_hold_on_amds_cards_is_worth_a_look():
-    facts = amd(amd=(AmdDevice(target="gfx1100", total_bytes=24 * GIB, used_bytes=23 * GIB),))
+    evidence = amd(amd=(AmdDevice(target="gfx1100", total_bytes=24 * GIB, used_bytes=23 * GIB),))
 
-    step = found(facts)
+    step = found(evidence)
 
     assert (step.key, step.state) == ("amd_memory_full", State.LOOK)
     assert step.values == {"free_bytes": GIB, "total_bytes": 24 * GIB}

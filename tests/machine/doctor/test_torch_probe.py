@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from machine.doctor.facts import Outcome, TorchDevice
+from machine.doctor.evidence import Outcome, TorchDevice
 from machine.doctor.torch_probe import BadPython, examine, find_python
 from tests.machine.doctor import fake_torch
 from tests.processes import until

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.facts import AmdDevice, Facts, Nvml, Outcome, Torch
-from machine.doctor.torch_steps import runs_on, see
+from machine.doctor.evidence import AmdDevice, Evidence, Nvml, Outcome, Torch
+from machine.doctor.hiding import see
+from machine.doctor.torch_steps import runs_on
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     CUDA_TORCH,
@@ -20,14 +21,15 @@ from tests.machine.doctor.made import (
     named,
     nvidia,
     step_of,
+    with_card,
     with_device,
 )
 
 NO_DEVICE = "RuntimeError: No CUDA GPUs are available"
 
 
-def with_torch(facts, **changes):
-    return replace(facts, torch=replace(facts.torch, devices=(), **changes))
+def with_torch(evidence, **changes):
+    return replace(evidence, torch=replace(evidence.torch, devices=(), **changes))
 
 
 # --- is PyTorch there ---------------------------------------------------------------------------
@@ -37,6 +39,7 @@ ABSENT = {
     "torch_broken": {"import_problem": "OSError: libcudart.so.13: cannot open", "version": None},
     "torch_silent_loading": {"outcome": Outcome.SILENT, "stage": "import", "version": None},
     "torch_crashes_loading": {"outcome": Outcome.CRASHED, "stage": "import", "detail": "signal 11"},
+    "python_silent": {"outcome": Outcome.SILENT, "stage": "start", "version": None},
     "python_unstartable": {"outcome": Outcome.UNSTARTABLE, "stage": "start", "detail": "no file"},
 }
 
@@ -51,12 +54,18 @@ def test_a_pytorch_that_cannot_be_loaded_is_told_why(key):
 
 @pytest.mark.parametrize("key", ABSENT)
 def test_without_an_accelerator_that_is_worth_a_look_and_no_more(key):
-    facts = Facts(torch=replace(CUDA_TORCH, devices=(), **ABSENT[key]))
+    evidence = Evidence(torch=replace(CUDA_TORCH, devices=(), **ABSENT[key]))
 
-    diagnosis = diagnose(facts)
+    diagnosis = diagnose(evidence)
 
     assert diagnosis.state is (State.OK if key == "torch_missing" else State.LOOK)
     assert named(diagnosis, "torch").key == (key + "_here" if key == "torch_missing" else key)
+
+
+def test_a_broken_pytorch_is_replaced_by_the_build_for_the_card():
+    (command,) = found(with_torch(nvidia(), **ABSENT["torch_broken"])).commands
+
+    assert command.endswith("/whl/cu130")
 
 
 def test_what_a_broken_pytorch_said_is_passed_on():
@@ -76,13 +85,13 @@ def test_a_build_for_another_maker_is_told():
 
 
 def test_a_python_that_is_translated_cannot_see_apples_gpu():
-    facts = with_torch(apple(), architecture="x86_64", has_mps=False)
+    evidence = with_torch(apple(), architecture="x86_64", has_mps=False)
 
-    assert found(facts).key == "python_translated"
+    assert found(evidence).key == "python_translated"
 
 
 @pytest.mark.parametrize(
-    ("facts", "built_for"),
+    ("evidence", "built_for"),
     [
         (nvidia(), "CUDA 13.0"),
         (amd(), "ROCm 7.2.26015"),
@@ -90,8 +99,8 @@ def test_a_python_that_is_translated_cannot_see_apples_gpu():
         (apple(), "Apple's Metal (MPS)"),
     ],
 )
-def test_what_pytorch_was_built_for_is_told(facts, built_for):
-    assert step_of(facts, "build").values["built_for"] == built_for
+def test_what_pytorch_was_built_for_is_told(evidence, built_for):
+    assert step_of(evidence, "build").values["built_for"] == built_for
 
 
 # --- CUDA versions ------------------------------------------------------------------------------
@@ -108,9 +117,9 @@ def test_what_pytorch_was_built_for_is_told(facts, built_for):
     ],
 )
 def test_the_major_version_of_cuda_decides_whether_a_driver_is_new_enough(driver, built, is_enough):
-    facts = replace(nvidia(), nvml=replace(nvidia().nvml, cuda=driver))
-    facts = with_torch(facts, cuda=built, problem=None)
-    step = step_of(facts, "cuda")
+    evidence = replace(nvidia(), nvml=replace(nvidia().nvml, cuda=driver))
+    evidence = with_torch(evidence, cuda=built, problem=None)
+    step = step_of(evidence, "cuda")
 
     assert step.key == ("driver_new_enough" if is_enough else "driver_too_old")
     assert step.values == {"driver": f"{driver[0]}.{driver[1]}", "built": built}
@@ -120,9 +129,9 @@ def test_the_major_version_of_cuda_decides_whether_a_driver_is_new_enough(driver
 
 
 def test_pytorch_knows_the_drivers_cuda_where_the_library_was_left_alone():
-    facts = with_torch(nvidia(nvml=None), driver_cuda=(12, 4), problem=NO_DEVICE)
+    evidence = with_torch(nvidia(nvml=None), driver_cuda=(12, 4), problem=NO_DEVICE)
 
-    assert found(facts).values["driver"] == "12.4"
+    assert found(evidence).values["driver"] == "12.4"
 
 
 # --- hidden devices -----------------------------------------------------------------------------
@@ -156,7 +165,7 @@ def test_a_uuid_must_be_unique_and_is_taken_as_it_is_where_none_is_known():
 
 
 @pytest.mark.parametrize(
-    ("facts", "name", "value"),
+    ("evidence", "name", "value"),
     [
         (nvidia(), "CUDA_VISIBLE_DEVICES", ""),
         (nvidia(), "CUDA_VISIBLE_DEVICES", "1"),
@@ -167,14 +176,39 @@ def test_a_uuid_must_be_unique_and_is_taken_as_it_is_where_none_is_known():
         (intel(), "ONEAPI_DEVICE_SELECTOR", "opencl:cpu"),
     ],
 )
-def test_hidden_devices_are_told_with_the_variable_that_hides_them(facts, name, value):
-    hidden = around(failing(facts, NO_DEVICE), environment={name: value})
+def test_hidden_devices_are_told_with_the_variable_that_hides_them(evidence, name, value):
+    hidden = around(failing(evidence, NO_DEVICE), environment={name: value})
 
     step = found(hidden)
 
     assert (step.step, step.key) == ("visible", "hidden")
     assert step.values == {"name": name, "value": value}
     assert step.commands == (f"unset {name}",)
+
+
+def test_a_sleeping_laptop_gpu_is_counted_on_the_bus():
+    asleep = with_card(nvidia(nvml=None), runtime_status="suspended")
+    evidence = around(failing(asleep, NO_DEVICE), environment={"CUDA_VISIBLE_DEVICES": "1"})
+
+    assert found(evidence).key == "hidden"
+
+
+@pytest.mark.parametrize("value", ["GPU-of-another-machine", "MIG-11e0"])
+def test_a_choice_that_cannot_be_checked_is_named_where_nothing_is_found(value):
+    environment = {"CUDA_VISIBLE_DEVICES": value}
+    asleep = with_card(nvidia(nvml=None), runtime_status="suspended")
+
+    step = found(around(failing(asleep, NO_DEVICE), environment=environment))
+
+    assert (step.step, step.key) == ("works", "perhaps_hidden")
+    assert step.values == {"name": "CUDA_VISIBLE_DEVICES", "value": value, "said": NO_DEVICE}
+    assert step.commands == ("unset CUDA_VISIBLE_DEVICES",)
+
+
+def test_the_uuid_of_another_gpu_hides_the_one_that_is_there():
+    environment = {"CUDA_VISIBLE_DEVICES": "GPU-of-another-machine"}
+
+    assert found(around(failing(nvidia(), NO_DEVICE), environment=environment)).key == "hidden"
 
 
 def test_the_second_variable_may_be_the_one_that_hides():
@@ -194,9 +228,9 @@ def test_a_job_without_a_gpu_asks_for_one():
 
 
 def test_a_choice_that_leaves_devices_is_told_and_no_problem():
-    facts = around(nvidia(), environment={"CUDA_VISIBLE_DEVICES": "0"})
+    evidence = around(nvidia(), environment={"CUDA_VISIBLE_DEVICES": "0"})
 
-    assert step_of(facts, "visible").key == "chosen"
+    assert step_of(evidence, "visible").key == "chosen"
     assert step_of(nvidia(), "visible") is None
     arc = around(intel(), environment={"ZE_AFFINITY_MASK": "0"})
     assert step_of(arc, "visible").key == "chosen"
@@ -237,9 +271,11 @@ def test_code_runs_where_nvidia_says_that_it_does(targets, capability, runs):
     ],
 )
 def test_a_gpu_for_which_pytorch_holds_no_code_is_told(capability, targets, key, index):
-    facts = with_torch(with_device(nvidia(), capability=capability), targets=targets, problem="x")
+    evidence = with_torch(
+        with_device(nvidia(), capability=capability), targets=targets, problem="x"
+    )
 
-    step = found(facts)
+    step = found(evidence)
 
     assert (step.step, step.key) == ("architecture", key)
     assert step.values["capability"] == f"{capability[0]}.{capability[1]}"
@@ -261,10 +297,10 @@ def test_pytorch_knows_the_capability_where_the_library_was_left_alone():
     ],
 )
 def test_a_generation_of_amd_is_looked_for_in_the_code(target, environment, key):
-    facts = around(with_torch(amd(amd=(AmdDevice(target=target),)), problem="x"),
+    evidence = around(with_torch(amd(amd=(AmdDevice(target=target),)), problem="x"),
                    environment=environment)  # fmt: skip
 
-    assert step_of(facts, "architecture").key == key
+    assert step_of(evidence, "architecture").key == key
 
 
 def test_a_relative_passes_for_the_one_that_pytorch_knows():

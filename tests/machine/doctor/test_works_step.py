@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from machine.doctor.facts import Outcome
+from machine.doctor.evidence import Outcome
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     CUDA_TORCH,
@@ -48,12 +48,12 @@ SAID = {
 @pytest.mark.parametrize("said", SAID)
 def test_what_pytorch_says_is_put_into_words(said):
     plain, inside = SAID[said]
-    facts = failing(nvidia(), said)
+    evidence = failing(nvidia(), said)
 
-    assert (found(facts).step, found(facts).key) == ("works", plain)
-    assert found(around(facts, container="docker")).key == inside
-    if "said" in found(facts).values:
-        assert found(facts).values["said"] == said
+    assert (found(evidence).step, found(evidence).key) == ("works", plain)
+    assert found(around(evidence, container="docker")).key == inside
+    if "said" in found(evidence).values:
+        assert found(evidence).values["said"] == said
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_gpus_behind_switches_wait_for_the_fabric_manager():
 
 
 def test_no_code_for_a_card_of_amd_brings_the_build_for_amd():
-    facts = failing(amd(), "RuntimeError: HIP error: invalid device function")
+    evidence = failing(amd(), "RuntimeError: HIP error: invalid device function")
 
-    assert found(facts).key == "no_code"
-    assert "/whl/rocm" in found(facts).commands[0]
+    assert found(evidence).key == "no_code"
+    assert "/whl/rocm" in found(evidence).commands[0]
 
 
 @pytest.mark.parametrize("stage", ["look", "use"])

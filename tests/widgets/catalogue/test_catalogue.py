@@ -18,7 +18,7 @@ from widgets.catalogue.card import Card
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.filter_bar import MenuChip
 from widgets.catalogue.offer import Filter, Offer, State
-from widgets.catalogue.sketch import expected
+from widgets.catalogue.sketch import Sketch, expected
 from widgets.catalogue.text import wrapped
 from widgets.look import Look
 
@@ -226,7 +226,18 @@ def test_a_card_tells_its_question_state_and_note_to_those_who_hear_it(catalogue
     told = card(catalogue, "a")
 
     assert told.accessibleName() == "What is a?"
-    assert told.accessibleDescription() == f"{word}. 12 s. note of a"
+    assert told.accessibleDescription().startswith(f"{word}. 12 s. note of a")
+
+
+def test_a_plot_that_was_not_measured_is_said_to_be_a_sketch(catalogue):
+    drawn = dataclasses.replace(offer("a"), sketch=Sketch((), is_measured=True))
+    catalogue.show_offers([drawn, offer("b")])
+    a, b = card(catalogue, "a"), card(catalogue, "b")
+    said = ENGLISH.say("catalogue.sketched")
+
+    assert said not in a.accessibleDescription() + a.toolTip()
+    assert said in b.accessibleDescription()
+    assert b.toolTip() == said
 
 
 def test_a_title_that_is_too_long_ends_in_dots_and_loses_nothing_before(catalogue):

@@ -117,3 +117,17 @@ def test_large_text_leaves_room_for_the_plots(qapp, column, look):
     column.fit(1000)
 
     assert column.width() == round(1000 * WIDEST_SHARE)
+
+
+def test_one_scroll_bar_is_enough_where_the_head_leaves_no_room(qtbot, column):
+    column.resize(345, 600)
+    column.show()
+    column.result.show_result([(f"value {n}", "1 ns") for n in range(40)])
+    column.offer([Tab.RESULT])
+    inner = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: inner.maximum() > 0)  # the tab scrolls by itself
+    assert column.verticalScrollBar().maximum() == 0
+
+    column.state.show_state("Full run", sentence="\n".join(["a long finding"] * 30))
+    qtbot.waitUntil(lambda: column.verticalScrollBar().maximum() > 0)
+    qtbot.waitUntil(lambda: inner.maximum() == 0)

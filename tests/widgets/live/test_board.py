@@ -22,7 +22,7 @@ WIDE, NARROW = 1296, 1068
 def filled(count: int, *, virtual: bool = False, seconds: float = 5.0) -> tuple[History, list]:
     history, missing = History(asleep_s=lambda: 0.0), []
     for sample in samples(count, seconds=seconds, virtual=virtual):
-        history.add(sample.t_s, sample.threads, sample.memory)
+        sample.add_to(history)
         missing = sample.missing
     return history, missing
 
@@ -63,7 +63,7 @@ def test_without_samples_there_are_no_tiles(qtbot, look, english):
 def test_there_are_tiles_for_what_is_there(qtbot, look, english):
     board = board_of(qtbot, look, english)
 
-    assert list(board.tiles) == ["cores", "memory", "swap", "clock", "stolen"]
+    assert list(board.tiles) == ["cores", "memory", "disks", "network", "swap", "clock", "stolen"]
 
 
 def test_no_swap_space_and_no_host_have_no_tiles(qtbot, look, english):
@@ -74,24 +74,33 @@ def test_no_swap_space_and_no_host_have_no_tiles(qtbot, look, english):
     history.add(0.0, threads, {"total_bytes": 100, "used_bytes": 50, "swap_total_bytes": 0})
     board.draw(history, [])
 
-    assert list(board.tiles) == ["cores", "memory", "clock"]
+    assert list(board.tiles) == ["cores", "memory"]
     board.show_machine(Machine(virtualization="kvm"))
-    assert list(board.tiles) == ["cores", "memory", "clock", "stolen"]
+    assert list(board.tiles) == ["cores", "memory", "stolen"]
 
 
 def test_a_tile_without_a_value_has_its_reason_and_no_line(qtbot, look, english):
-    clock = board_of(qtbot, look, english, virtual=True).tiles["clock"]
+    board = Board(look, english)
+    qtbot.addWidget(board)
+    first = next(samples(4))
+    first.disks[0] |= {"read_bytes_per_s": None, "write_bytes_per_s": None}
+    history = History()
+    first.add_to(history)
+    why = {"what": "disks[*].read_bytes_per_s", "why": "It is the first.", "how": ""}
 
-    assert clock.face.number == "not known"
-    assert "virtual machines are not told the clock" in clock.face.detail
-    assert clock.body.isHidden()
+    board.draw(history, [why])
+
+    disks = board.tiles["disks"]
+    assert (disks.face.number, disks.face.detail) == ("not known", "It is the first.")
+    assert disks.body.isHidden()
 
 
-def test_what_is_not_sampled_stands_below_once(qtbot, look, english):
-    board = board_of(qtbot, look, english)
+def test_what_is_not_told_stands_below_once(qtbot, look, english):
+    board = board_of(qtbot, look, english, virtual=True)
 
-    assert "disks, GPUs" in board._note.text()
+    assert "clocks of the cores" in board._note.text()
     assert board._note.geometry().top() > board.tiles["cores"].geometry().bottom()
+    assert "clock" not in board.tiles
 
 
 # --- how they stand -------------------------------------------------------------------------------
@@ -135,9 +144,9 @@ def test_nothing_moves_as_values_change(qtbot, look, english):
 
 def test_a_larger_zoom_has_fewer_columns(qtbot, look, english):
     board = board_of(qtbot, look, english)
-    memory, swap = board.tiles["memory"], board.tiles["swap"]
+    memory, disks = board.tiles["memory"], board.tiles["disks"]
     assert memory.y() == board.tiles["cores"].y()
-    assert swap.y() == memory.y()
+    assert disks.y() == memory.y()
 
     look.wear(theme.load(look.theme.mode, 1.6))
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from machine.model import Clock, Cpu, Machine
-from widgets.live.faces import Faces, percent, shown_bytes
+from widgets.live.face import percent, shown_bytes
+from widgets.live.faces import Faces
 from widgets.live.history import History, Moment
-from widgets.live.samples import samples
 
 GIB = 2**30
 WHY = "virtual machines are not told the clock"
@@ -41,15 +41,25 @@ def test_no_unknown_value_is_shown_as_a_number(faces, name):
 
 def test_errors_are_never_said_to_be_none_where_nobody_counts_them(faces):
     for face in (faces.cores(moment(busy=0.5)), faces.memory(moment())):
-        assert face.errors == "errors not sampled"
+        assert face.errors == "errors not told"
+        assert face.error_state == "unknown"
 
 
-def test_cores_say_how_many_are_busy_and_that_waiting_is_not_sampled(faces):
-    face = faces.cores(moment(busy=0.25))
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (None, "how much waits is not told here"),
+        (0.0, "no task waits"),
+        (0.12, "tasks waited 12 % of the time"),
+    ],
+)
+def test_cores_say_how_many_are_busy_and_what_waits(faces, share, words):
+    face = faces.cores(moment(busy=0.25, memory={"cpu_pressure_fraction": share}))
 
     assert face.number == "25 %"
-    assert "1.0 of 4 hardware threads busy" in face.detail.replace("\N{NO-BREAK SPACE}", " ")
-    assert "waiting is not sampled yet" in face.detail
+    detail = face.detail.replace("\N{NO-BREAK SPACE}", " ")
+    assert "1.0 of 4 hardware threads busy" in detail
+    assert words in detail
 
 
 def test_memory_says_what_is_used_in_the_unit_of_the_whole(faces):
@@ -58,7 +68,7 @@ def test_memory_says_what_is_used_in_the_unit_of_the_whole(faces):
     face = faces.memory(moment(memory={**used, "swap_total_bytes": 0}))
 
     assert face.number == "0.5 of 24.0 GiB"
-    assert face.detail.endswith("no swap")
+    assert "no swap" in face.detail
     assert not face.attention
 
 
@@ -89,13 +99,14 @@ def test_only_where_there_is_a_host_can_time_be_stolen(faces):
     assert faces.may_be_robbed(moment(steal_fraction=0.0))
 
 
-def test_what_is_not_sampled_is_said_in_one_sentence_with_its_reason(faces):
-    faces.know_missing(next(samples(2)).missing)
+def test_what_is_not_told_is_said_in_one_sentence_with_its_reason(faces):
+    why = {"why": "A sandbox hides them.", "how": "lsblk"}
+    faces.know_missing([{"what": "disks", **why}, {"what": "network", **why}])
 
     text, tip = faces.not_sampled()
 
-    assert text == "Not here yet: disks, GPUs. This version of Coreopsis does not sample it yet."
-    assert "iostat -x 1" in tip
+    assert text == "Not told here: disks, network. A sandbox hides them."
+    assert "lsblk" in tip
 
 
 def test_nothing_is_said_to_be_missing_where_all_is_sampled(faces):

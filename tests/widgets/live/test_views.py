@@ -246,3 +246,69 @@ def test_marks_and_cursor_are_seen(qtbot, look):
     assert near(marked.pixelColor(WIDTH // 2 + 1, 1), look.theme.ink)
     assert image(line) != marked
     assert line.focusPolicy() is Qt.FocusPolicy.NoFocus  # its tile has the keys
+
+
+# --- what need not be painted ---------------------------------------------------------------------
+
+
+def paints(qtbot, view, monkeypatch) -> list[float]:
+    times: list[float] = []
+    paint = type(view).paintEvent
+    monkeypatch.setattr(
+        type(view),
+        "paintEvent",
+        lambda self, event: (times.append(self._history.now_s), paint(self, event)),
+    )
+    with qtbot.waitExposed(view):
+        view.show()
+    return times
+
+
+def follow(qtbot, view, history: History, values) -> None:
+    for value in values:
+        history.add(history.now_s + 0.5, [{"id": 0, "busy": value}], {})
+        view.draw(history)
+        qtbot.wait(1)
+
+
+def test_a_line_that_is_level_for_a_minute_is_not_painted_until_it_moves(qtbot, look, monkeypatch):
+    line, history = line_of(qtbot, look, height=100), History(lambda: 0.0, lambda: 0.0)
+    times = paints(qtbot, line, monkeypatch)
+    follow(qtbot, line, history, [0.25] * 140)
+    level_s = history.now_s
+    painted = len([t for t in times if t > 64.0])
+    assert painted == 0
+
+    follow(qtbot, line, history, [0.9])
+
+    qtbot.waitUntil(lambda: times[-1] > level_s)
+    bright = [
+        y for y in range(100) if near(image(line).pixelColor(WIDTH // 2, y), look.theme.series[0])
+    ]
+    assert sum(bright) / len(bright) == pytest.approx(74, abs=2)
+
+
+def test_a_mark_on_a_level_line_moves_on(qtbot, look, monkeypatch):
+    line, history = line_of(qtbot, look, height=100), History(lambda: 0.0, lambda: 0.0)
+    times = paints(qtbot, line, monkeypatch)
+    follow(qtbot, line, history, [0.25] * 140)
+    history.mark(history.now_s)
+    times.clear()
+
+    follow(qtbot, line, history, [0.25] * 3)
+
+    qtbot.waitUntil(lambda: len(times) >= 3)
+
+
+def test_what_has_not_moved_by_a_pixel_is_not_painted(qtbot, look, monkeypatch):
+    line, history = line_of(qtbot, look, height=100), History(lambda: 0.0, lambda: 0.0)
+    times = paints(qtbot, line, monkeypatch)
+    follow(qtbot, line, history, [0.1, 0.2])
+    qtbot.waitUntil(lambda: times and times[-1] == history.now_s)
+    times.clear()
+
+    history.add(history.now_s + 0.001, [{"id": 0, "busy": 0.3}], {})
+    line.draw(history)
+    qtbot.wait(20)
+
+    assert times == []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
 
 from machine.devices import Disk, Gpu, GpuLink, Link, NetworkInterface, PciDevice
 from machine.model import (
@@ -16,8 +19,10 @@ from machine.model import (
     NumaNode,
     OperatingSystem,
     Thread,
+    from_json,
 )
 
+SHIPPED = Path(__file__).parents[3] / "resources" / "machines"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 UNREAD = tuple(
     Missing(what=what, why="This version does not read it yet.", how="lspci")
@@ -58,7 +63,7 @@ def small() -> Machine:
         sources={"cpu.caches": "/sys/devices/system/cpu/cpu*/cache/index*"},
         missing=(
             *UNREAD,
-            Missing(what="memory.modules", why="Only root may read it.", how="dmidecode"),
+            Missing(what="memory.modules", why="Virtual machines have no table of modules.", how="dmidecode"),
         ),
     )
 
@@ -174,6 +179,17 @@ def server() -> Machine:
     )
 
 
+def dense() -> Machine:
+    """Thirty-two cores, eight of which share an L3 each: too many to show the caches of each."""
+    threads = tuple(
+        Thread(id=n, package=0, core=n, numa_node=0, online=True, usable=True) for n in range(32)
+    )
+    own = [_cache(1, 48 * KIB, (core,), "data") for core in range(32)]
+    own += [_cache(2, MIB, (core,)) for core in range(32)]
+    shared = [_cache(3, 32 * MIB, range(8 * group, 8 * group + 8)) for group in range(4)]
+    return Machine(cpu=Cpu(cores=32, threads_list=threads, caches=(*own, *shared)))
+
+
 def hybrid() -> Machine:
     """Six fast cores with two threads, eight thrifty ones of which four share an L2."""
     threads, caches = [], []
@@ -230,6 +246,12 @@ def unknown() -> Machine:
     return Machine()
 
 
+def shipped(name: str) -> Machine:
+    """Return one of the machines that come with the program."""
+    return from_json(json.loads((SHIPPED / f"{name}.json").read_text(encoding="utf-8")))
+
+
 MACHINES = {
-    make.__name__: make for make in (small, workstation, server, hybrid, pinned, elsewhere, unknown)
-}
+    make.__name__: make
+    for make in (small, workstation, server, dense, hybrid, pinned, elsewhere, unknown)
+} | {path.stem: partial(shipped, path.stem) for path in sorted(SHIPPED.glob("*.json"))}

@@ -2,27 +2,46 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
 from experiments import words
 from experiments.declare import Part
-from machine.model import Machine
-from tests.widgets.map.machines import MACHINES, elsewhere, hybrid, pinned, server, small, unknown
+from machine.devices import Gpu, Link, MigInstance, PciDevice
+from machine.model import Machine, OperatingSystem
+from tests.widgets.map.machines import (
+    MACHINES,
+    dense,
+    elsewhere,
+    hybrid,
+    pinned,
+    server,
+    small,
+    unknown,
+)
 from tests.widgets.map.machines import workstation as workstation_
 from widgets.map.boxes import Kind, Layout, Rect
+from widgets.map.facts import Facts
 from widgets.map.layout import lay_out, lay_out_comfortably
 from widgets.map.lettering import texts
+from widgets.map.sayings import Said
 
 WORDS = words.load()
 ROOMS = [(972, 690, 1.0), (812, 500, 1.0), (700, 450, 1.6), (420, 380, 1.0), (1800, 1100, 1.3)]
 ALMOST = 0.01
-VALUES = (
-    (),
-    ("?",),
-    ("11.2 ns",),
-    ("a very long name of a number 123456 ns", "123456 ns"),
+SAID = (
+    Said(),
+    Said(value=("?",), rate=("? of 1.79 TB/s", "?"), rate_role="invitation", now=("asleep",)),
+    Said(
+        value=("11.2 ns",),
+        rate=("at most 57.1 GB/s", "57.1 GB/s"),
+        rate_role="detail",
+        now=("71 °C · 512 W · busy 82 %", "busy 82 %"),
+        bar=("memory 23.0 of 31.8 GiB", "23.0 of 31.8 GiB", "72 %"),
+    ),
+    Said(value=("a very long name of a number 123456 ns", "123456 ns"), rate=("57.1 of 63 GB/s",)),
 )
 
 
@@ -85,13 +104,14 @@ def test_texts_lie_in_their_boxes_and_on_nothing_else(any_machine, measure, widt
     for box in layout.boxes:
         children.setdefault(box.parent, []).append(box.rect)
 
-    for box, values in itertools.product(layout.boxes, VALUES):
-        if values and not box.bears_value:
+    for box, said in itertools.product(layout.boxes, SAID):
+        if said.value and not box.bears_value:
             continue
-        found = texts(box, values, measure(zoom))
+        found = texts(box, said, measure(zoom))
         for text in found:
+            room = text.rect.height if text.is_upright else text.rect.width
             assert inside(text.rect, box.rect), (box, text)
-            assert measure(zoom).width(text.text, text.letters) <= text.rect.width + ALMOST, text
+            assert measure(zoom).width(text.text, text.letters) <= room + ALMOST, text
             for rect in children.get(box.id, ()):
                 assert not overlap(text.rect, rect), (box, text)
         for one, other in combinations(found, 2):
@@ -132,10 +152,10 @@ def test_each_core_shows_its_caches_where_there_are_few(measure):
 
 
 def test_many_cores_say_once_what_each_of_them_has(measure):
-    layout = laid_out(workstation_(), measure)
+    layout = laid_out(dense(), measure)
 
     assert {"L1 48 KiB in each core", "L2 1 MiB in each core"} <= set(titles(layout, Kind.CACHE))
-    assert kinds(layout)[Kind.DIE] == 2
+    assert kinds(laid_out(workstation_(), measure))[Kind.DIE] == 2
 
 
 def test_a_shared_cache_spans_the_cores_it_serves(measure):
@@ -204,13 +224,106 @@ def test_links_are_as_thick_as_their_bandwidth_and_narrow_ones_ask_for_a_look(me
 def test_nvlink_joins_every_gpu(measure):
     layout = laid_out(server(), measure)
 
-    assert titles(layout, Kind.NVLINK) == ["NVSwitch · 18 NVLinks a pair"]
+    assert titles(layout, Kind.NVLINK) == ["NVSwitch · 18 NVLinks a GPU"]
     assert Counter(wire.box for wire in layout.wires)["nvlink"] == 8
+
+
+def test_gpus_behind_one_switch_stand_beside_it(measure):
+    layout = laid_out(MACHINES["dual-socket-8-gpu"](), measure)
+
+    boxes = {box.id: box for box in layout.boxes}
+    switches = [box for box in layout.boxes if box.kind is Kind.SWITCH]
+    ups = [wire for wire in layout.wires if wire.name.startswith("up:")]
+    assert [box.titles[0] for box in switches] == ["PCIe switch (shared uplink)"] * 4
+    assert len(ups) == 4
+    assert switches[0].rect.y == boxes["gpu:0"].rect.y
+    assert switches[0].rect.bottom == boxes["gpu:1"].rect.bottom
+
+
+def test_equal_nvlinks_are_summed_up(measure):
+    layout = laid_out(MACHINES["dual-socket-8-gpu"](), measure)
+
+    told = "NVSwitch · 18 NVLinks, generation 4, 450 GB/s a GPU"
+    assert titles(layout, Kind.NVLINK) == [told]
+    assert Counter(wire.box for wire in layout.wires)["nvlink"] == 8
+
+
+def test_many_disks_and_networks_are_folded(measure):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    folded = laid_out(machine, measure)
+    whole = laid_out(machine, measure, unfolded=["fold:disks", "fold:networks"])
+
+    assert {"4 more disks", "6 more networks"} <= set(titles(folded, Kind.FOLD))
+    assert kinds(whole)[Kind.GPU] == kinds(folded)[Kind.GPU]
+    assert (kinds(folded)[Kind.DISK], kinds(whole)[Kind.DISK]) == (4, 8)
+    assert (kinds(folded)[Kind.NETWORK], kinds(whole)[Kind.NETWORK]) == (4, 10)
+
+
+def test_a_gpu_that_shares_the_memory_is_joined_chip_to_chip(measure):
+    layout = laid_out(MACHINES["unified"](), measure)
+
+    gpu = next(box for box in layout.boxes if box.kind is Kind.GPU)
+    assert titles(layout, Kind.LINK)[0] == "NVLink-C2C"
+    assert gpu.bar_titles[0] == "shares the machine's memory"
+    assert gpu.ceiling is None
+
+
+def test_slices_of_a_gpu_stand_in_it(measure):
+    instances = tuple(MigInstance(name="MIG 3g.20gb", memory_bytes=20 * 2**30) for _ in (0, 1))
+    gpu = Gpu(index=0, vendor="NVIDIA", sms=98, mig=True, mig_instances=instances)
+    layout = laid_out(replace(small(), gpus=(gpu,)), measure)
+
+    assert titles(layout, Kind.SLICE) == ["3g.20gb", "3g.20gb"]
+
+
+def test_empty_slots_are_dashed_and_many_modules_told_together(measure):
+    few = laid_out(workstation_(), measure)
+    many = laid_out(MACHINES["dual-socket-8-gpu"](), measure)
+
+    empty = [box for box in few.boxes if box.kind is Kind.MODULE and box.is_dashed]
+    assert [box.titles[0] for box in empty] == ["empty slot"] * 2
+    assert titles(many, Kind.MODULE) == ["DDR5-6000 · 24 × 64 GiB"]
+
+
+def test_a_link_is_named_by_what_it_can_do_since_idle_ones_slow_down(measure):
+    idle = Link(generation=1, width=16, card_generation=5, card_width=16, peak_bytes_per_s=63e9)
+    machine = replace(workstation_(), pci=(PciDevice(address="01", link=idle),))
+    layout = laid_out(machine, measure)
+
+    link = next(box for box in layout.boxes if box.id == "link:gpu:0")
+    assert link.titles[0] == "Gen5 ×16"
+    assert not link.needs_look
+
+
+def test_a_gpu_behind_a_narrower_hop_asks_for_a_look(measure):
+    wide = Link(generation=4, width=16, card_generation=4, card_width=16, peak_bytes_per_s=31.5e9)
+    uplink = Link(generation=3, width=4, card_generation=3, card_width=4, peak_bytes_per_s=3.94e9)
+    pci = (
+        PciDevice(address="00", parent="pci0000:00", class_id=0x060400, link=uplink),
+        PciDevice(address="01", parent="00", class_id=0x030000, link=wide),
+    )
+    layout = laid_out(replace(workstation_(), pci=pci), measure)
+
+    link = next(box for box in layout.boxes if box.id == "link:gpu:0")
+    assert link.needs_look
+    assert link.titles[0] == "Gen4 ×16, way 3.94 GB/s"
+    told = Facts(replace(workstation_(), pci=pci), WORDS).of(link)
+    limit = next(fact for fact in told if fact.label == "The way is limited by")
+    assert "3.94 GB/s" in limit.value
 
 
 def test_no_gpu_and_not_having_looked_are_told_apart(measure):
     assert titles(laid_out(small(), measure), Kind.UNREAD)[0] == "GPUs: not known"
-    assert titles(laid_out(elsewhere(), measure), Kind.UNREAD) == ["No GPU here."]
+    assert titles(laid_out(elsewhere(), measure), Kind.UNREAD)[0] == "No GPU here."
+
+
+def test_none_found_and_not_having_looked_are_told_apart(measure):
+    looked = titles(laid_out(replace(small(), missing=()), measure), Kind.UNREAD)
+    windows = replace(small(), os=OperatingSystem(kind="windows"))
+
+    assert looked[1:] == ["Storage: none found", "Network: none found"]
+    found = titles(laid_out(windows, measure), Kind.UNREAD)
+    assert found[1:] == ["Storage: not looked at", "Network: not looked at"]
 
 
 def test_threads_that_are_off_are_dashed_or_told_together(measure):

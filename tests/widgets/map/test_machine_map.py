@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from experiments import words
 from experiments.declare import Part
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
+from tests.widgets.map.samples import sample
 from widgets import theme as themes
 from widgets.map.boxes import EarnedValue, Invitation, Kind
 from widgets.map.machine_map import MachineMap
@@ -82,7 +83,7 @@ def test_a_click_chooses_the_innermost_box(shown):
 
     assert [b.id for b in chosen] == ["thread:1", "memory"]
     assert map_.chosen.id == "memory"
-    assert map_.accessibleName().startswith("Memory · 24 GiB")
+    assert map_.accessibleName().startswith("Memory, 24 GiB")
 
 
 def test_arrows_walk_and_say_where_they_are(shown):
@@ -393,3 +394,140 @@ def test_threads_that_may_not_be_used_look_different(shown):
 
     assert len(colours(1)) > 1  # hatched
     assert len(colours(0)) == 1
+
+
+# --- the way between two parts ------------------------------------------------------------------
+
+
+def test_pointing_lights_the_way_from_what_is_chosen(shown):
+    map_ = shown(workstation())
+    said = emitted(map_.way_found)
+    map_.choose(box(map_, "gpu:1"))
+
+    QTest.mouseMove(map_, map_.rect_of(box(map_, "gpu:0")).center())
+
+    assert said[-1].startswith("GPU 1 → ")
+    assert {"gpu:0", "gpu:1", "link:gpu:0", "link:gpu:1"} <= map_._state.lit
+    map_.choose(box(map_, "memory"))
+    assert said[-1] == ""
+    assert map_._state.lit == frozenset()
+
+
+def test_without_a_chosen_part_pointing_lights_nothing(shown):
+    map_ = shown(workstation())
+
+    QTest.mouseMove(map_, map_.rect_of(box(map_, "gpu:0")).center())
+
+    assert map_._state.lit == frozenset()
+
+
+def test_shift_and_an_arrow_point_without_choosing(shown):
+    map_ = shown(workstation())
+    said = emitted(map_.way_found)
+    map_.choose(box(map_, "gpu:0"))
+
+    QTest.keyClick(map_, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+
+    assert map_.chosen.id == "gpu:0"
+    assert map_._state.pointed == "gpu:1"
+    assert said[-1].startswith("GPU 0 → ")
+
+
+def test_ctrl_and_an_arrow_move_the_map(shown):
+    map_ = shown(server(), (600, 300))
+    before = map_.rect_of(box(map_, "memory")).y()
+
+    QTest.keyClick(map_, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+
+    assert map_.rect_of(box(map_, "memory")).y() < before
+
+
+# --- what goes on -------------------------------------------------------------------------------
+
+
+def test_a_sample_is_shown_on_gpus_memory_and_links(shown):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    map_ = shown(machine)
+
+    map_.show_sample(sample(machine, 4))
+
+    texts = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    assert any("busy 50 %" in text for text in texts)
+    assert map_.live_of(box(map_, "memory")).filled == 0.5
+    map_.set_layers(measured=True, live=False)
+    texts = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    assert not any("busy" in text for text in texts)
+
+
+def test_a_gpu_that_vanishes_becomes_a_lost_box_and_may_come_back(shown):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    map_ = shown(machine)
+    fault = QColor(map_._look.theme.fault)
+
+    def edge():
+        rect, image = map_.rect_of(box(map_, "gpu:5")), map_.grab().toImage()
+        colours = (image.pixelColor(x, rect.top()) for x in range(rect.left(), rect.right()))
+        return any(colour == fault for colour in colours)
+
+    seen = []
+    for lost in (None, 5, None):
+        map_.show_sample(sample(machine, 3, lost=lost))
+        seen.append(edge())
+
+    assert seen == [False, True, False]
+
+
+def test_boxes_painted_alone_look_as_if_all_had_been_painted(shown):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    map_ = shown(machine)
+    map_.show_sample(sample(machine, 3))
+    map_.grab()
+    map_.show_sample(sample(machine, 4))
+    alone = map_.grab().toImage()
+
+    map_.repaint_all()
+
+    assert map_.grab().toImage() == alone
+
+
+def test_the_same_sample_repaints_nothing(shown):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    map_ = shown(machine)
+    map_.show_sample(sample(machine, 3))
+    QApplication.processEvents()
+    painted = Painted(map_)
+
+    map_.show_sample(sample(machine, 3))
+    QApplication.processEvents()
+
+    assert painted.rects == []
+
+
+# --- pictures and the table ---------------------------------------------------------------------
+
+
+def test_the_whole_map_is_saved_as_a_picture_also_when_zoomed(shown, tmp_path):
+    map_ = shown(workstation())
+    map_.zoom(3.0, QPointF(10, 10))
+    for suffix in (".png", ".svg"):
+        map_.save(tmp_path / f"map{suffix}")
+
+    image = QImage(str(tmp_path / "map.png"))
+    assert image.width() > 2 * map_.width()
+    text = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert text.startswith("<?xml")
+    assert "<text" not in text  # letters are outlines
+
+
+def test_the_table_lists_every_part_also_what_is_folded(shown):
+    map_ = shown(MACHINES["dual-socket-8-gpu"](), (600, 300))
+    map_.show_values({Part.L3: [L3]}, {})
+
+    rows = map_.parts()
+
+    names = [row.name for row in rows]
+    assert {f"GPU {n}" for n in range(8)} <= set(names)
+    assert {f"hardware thread {n}" for n in range(512)} <= set(names)
+    assert not any("more" in name for name in names)
+    assert any("Its memory: 79.6 GiB" in row.facts for row in rows)
+    assert any(row.measured == "L3 cache 11.2 ns" for row in rows)

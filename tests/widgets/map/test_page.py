@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from experiments import words
 from experiments.declare import Part
 from tests.widgets.map.machines import small, workstation
+from tests.widgets.map.samples import sample
 from widgets import theme as themes
 from widgets.map.boxes import EarnedValue, Invitation
 from widgets.map.page import MapPage
@@ -69,16 +70,16 @@ def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
 def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
     page.show_machine(small())
     page.show_values({}, {Part.L3: [LADDER]}, count=0, possible=1)
-    first = page._legend.text()
+    first = page._foot.text()
     page.live.setChecked(False)
     page.measured.setChecked(False)
 
     assert "load" in first
     assert "question mark" in first
     assert "thicker" not in first
-    assert page._legend.text() == ""
+    assert page._foot.text() == ""
     page.show_machine(workstation())
-    assert "thicker" in page._legend.text()
+    assert "thicker" in page._foot.text()
 
 
 def test_the_layers_are_switched_by_chips(page):
@@ -92,6 +93,86 @@ def test_the_layers_are_switched_by_chips(page):
     assert "11.2 ns" in texts()
     page.measured.click()
     assert "11.2 ns" not in texts()
+
+
+def test_structure_alone_is_a_layer_too(page):
+    page.show_machine(small())
+
+    page.structure.click()
+    assert not page.measured.isChecked()
+    assert not page.live.isChecked()
+    assert page.structure.isChecked()
+    page.structure.click()
+    assert page.measured.isChecked()
+    assert page.live.isChecked()
+    assert not page.structure.isChecked()
+
+
+def test_the_map_turns_into_a_table_and_back(page):
+    page.show_machine(small())
+
+    page.table.click()
+    QApplication.processEvents()
+    model = page._parts.model
+    cells = [model.data(model.index(row, 0)).strip() for row in range(model.rowCount())]
+    assert "Memory" in cells
+    assert not page.map.isVisible()
+    page.show_machine(workstation())
+    assert model.rowCount() > len(cells)
+    page.table.click()
+    assert page.map.isVisible()
+
+
+def test_the_way_is_said_below_the_map_which_keeps_its_height(page):
+    page.show_machine(workstation())
+    choose(page, Part.GPU)
+    height = page.map.height()
+
+    page.map.point_to(next(box for box in page.map.boxes if box.id == "gpu:1"))
+    QApplication.processEvents()
+
+    assert page._foot.text().startswith("GPU 0 → ")
+    assert page.map.height() == height
+
+
+def test_the_panel_says_what_the_chosen_part_is_doing(page):
+    machine = workstation()
+    page.show_machine(machine)
+    choose(page, Part.GPU)
+
+    page.show_sample(sample(machine, 8))
+    assert page.panel._now.text() == "Now: 71 °C · 512 W · busy 100 % · memory 32 of 32 GiB"
+    page.live.click()
+    assert page.panel._now.text() == ""
+
+
+def test_the_menu_copies_saves_and_turns(page):
+    page.show_machine(small())
+    wanted, copied = [], []
+    page.save_wanted.connect(wanted.append)
+    page.copied.connect(lambda: copied.append(True))
+
+    in_clipboard = []
+    for action in page.menu().actions():
+        action.trigger()
+        mime = QApplication.clipboard().mimeData()
+        in_clipboard.append((mime.hasImage(), "<svg" in mime.text()))
+
+    assert in_clipboard[:2] == [(True, False), (False, True)]
+    assert wanted == [".png", ".svg"]
+    assert copied == [True, True]
+    assert page.table.isChecked()
+
+
+def test_the_doctor_is_asked_for_where_there_is_no_gpu(page):
+    page.show_machine(small())
+    asked = []
+    page.doctor_wanted.connect(lambda: asked.append(True))
+
+    choose(page, Part.GPU)
+    next(link for link in links(page.panel) if "Python" in link.accessibleName()).click()
+
+    assert asked == [True]
 
 
 def test_the_card_to_start_with_opens_its_experiment(page):
@@ -216,8 +297,8 @@ def test_a_missing_fact_says_why_and_how(page):
     choose(page, Part.MEMORY)
 
     texts = said(page.panel)
-    assert "not known" in texts
-    assert "Only root may read it." in texts
+    assert "hidden by the virtual machine" in texts
+    assert "Virtual machines have no table of modules." in texts
     assert "→ dmidecode" in texts
 
 

@@ -96,9 +96,9 @@ def test_a_reading_says_round_value_and_limit(qtbot):
     plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
 
     assert plot._scene.drawing.read(0, 0) == (
-        "threads · median of 3 · 520 ms · 20.0 ms above “one after another”"
+        "threads · median of 3 · 520 ms (20.0 ms above “one after another”)"
     )
-    assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms · at “one after another”"
+    assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “one after another”)"
 
 
 def test_values_that_are_no_numbers_are_left_out(qtbot):

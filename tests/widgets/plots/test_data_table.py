@@ -69,13 +69,13 @@ def choose(table, *parts):
     table.view.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
 
-def test_cells_are_in_words_and_units(table):
+def test_cells_are_in_words_and_units_and_rounds_count_from_one(table):
     table.show_tables({"timings": timings()})
 
     assert shown(table) == [
-        ["threads", "3.11", "0", "500 ms", "yes"],
-        ["in a row", "3.11", "0", "333 ms", "yes"],
-        ["threads", "3.11", "1", "900 µs", "no"],
+        ["threads", "3.11", "1", "500 ms", "yes"],
+        ["in a row", "3.11", "1", "333 ms", "yes"],
+        ["threads", "3.11", "2", "900 µs", "no"],
     ]
 
 

@@ -42,16 +42,24 @@ def drawing(rows=ROWS, values=None, beside=None):
     return made
 
 
+def lanes(made):
+    return [float(track.ys[0]) for track in made.tracks()]
+
+
 def names(made):
     return [" / ".join(filter(None, (n.text, n.detail))) for n in made.plan().y.names]
 
 
-def test_groups_come_in_their_order_each_named_once_and_its_lanes_numbered():
-    assert names(drawing()) == ["in a row", "threads 1", "2", "processes / kept warm"]
+def test_groups_come_in_their_order_each_named_once_in_its_middle():
+    made = drawing()
+
+    assert names(made) == ["in a row", "threads", "processes / kept warm"]
+    assert made.plan().y.places == (0.0, 2.0, 4.0)
+    assert [track.name for track in made.tracks()][1:3] == ["threads 1", "threads 2"]
 
 
 def test_there_is_air_between_groups_and_none_within():
-    places = drawing().plan().y.places
+    places = lanes(drawing())
 
     steps = [b - a for a, b in itertools.pairwise(places)]
     assert steps[0] == 1.5
@@ -70,16 +78,24 @@ def test_another_python_is_said_only_where_there_are_two():
     made = drawing([*ROWS, cut("threads", 0, 0.0, 0.1, python="3.13")])
 
     assert "threads / Python 3.13" in names(made)
-    assert "threads 1 / Python 3.11" in names(made)
+    assert "threads / Python 3.11" in names(made)
     assert not any("Python" in name for name in names(drawing()))
 
 
 def test_the_other_runs_lanes_stand_right_below_those_of_the_same_group():
     made = drawing(beside=Beside("A", "B", ROWS))
 
-    found = [name for name in names(made) if not name.isdigit()]
-    assert found[:4] == ["A in a row", "B in a row", "A threads 1", "B threads 1"]
-    assert made.tracks()[0].colour == made.tracks()[1].colour
+    assert names(made) == ["in a row: A, B", "threads: A, B", "processes: A, B / kept warm"]
+    tracks = made.tracks()
+    assert [track.name for track in tracks[:3]] == ["A in a row", "B in a row", "A threads 1"]
+    assert tracks[0].colour == tracks[1].colour
+
+
+def test_of_two_runs_with_many_lanes_each_group_is_named_once_too():
+    rows = [cut(method, n, 0.0, 1.0) for method in ("threads", "serial") for n in range(FEW)]
+
+    made = drawing(rows, beside=Beside("A", "B", rows))
+    assert names(made) == ["in a row: A, B", "threads: A, B"]
 
 
 def test_time_begins_at_zero_and_ends_after_the_last_slice():
@@ -88,7 +104,7 @@ def test_time_begins_at_zero_and_ends_after_the_last_slice():
 
     assert span.x[0] == 0.0
     assert 0.3 <= span.x[1] < 0.45
-    assert span.y[1] == made.plan().y.places[-1] + 0.5
+    assert span.y[1] == lanes(made)[-1] + 0.5
 
 
 def test_a_reading_says_lane_times_length_and_limit():
@@ -100,7 +116,7 @@ def test_a_reading_says_lane_times_length_and_limit():
 
 def test_a_slice_is_read_wherever_the_mouse_is_in_it():
     made = drawing()
-    place = made.plan().y.places[1]
+    place = lanes(made)[1]
 
     assert made.point_at(0.201, place + 0.3) == (1, 1)
     assert made.point_at(0.299, place - 0.3) == (1, 1)
@@ -176,3 +192,16 @@ def test_a_plot_of_it_reads_the_slice_under_the_mouse(qtbot, mode):
         )
         QApplication.sendEvent(plot, event)
     assert said.args == ["in a row · from 0 s to 300 ms · 300 ms"]
+
+
+def test_when_two_runs_are_compared_no_more_the_lanes_take_all_room_again(qtbot):
+    plot = Plot(EXPERIMENT, VIEW, words.load(), Look(DARK))
+    qtbot.addWidget(plot)
+    plot.resize(800, 300)
+    plot.draw(ROWS, {})
+    before = plot._up_to_date().area.sight
+    plot.draw(ROWS, {}, beside=Beside("A", "B", samples.slices()))
+    assert plot._up_to_date().area.sight != before
+
+    plot.draw(ROWS, {})
+    assert plot._up_to_date().area.sight == before

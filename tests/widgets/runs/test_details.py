@@ -265,7 +265,7 @@ def test_every_control_has_a_name_and_tab_goes_through_all_of_them(qtbot, shown)
     shown.details.show_run(RUN)
     shown.details.buttons.open.setFocus()
     seen = []
-    for _ in range(8):
+    for _ in range(9):
         focused = shown.window.focusWidget()
         seen.append(focused)
         assert focused.accessibleName() or focused.text()
@@ -273,7 +273,7 @@ def test_every_control_has_a_name_and_tab_goes_through_all_of_them(qtbot, shown)
     inside, buttons = shown.details, shown.details.buttons
     assert seen == [
         buttons.open, buttons.again, buttons.pin, buttons.export, buttons.delete,
-        inside.name, inside.note, inside.tags,
+        buttons.compare_with, inside.name, inside.note, inside.tags,
     ]  # fmt: skip
 
 
@@ -286,3 +286,11 @@ def test_nothing_is_wider_than_the_panel_at_large_text(qtbot, mode):
         if part.isVisible():
             right = part.mapTo(shown.details, part.rect().topRight()).x()
             assert right <= shown.details.width(), part.text()
+
+
+def test_a_run_that_was_stopped_asks_for_no_look(shown):
+    for is_troubled, role in ((True, "attention"), (False, "value")):
+        run = replace(RUN, ending="Ended early", is_troubled=is_troubled)
+        shown.details.show_run(run)
+        (told,) = [each for each in shown.details.findChildren(QLabel) if each.text() == run.ending]
+        assert told.property("role") == role

@@ -6,7 +6,7 @@ import time
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyleOptionHeaderV2
 
 from tests.widgets.runs.samples import WORDS, damaged, run, worn
 from widgets.runs.listed import Result
@@ -346,3 +346,13 @@ def test_ten_thousand_runs_are_shown_searched_and_sorted_in_a_moment(qtbot, tabl
     assert len(table.selected()) == 10_000
     assert took_s(lambda: table.show_runs(runs)) < 1.5
     assert took_s(lambda: table.verticalScrollBar().setValue(200_000)) < 0.2
+
+
+def test_the_arrow_of_the_head_points_down_where_values_fall_down_the_list(table):
+    header, option = table.horizontalHeader(), QStyleOptionHeaderV2()
+
+    for order, arrow in ((Qt.SortOrder.DescendingOrder, "SortDown"),
+                         (Qt.SortOrder.AscendingOrder, "SortUp")):  # fmt: skip
+        table.sortByColumn(Column.WHEN, order)
+        header.initStyleOptionForIndex(option, Column.WHEN)
+        assert option.sortIndicator.name == arrow

@@ -207,7 +207,7 @@ class Torch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Evidence:
     """All that the judgement knows. `nvml` is None where it was left alone, with why in `gather`.
 
     `libraries` are versions of NVIDIA's own library files; `nvswitches` how many lie on the bus;

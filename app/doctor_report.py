@@ -1,0 +1,70 @@
+"""How is a diagnosis said? In sentences for terminal and window, as JSON, as a text to copy."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from experiments.words import Words
+from machine.doctor.diagnosis import Diagnosis, Step, to_json
+from machine.doctor.verdicts import State
+
+MARKS = {
+    State.OK: "✓",
+    State.LOOK: "!",
+    State.WRONG: "✗",
+    State.UNKNOWN: "?",
+    State.NOT_REACHED: "·",
+}
+INDENT = "    "  # of commands, each on a line of its own, unbroken, to be copied
+
+
+def headline(diagnosis: Diagnosis, words: Words) -> str:
+    """Return the whole diagnosis in a sentence."""
+    has_card = diagnosis.vendor is not None
+    if diagnosis.finding is None:
+        vendor = words.say(f"doctor.vendors.{diagnosis.vendor}")
+        return words.say("doctor.all_well" if has_card else "doctor.no_accelerator",
+                         {"vendor": vendor})  # fmt: skip
+    step = {"step": words.say(f"doctor.steps.{diagnosis.finding}")}
+    if diagnosis.state is State.WRONG:
+        return words.say("doctor.is_wrong", step)
+    if diagnosis.state is State.UNKNOWN:
+        return words.say("doctor.is_untold", step)
+    return words.say("doctor.is_odd" if has_card else "doctor.is_odd_without_card", step)
+
+
+def title(step: str, words: Words) -> str:
+    """Return what a step is about, as it begins a line."""
+    said = words.say(f"doctor.steps.{step}")
+    return said[:1].upper() + said[1:]
+
+
+def sentence(step: Step, words: Words) -> str:
+    """Return what was found, in a sentence or two."""
+    if step.state is State.NOT_REACHED:
+        return words.say("doctor.comes_later")
+    return words.say(f"doctor.{step.key}", step.values)
+
+
+def as_json(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
+    """Return the diagnosis with its sentences."""
+    told = to_json(diagnosis)
+    told["headline"] = headline(diagnosis, words)
+    for step, found in zip(told["steps"], diagnosis.steps, strict=True):
+        step["text"] = sentence(found, words)
+    return told
+
+
+def json_text(diagnosis: Diagnosis, words: Words) -> str:
+    """Return it as the text that `coreopsis doctor --json` prints."""
+    return json.dumps(as_json(diagnosis, words), indent=1, ensure_ascii=False)
+
+
+def as_text(diagnosis: Diagnosis, words: Words) -> str:
+    """Return the whole walk as lines."""
+    lines = [headline(diagnosis, words), ""]
+    for step in diagnosis.steps:
+        lines.append(f"{MARKS[step.state]} {title(step.step, words)}: {sentence(step, words)}")
+        lines += (INDENT + command for command in step.commands)
+    return "\n".join((*lines, ""))

@@ -1,0 +1,21 @@
+"""How does one call this program again? For every command that it tells to type."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+NAME = "coreopsis"
+
+
+def called() -> str:
+    """Return what to type from here: the bare name only where the shell would find this program."""
+    path = sys.argv[0]
+    if os.path.basename(path).partition(".")[0] != NAME or not os.path.exists(path):
+        return NAME
+    places = (os.path.join(folder, NAME) for folder in os.get_exec_path())
+    found = next((place for place in places if os.access(place, os.X_OK)), "")
+    if os.path.realpath(found) == os.path.realpath(path):
+        return NAME
+    near = os.path.relpath(path)
+    return path if near.startswith("..") else near

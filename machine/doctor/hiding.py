@@ -1,0 +1,67 @@
+"""Does the environment hide the devices from programs, and by which variable?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from machine.doctor.evidence import Evidence, Vendor
+from machine.doctor.queries import cards_of, devices_of, has_failed
+
+_CHOOSERS: dict[Vendor | None, tuple[str, ...]] = {
+    Vendor.NVIDIA: ("CUDA_VISIBLE_DEVICES",),
+    Vendor.AMD: ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
+    Vendor.INTEL: ("ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR"),
+}
+
+
+def choosers(evidence: Evidence, vendor: Vendor | None) -> list[str]:
+    """Return the variables that choose among the devices of a maker, and are set."""
+    around = evidence.surroundings.environment
+    return [name for name in _CHOOSERS.get(vendor, ()) if name in around]
+
+
+def hidden_by(evidence: Evidence, vendor: Vendor | None) -> str | None:
+    """Return the variable that leaves no device; None where PyTorch finds one all the same."""
+    if evidence.torch is not None and evidence.torch.devices:
+        return None
+    for name in choosers(evidence, vendor):
+        if vendor is Vendor.INTEL:
+            hides = has_failed(evidence)  # a language of its own: blamed where nothing was found
+        else:
+            value = evidence.surroundings.environment[name]
+            hides = _visible_count(evidence, vendor, value) == 0
+        if hides:
+            return name
+    return None
+
+
+def _visible_count(evidence: Evidence, vendor: Vendor | None, value: str) -> int | None:
+    if vendor is Vendor.NVIDIA:
+        devices = devices_of(evidence)
+        held = [c for c in cards_of(evidence, vendor) if c.driver == "nvidia"]  # if they sleep
+        return see(value, len(devices) or len(held) or None, [d.uuid for d in devices if d.uuid])
+    return see(value, len(evidence.amd) or None)
+
+
+def see(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
+    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None where that cannot be told.
+
+    The first that does not exist hides itself and all that follow it. A UUID may be cut short where
+    it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    """
+    seen = 0
+    for each in value.split(",") if value.strip() else ():
+        name = each.strip()
+        if re.fullmatch(r"[+-]?\d+", name):
+            if int(name) < 0 or (count is not None and int(name) >= count):
+                break
+        elif name.startswith("GPU-"):
+            if uuids and sum(uuid.startswith(name) for uuid in uuids) != 1:
+                break
+        elif name.startswith("MIG"):
+            return None
+        else:
+            break
+        seen += 1
+    return seen

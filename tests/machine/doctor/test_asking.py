@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import pytest
+
+from machine.doctor.asking import Stopped, ask
+from machine.doctor.nvml import ask_nvml
+from machine.doctor.torch_probe import examine
+from tests.processes import until
+
+SLEEP = (sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)")
+SOON_S = 10.0  # on a busy machine; the limits of the questions are far beyond
+
+
+def test_a_question_that_is_not_wanted_any_more_ends_soon():
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    begun_s = time.monotonic()
+
+    with pytest.raises(Stopped):
+        ask(SLEEP, within_s=600, stop=stop)
+
+    assert time.monotonic() - begun_s < SOON_S
+
+
+@pytest.mark.parametrize("question", [ask_nvml, examine])
+def test_what_is_not_wanted_from_the_beginning_is_not_asked(question):
+    stop = threading.Event()
+    stop.set()
+
+    with pytest.raises(Stopped):
+        question(stop=stop)
+
+
+def test_what_a_question_that_is_stopped_has_started_ends_with_it(tmp_path):
+    mark = tmp_path / "begun"
+    code = (
+        "import pathlib, subprocess, sys; "
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+        f"pathlib.Path({str(mark)!r}).write_text(str(child.pid)); child.wait()"
+    )
+    stop = threading.Event()
+
+    def stop_when_begun():
+        until(lambda: mark.exists() and mark.read_text() != "")
+        stop.set()
+
+    thread = threading.Thread(target=stop_when_begun)
+    thread.start()
+    with pytest.raises(Stopped):
+        ask((sys.executable, "-c", code), within_s=600, stop=stop)
+    thread.join()
+
+    import psutil
+
+    pid = int(mark.read_text())
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie")
+
+
+def test_what_was_said_before_the_time_ran_out_is_kept():
+    answer = ask(SLEEP, within_s=3.0)
+
+    assert (answer.lines, answer.status) == (("here",), None)

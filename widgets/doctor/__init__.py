@@ -1,0 +1,1 @@
+"""The doctor in the window: what stands between Python and the GPU, and what mends it."""

@@ -1,0 +1,109 @@
+"""Whose PyTorch is examined? This program's, that of an environment found, or of one that is named.
+
+A Python is named by typing its path, by choosing a file or folder, or by letting either fall on the
+page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label, row
+from widgets.doctor.told import Offered
+from widgets.elided import ElidedButton
+from widgets.flow import FlowLayout
+from widgets.theme import STEP
+
+MOST = 40  # in the menu; others can be typed
+
+
+class Chooser(QWidget):
+    """`wanted` carries a path, "" for this program's own Python."""
+
+    wanted = Signal(str)
+    again_wanted = Signal()
+    file_asked = Signal()
+    folder_asked = Signal()
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self._offered: Sequence[Offered] = ()
+        self._chosen = ""
+        self.current = ElidedButton("plain")
+        self.current.clicked.connect(self._open_menu)
+        self.again = button(words.say("doctor.page.again"), clicked=self.again_wanted.emit)
+        self.path = QLineEdit()
+        self.path.setPlaceholderText(words.say("doctor.page.path_hint"))
+        self.path.setAccessibleName(words.say("doctor.page.path"))
+        self.path.setAcceptDrops(False)  # what falls on it belongs to the page
+        self.path.returnPressed.connect(self._take_path)
+        self.problem = label("", "doubt", wrap=True)
+        self.examine = button(words.say("doctor.page.examine"), clicked=self._take_path)
+        files = FlowLayout(
+            self.examine,
+            button(words.say("doctor.page.choose_file"), clicked=self.file_asked.emit),
+            button(words.say("doctor.page.choose_folder"), clicked=self.folder_asked.emit),
+        )
+        self.naming = QWidget()
+        named = column(self.path, self.problem, files)
+        self.naming.setLayout(named)
+        above = row(label(words.say("doctor.page.whose")), self.current, None, self.again,
+                    space=3 * STEP)  # fmt: skip
+        self.setLayout(column(above, self.naming, space=3 * STEP))
+        self.naming.hide()
+        self.problem.hide()
+        self.menu = QMenu(self)
+        self.menu.setProperty("role", "choices")
+
+    def offer(self, offered: Sequence[Offered]) -> None:
+        """Let one choose between these, the first being this program's own."""
+        self._offered = offered
+        self.menu.clear()
+        for each in offered[:MOST]:
+            action = self._add(each.text, partial(self.wanted.emit, each.path))
+            action.setCheckable(True)
+            action.setChecked(each.path == self._chosen)
+        self.menu.addSeparator()
+        self._add(self._words.say("doctor.page.another"), self.ask_for_path)
+
+    def show_chosen(self, path: str) -> None:
+        """Show which is examined; one that was not offered is one by its path."""
+        self._chosen = path
+        text = next((each.text for each in self._offered if each.path == path), path)
+        self.current.say(f"{text}  ▾")
+        self.current.setAccessibleName(self._words.say("doctor.page.chosen", {"python": text}))
+        self.offer(self._offered)
+        self.refuse("")
+
+    def refuse(self, sentence: str) -> None:
+        """Say why there is no Python at the path; "" that there is one."""
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+        self.naming.setVisible(bool(sentence))
+
+    def ask_for_path(self, path: str = "") -> None:
+        """Let a path be typed."""
+        self.naming.show()
+        if path:
+            self.path.setText(path)
+        self.path.setFocus()
+
+    def _take_path(self) -> None:
+        if path := self.path.text().strip():
+            self.wanted.emit(path)
+
+    def _open_menu(self) -> None:
+        self.menu.popup(self.current.mapToGlobal(QPoint(0, self.current.height())))
+
+    def _add(self, text: str, act: Callable[[], object]) -> QAction:
+        action = QAction(text.replace("&", "&&"), self.menu)
+        action.triggered.connect(lambda _checked=False: act())
+        self.menu.addAction(action)
+        return action

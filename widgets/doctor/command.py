@@ -1,0 +1,52 @@
+"""How is a command shown, so that it can be copied? A page to be read is opened instead."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFont, QGuiApplication
+from PySide6.QtWidgets import QFrame
+
+from experiments.words import Words
+from widgets.basics import button, label, row
+from widgets.look import Look
+from widgets.theme import STEP
+
+_LEAST_PX = 60  # of a command; it wraps between its words
+
+
+class Command(QFrame):
+    """One command, or the address of one page, with the button that belongs to it."""
+
+    def __init__(self, text: str, words: Words, look: Look) -> None:
+        super().__init__()
+        self._text, self._words, self._look = text, words, look
+        self.setProperty("role", "command")
+        is_page = text.startswith("https://")
+        self._shown = label(text, wrap=True)
+        self._shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._shown.setMinimumWidth(_LEAST_PX)
+        self.button = button(
+            words.say("doctor.page.read" if is_page else "doctor.page.copy"),
+            "small-link",
+            clicked=self._open if is_page else self._copy,
+        )
+        self.button.setAccessibleDescription(text)
+        layout = row(self._shown, self.button, space=4 * STEP)
+        layout.setStretch(0, 1)
+        layout.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
+        layout.setContentsMargins(3 * STEP, STEP + 2, 3 * STEP, STEP + 2)
+        self.setLayout(layout)
+        look.changed.connect(self._dress)
+        self._dress()
+
+    def _dress(self) -> None:
+        font = self._look.theme.font("note", mono=True)
+        font.setFeature(QFont.Tag("calt"), 0)  # or -- would look like one sign
+        self._shown.setFont(font)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._text)
+        self.button.setText(self._words.say("trouble.copied"))
+
+    def _open(self) -> None:
+        QDesktopServices.openUrl(QUrl(self._text))

@@ -1,0 +1,100 @@
+"""What is the first thing that is wrong, in words, and which command mends it?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
+
+from experiments.units import unbroken
+from experiments.words import Words
+from machine.doctor.verdicts import State
+from widgets.announce import announce
+from widgets.basics import column, label, row, set_role
+from widgets.doctor.command import Command
+from widgets.doctor.sign import draw_sign, side_px
+from widgets.doctor.told import Told
+from widgets.look import Look
+from widgets.theme import STEP
+
+_ROLES = {
+    State.OK: "trouble-good",
+    State.LOOK: "trouble-attention",
+    State.WRONG: "trouble-fault",
+    State.UNKNOWN: "trouble-attention",
+    State.NOT_REACHED: "trouble-plain",
+}
+
+
+class FindingBox(QFrame):
+    """Says one thing at a time: what is going on, what was found, or why nothing could be."""
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._sign = _Sign(look)
+        self.headline, self.text = label("", "head", wrap=True), label("", wrap=True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setRange(0, 0)  # how far it is, nobody can know
+        self._bar.setAccessibleName(words.say("doctor.page.progress"))
+        self.commands: list[Command] = []
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(2 * STEP)
+        said = column(self.headline, self.text, self._bar, self._lines, space=2 * STEP)
+        layout = row(self._sign, said, space=3 * STEP)
+        layout.setStretch(1, 1)
+        layout.setAlignment(self._sign, Qt.AlignmentFlag.AlignTop)
+        layout.setContentsMargins(4 * STEP + 2, 4 * STEP, 4 * STEP, 4 * STEP)  # as in the chain
+        self.setLayout(layout)
+
+    def tell(self, told: Told) -> None:
+        """Show what was found."""
+        self._show(told.state, told.headline, told.text, told.commands)
+        announce(self, f"{told.headline} {told.text}")
+
+    def wait(self, sentence: str, explained: str) -> None:
+        """Show that it is being looked for."""
+        self._show(State.NOT_REACHED, sentence, explained)
+        self._bar.show()
+
+    def _show(self, state: State, headline: str, text: str, commands: tuple[str, ...] = ()) -> None:
+        set_role(self, _ROLES[state])
+        self._bar.hide()
+        self._sign.show_state(state)
+        self._sign.setVisible(state is not State.NOT_REACHED)
+        self.headline.setText(unbroken(headline))
+        self.text.setText(unbroken(text))
+        self.text.setVisible(bool(text))
+        self.setAccessibleName(headline)
+        self.setAccessibleDescription(text)
+        for old in self.commands:
+            self._lines.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self.commands = [Command(each, self._words, self._look) for each in commands]
+        for command in self.commands:
+            self._lines.addWidget(command)
+
+
+class _Sign(QWidget):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look, self._state = look, State.NOT_REACHED
+        look.changed.connect(self.updateGeometry)
+
+    def show_state(self, state: State) -> None:
+        self._state = state
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(side_px(self._look.theme), side_px(self._look.theme) + STEP)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        middle = QRectF(self.rect()).center()
+        with QPainter(self) as painter:
+            draw_sign(painter, self._state, middle, self._look.theme)

@@ -1,0 +1,144 @@
+"""Why does my GPU not work? One sheet: what is wrong first, what mends it, and the whole chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QWidget
+
+from experiments.words import Words
+from machine.doctor.verdicts import State
+from widgets.basics import IconButton, button, column, label, row
+from widgets.doctor.area import Area
+from widgets.doctor.chain import Chain
+from widgets.doctor.chooser import Chooser
+from widgets.doctor.finding import FindingBox
+from widgets.doctor.told import Link, Offered, Told
+from widgets.look import Look
+from widgets.overlay import Overlay
+from widgets.theme import STEP
+
+WIDTH_PX = 980
+
+
+class DoctorPage(Overlay):
+    """Shows a diagnosis. To close it is to want to know no more."""
+
+    wanted = Signal(str)  # examine the Python at this path, "" for this program's own
+    again_wanted = Signal()
+    file_asked = Signal()
+    folder_asked = Signal()
+    copy_asked = Signal(str)  # "text" or "json"
+
+    def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        self._words = words
+        self.setAcceptDrops(True)
+        self.title = label("", "head")
+        closer = IconButton(look, "close", words.say("overlay.close"))
+        closer.clicked.connect(self.dismiss)
+        self.chooser, self.box = Chooser(words), FindingBox(words, look)
+        self.chain = Chain(words, look)
+        self.chooser.wanted.connect(self.wanted)
+        self.chooser.again_wanted.connect(self.again_wanted)
+        self.chooser.file_asked.connect(self.file_asked)
+        self.chooser.folder_asked.connect(self.folder_asked)
+        inner = QWidget()
+        inside = column(self.box, self.chain, None, space=4 * STEP)
+        inner.setLayout(inside)
+        self.area = Area(inner, words.say("doctor.page.chain"))
+        self.copy_text = button(
+            words.say("doctor.page.copy_text"), clicked=lambda: self.copy_asked.emit("text")
+        )
+        self.copy_json = button(
+            words.say("doctor.page.copy_json"), clicked=lambda: self.copy_asked.emit("json")
+        )
+        self.copied = label("", "soft")
+        self.content.addLayout(row(self.title, None, closer))
+        self.content.addWidget(self.chooser)
+        self.content.addWidget(self.area, 1)
+        self.content.addLayout(row(self.copy_text, self.copy_json, self.copied, None))
+        self._drop = self._make_drop()
+        self.setFocusProxy(self.chooser.again)
+        self._show_title(is_well=False)
+
+    def wait(self, python: str, links: Sequence[Link]) -> None:
+        """Show that the PyTorch of `python` is being examined, and what will be looked at."""
+        say = self._words.say
+        self.box.wait(say("doctor.page.waiting", {"python": python}), say("doctor.page.explained"))
+        self.chain.show_links(links)
+        self._allow_copy(False)
+
+    def tell(self, told: Told) -> None:
+        """Show a diagnosis."""
+        self._show_title(is_well=told.is_well)
+        self.box.tell(told)
+        self.chain.show_links(told.links)
+        self._allow_copy(True)
+
+    def complain(self, sentence: str) -> None:
+        """Say why nothing was found out."""
+        self.box.tell(Told(headline=sentence, state=State.UNKNOWN))
+
+    def refuse(self, sentence: str) -> None:
+        """Say why nothing can be examined at all."""
+        self.complain(sentence)
+        self.chain.hide()
+        self.chooser.hide()
+        self._allow_copy(False)
+
+    def offer(self, offered: Sequence[Offered]) -> None:
+        """Let one choose between these Pythons."""
+        self.chooser.offer(offered)
+
+    def say_copied(self) -> None:
+        """Say that the report can be pasted now."""
+        self.copied.setText(self._words.say("trouble.copied"))
+
+    def _allow_copy(self, allowed: bool) -> None:
+        self.copied.setText("")
+        for each in (self.copy_text, self.copy_json):
+            each.setEnabled(allowed)
+
+    def _show_title(self, *, is_well: bool) -> None:
+        title = self._words.say("doctor.page.well" if is_well else "doctor.page.why")
+        self.title.setText(title)
+        self.setAccessibleName(title)
+
+    # --- a Python that falls on the page ---------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Show that a Python, or its folder, may fall here."""
+        if _path(event.mimeData()) and not self.chooser.isHidden():
+            event.acceptProposedAction()
+            self._drop.setGeometry(self.sheet.rect())
+            self._drop.show()
+            self._drop.raise_()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Show the page as it was."""
+        self._drop.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Examine what fell."""
+        self._drop.hide()
+        if path := _path(event.mimeData()):
+            event.acceptProposedAction()
+            self.wanted.emit(path)
+
+    def _make_drop(self) -> QFrame:
+        drop = QFrame(self.sheet)
+        drop.setProperty("role", "drop")
+        drop.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        words = label(self._words.say("doctor.page.drop"), "head", wrap=True)
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        drop.setLayout(column(words))
+        drop.hide()
+        return drop
+
+
+def _path(data: QMimeData) -> str:
+    """Return the first file or folder of this machine, "" for none."""
+    return next((url.toLocalFile() for url in data.urls() if url.isLocalFile()), "")

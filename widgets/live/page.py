@@ -1,0 +1,75 @@
+"""How does Live stand on its page? Controls, what has to be said first, and tiles that scroll."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from experiments.words import Words
+from widgets.basics import button, chip, column, label, row
+from widgets.live.board import Board
+from widgets.live.controls import Controls
+from widgets.look import Look
+from widgets.place_head import BELOW, MARGINS
+from widgets.theme import STEP
+
+FOOT = 4 * STEP  # below the tiles
+
+
+class LivePage(QWidget):
+    """`instead` stands where there are no samples; `again` beside it, where they have ended."""
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self.controls, self.board, self.band = Controls(words), Board(look, words), Band(words)
+        self.instead = label(words.say("live.first_sample"), "soft", wrap=True)
+        self.again = button(words.say("frame.watch_again"))
+        self.again.hide()
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(self.board)
+        self._scroll.viewport().installEventFilter(self)
+        above = (self.controls, self.band, self.instead, self.again)
+        layout = column(*above, self._scroll, space=BELOW)
+        left, top, right, _ = MARGINS
+        layout.setContentsMargins(left, top, right, 0)
+        layout.setStretch(4, 1)
+        layout.setAlignment(self.again, Qt.AlignmentFlag.AlignLeft)
+        self.setLayout(layout)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the tiles grow with the room that is seen."""
+        if event.type() == QEvent.Type.Resize:
+            self.board.fill(self._scroll.viewport().height() - FOOT)
+        return super().eventFilter(watched, event)
+
+
+class Band(QWidget):
+    """What stands over a recording: that it is one, of what, and the way back."""
+
+    play_wanted = Signal()
+    back_wanted = Signal()
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._name, self._place = label("", "strong", wrap=True), label("", "soft")
+        self._play = chip(words.say("live.play"))
+        self._back = chip(words.say("live.back_to_now"))
+        self._play.clicked.connect(lambda: self.play_wanted.emit())
+        self._back.clicked.connect(lambda: self.back_wanted.emit())
+        layout = row(self._name, self._place, self._play, self._back)
+        layout.setStretch(0, 1)
+        self.setLayout(layout)
+        self.hide()
+
+    def say(self, name: str, place: str, *, can_play: bool) -> None:
+        """Show this."""
+        self._name.setText(name)
+        self._place.setText(place)
+        self.setAccessibleName(name)
+        for each in (self._play, self._back):
+            each.setVisible(can_play)
+        self.show()

@@ -1,0 +1,215 @@
+"""Who holds memory of the GPUs, and since when? A table, and a way to end what was forgotten.
+
+Amber, with its sign, means that something is known to be wrong: the process has gone and its memory
+has not, or its GPU did no work for long while somebody looked all the time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
+
+from experiments.words import Words
+from widgets.basics import chip, label, set_role
+from widgets.live.face import Reasons, shown_bytes
+from widgets.live.history import Moment
+from widgets.live.holders import Holder, Right, holders
+from widgets.live.tile import ATTENTION, PAD
+from widgets.look import Look
+from widgets.theme import STEP
+
+LONG_S = 600.0  # without work, until a process may have been forgotten
+_COLUMNS = 6
+_COMMAND = 4
+_AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The words of a row, and what can be done about it."""
+
+    texts: tuple[str, ...]
+    command: str
+    note: str
+    right: Right
+    is_doubtful: bool
+    holder: tuple[int, int]  # GPU and process
+
+
+class ProcessTable(QFrame):
+    """One row a process; hidden where there is no GPU."""
+
+    end_wanted = Signal(object)  # Holder
+    grown = Signal()  # it needs another height
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look, self._words = look, words
+        self.idle_s: Callable[[int], float] = lambda _index: -math.inf
+        self.right_to: Callable[[Holder], Right] = lambda _holder: Right.HIDDEN
+        self.me: str | None = None
+        self.is_recorded = False  # then it names nobody
+        self._holders: dict[tuple[int, int], Holder] = {}
+        self._rows: list[_Row] = []
+        self._instead = ""  # where there are GPUs, and no rows
+        self.setProperty("role", "panel")
+        self.setAccessibleName(words.say("live.processes"))
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(PAD, 3 * STEP, PAD, 3 * STEP)
+        self._grid.setHorizontalSpacing(6 * STEP)
+        self._grid.setVerticalSpacing(STEP)
+        self._grid.setColumnStretch(_COMMAND, 1)
+        self._cells: list[QWidget] = []
+        self.buttons: dict[tuple[int, int], QPushButton] = {}  # by GPU and process
+        self.hide()
+        look.changed.connect(self.grown)
+
+    def show_moment(self, moment: Moment, reasons: Reasons) -> None:
+        """Show who holds memory now; nothing is built anew where nothing has changed."""
+        self._holders = {(each.gpu, each.pid): each for each in holders(moment)}
+        rows = [self._row(holder) for holder in self._holders.values()]
+        instead = self._nobody(moment, reasons) if moment.gpus and not rows else ""
+        if (rows, instead) != (self._rows, self._instead):
+            self._rows, self._instead = rows, instead
+            self._build()
+            self.setVisible(bool(rows or instead))
+            self.grown.emit()
+
+    def least_height(self) -> int:
+        """Return the height of all rows, 0 where there is nothing to be shown."""
+        return self._grid.sizeHint().height() if self._rows or self._instead else 0
+
+    def _nobody(self, moment: Moment, reasons: Reasons) -> str:
+        if self.is_recorded:
+            return self._words.say("live.names_nobody")
+        if any(gpu.get("processes") is not None for gpu in moment.gpus):
+            return self._words.say("live.nobody_holds")
+        why = reasons.why(f"gpus[{moment.gpus[0]['index']}].processes")
+        return why or self._words.say("live.holders_untold")
+
+    def _row(self, holder: Holder) -> _Row:
+        say, unknown = self._words.say, self._words.say("live.unknown")
+        right = self.right_to(holder)
+        is_mine = holder.user is not None and holder.user == self.me
+        since = unknown if holder.age_s is None else self._age(holder.age_s)
+        doubt = self._doubt(holder, right)
+        return _Row(
+            (
+                f"{holder.gpu} · {holder.pid}",
+                say("live.you") if is_mine else holder.user or unknown,
+                unknown if holder.memory_bytes is None else shown_bytes(holder.memory_bytes),
+                since if doubt is None else ATTENTION + doubt,
+            ),
+            command=holder.command or unknown,
+            note=self._who_may(holder, right),
+            right=right,
+            is_doubtful=doubt is not None,
+            holder=(holder.gpu, holder.pid),
+        )
+
+    def _doubt(self, holder: Holder, right: Right) -> str | None:
+        if right is Right.GONE:
+            return self._words.say("live.process_gone")
+        idle_s = self.idle_s(holder.gpu)
+        is_old = holder.age_s is not None and holder.age_s >= LONG_S
+        if holder.kind == "graphics" or idle_s < LONG_S or not is_old:
+            return None
+        values = {"age": self._age(holder.age_s or 0.0), "idle": self._age(idle_s)}
+        return self._words.say("live.no_work", values)
+
+    def _who_may(self, holder: Holder, right: Right) -> str:
+        match right:
+            case Right.OTHERS:
+                return self._words.say("live.others_process", {"user": holder.user or "?"})
+            case Right.OWN:
+                return self._words.say("live.own_process")
+            case Right.GONE:
+                return self._words.say("live.ghost_help")
+            case Right.HIDDEN:
+                return self._words.say("live.hidden_process")
+            case _:
+                return ""
+
+    def _age(self, age_s: float) -> str:
+        for key, unit_s in _AGES:
+            if age_s >= 2 * unit_s:
+                return self._words.say(key, {"count": round(age_s / unit_s)})
+        return self._words.say("live.seconds", {"count": round(age_s)})
+
+    def _build(self) -> None:
+        focused = next((key for key, each in self.buttons.items() if each.hasFocus()), None)
+        for cell in self._cells:
+            self._grid.removeWidget(cell)
+            cell.hide()
+            cell.deleteLater()
+        self._cells, self.buttons = [], {}
+        say = self._words.say
+        heads = [say("live.processes")]
+        if self._rows:
+            heads += [say("live.who"), say("live.memory_held"), say("live.since")]
+            heads.append(say("live.command"))
+        for place, head in enumerate(heads):
+            self._put(label(head, "small"), 0, place)
+        if self._instead:
+            self._put(label(self._instead, "soft"), 1, 0, _COLUMNS)
+        for line, row in enumerate(self._rows, start=1):
+            self._add_row(line, row)
+        if focused in self.buttons:
+            self.buttons[focused].setFocus()
+
+    def _add_row(self, line: int, row: _Row) -> None:
+        since = "doubt" if row.is_doubtful else "note"
+        roles = ("note-number", "note", "note-number", since)
+        for place, (text, role) in enumerate(zip(row.texts, roles, strict=True)):
+            self._put(label(text, role), line, place)
+        self._put(Elided(row.command, "note-number"), line, _COMMAND)
+        if row.right in (Right.ASK, Right.FORCE):
+            is_first = row.right is Right.ASK
+            end = chip(self._words.say("live.end" if is_first else "live.force_end"))
+            values = {"command": row.command, "number": row.holder[1]}
+            end.setAccessibleName(self._words.say("live.end_named", values))
+            end.clicked.connect(lambda: self.end_wanted.emit(self._holders[row.holder]))
+            self.buttons[row.holder] = end
+            self._put(end, line, _COMMAND + 1)
+            self._grid.setAlignment(end, Qt.AlignmentFlag.AlignRight)
+        elif row.note:
+            note = label(row.note, "small")
+            self._put(note, line, _COMMAND + 1)
+            self._grid.setAlignment(note, Qt.AlignmentFlag.AlignRight)
+
+    def _put(self, cell: QWidget, line: int, place: int, span: int = 1) -> None:
+        self._grid.addWidget(cell, line, place, 1, span, Qt.AlignmentFlag.AlignVCenter)
+        cell.show()  # now: what is shown later cannot take the focus yet
+        self._cells.append(cell)
+
+
+class Elided(QLabel):
+    """A text that ends in "…" where room ends, with all of it as a tip."""
+
+    def __init__(self, text: str, role: str) -> None:
+        super().__init__()
+        self._text = text
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        set_role(self, role)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return room for a few letters."""
+        return QSize(self.fontMetrics().averageCharWidth() * 12, self.fontMetrics().height())
+
+    def sizeHint(self) -> QSize:
+        """Return room for all of it."""
+        width = self.fontMetrics().horizontalAdvance(self._text)
+        return QSize(width + 2, self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much as there is room for."""
+        super().resizeEvent(event)
+        elide = Qt.TextElideMode.ElideRight
+        self.setText(self.fontMetrics().elidedText(self._text, elide, self.width()))

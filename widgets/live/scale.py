@@ -1,0 +1,57 @@
+"""How high does the line of a rate go, which has no whole? To a round number above its minute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from widgets.live.history import History, Moment
+
+Value = Callable[[Moment], float | None]
+
+SHRINK_EVERY_S = 10.0  # all of the minute is looked through so often, for a lower top
+LEAST_PER_S = 1e6  # the top of a rate: the noise of an idle disk is not drawn as mountains
+
+
+class Scale:
+    """Turns a value into a share of the height."""
+
+    def __init__(self, value: Value, top_above: Callable[[float], float]) -> None:
+        self.value, self._top_above = value, top_above
+        self.top = 0.0
+        self._seen_s = self._looked_s = -math.inf
+
+    def fit(self, history: History) -> bool:
+        """Take in what is new; return whether the top has become another."""
+        now_s = history.now_s
+        is_other = now_s < self._seen_s  # another history
+        if is_other or now_s - self._looked_s >= SHRINK_EVERY_S:
+            self._looked_s = now_s
+            highest = self._highest(history, -math.inf)
+        else:
+            highest = max(self._highest(history, self._seen_s), 0.0)
+            if highest <= self.top:
+                highest = -math.inf
+        self._seen_s = now_s
+        top = self._top_above(highest) if highest > -math.inf else self.top
+        if top == self.top:
+            return False
+        self.top = top
+        return True
+
+    def share(self, moment: Moment) -> float | None:
+        """Return the height of a sample."""
+        value = self.value(moment)
+        return None if value is None or not self.top else value / self.top
+
+    def _highest(self, history: History, after_s: float) -> float:
+        values = (self.value(moment) for moment in history.since(after_s))
+        return max((value for value in values if value is not None), default=0.0)
+
+
+def round_above(highest: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, at least LEAST_PER_S."""
+    if highest <= LEAST_PER_S:
+        return LEAST_PER_S
+    power = 10.0 ** math.floor(math.log10(highest))
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= highest * (1 - 1e-9))

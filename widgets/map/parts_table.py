@@ -1,0 +1,90 @@
+"""How is a map read by those who do not see it? As a table: each part, its facts, its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from experiments.words import Words
+from widgets.basics import column, label
+from widgets.look import Look
+from widgets.map.part_rows import PartRow
+from widgets.theme import STEP
+
+COLUMNS = ("map.column_part", "map.column_facts", "map.column_measured")
+
+
+class PartsModel(QAbstractTableModel):
+    """The rows, as Qt asks for them."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self.parts: Sequence[PartRow] = ()
+
+    def show(self, parts: Sequence[PartRow]) -> None:
+        """Take other rows."""
+        self.beginResetModel()
+        self.parts = parts
+        self.endResetModel()
+
+    def rowCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """Return how many parts there are."""
+        return len(self.parts)
+
+    def columnCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """Return how many columns there are."""
+        return len(COLUMNS)
+
+    def data(self, at: QModelIndex | QPersistentModelIndex, role: int = 0) -> Any:
+        """Return a cell, in full also as its tip."""
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self.parts[at.row()].cell(at.column())
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        """Return the name of a column."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._words.say(COLUMNS[section])
+        return None
+
+
+class PartsTable(QWidget):
+    """The table, with the count of parts above it."""
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self.model = PartsModel(words)
+        self.model.setParent(self)
+        self._count = label("", "soft")
+        self.view = QTableView()
+        self.view.setModel(self.model)
+        self.view.setAccessibleName(words.say("map.table_name"))
+        self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.setTabKeyNavigation(False)
+        self.view.setShowGrid(False)
+        self.view.verticalHeader().hide()
+        header = self.view.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.setFocusProxy(self.view)
+        self.setLayout(column(self._count, self.view, space=2 * STEP))
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def show_parts(self, parts: Sequence[PartRow]) -> None:
+        """Show these parts."""
+        self.model.show(parts)
+        self._count.setText(self._words.say("map.table_count", {"count": len(parts)}))
+        self._fit()
+
+    def _fit(self) -> None:
+        line = self._look.theme.px("note")
+        self.view.verticalHeader().setDefaultSectionSize(line + 3 * STEP)
+        for place in (0, 2):
+            self.view.resizeColumnToContents(place)

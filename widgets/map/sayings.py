@@ -1,0 +1,89 @@
+"""What do the boxes of the map say besides their titles? Numbers, invitations, and the load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from experiments.declare import Part
+from experiments.units import show
+from experiments.words import Words
+from widgets.map.boxes import Box, EarnedValue
+from widgets.map.state import State
+
+RATE = "bytes/s"
+INVITATION = "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Texts of one box, each the longest first.
+
+    `value` is its number, `rate` its bandwidth beside what it could be, `now` what it is doing,
+    `bar` how full it is.
+    """
+
+    value: tuple[str, ...] = ()
+    rate: tuple[str, ...] = ()
+    rate_role: str = "value"
+    now: tuple[str, ...] = ()
+    now_role: str = "detail"
+    bar: tuple[str, ...] = ()
+
+
+class Sayings:
+    """Says what is known of boxes in the state that the map is in."""
+
+    def __init__(self, words: Words, state: State) -> None:
+        self._words, self._state = words, state
+
+    def in_state(self, state: State) -> Sayings:
+        """Return the same of another state."""
+        return Sayings(self._words, state)
+
+    def numbers(self, box: Box) -> Sequence[EarnedValue]:
+        """Return the numbers that are known of a box."""
+        if box.part is None or not box.bears_value:
+            return ()
+        return self._state.values.get(box.part, ())
+
+    def of(self, box: Box) -> Said:
+        """Return what a box says now."""
+        live = self._state.live_of(box.id)
+        rate, role = self._rate(box)
+        return Said(
+            value=self._value(box),
+            rate=rate,
+            rate_role=role,
+            now=live.texts if live else box.states,
+            now_role="fault" if live and live.is_lost else "detail",
+            bar=(live.bar_texts if live else ()) or box.bar_titles,
+        )
+
+    def _value(self, box: Box) -> tuple[str, ...]:
+        if not self._state.shows_values:
+            return ()
+        known = [one for one in self.numbers(box) if not (box.ceiling and one.unit == RATE)]
+        if known:
+            first = known[0]
+            if box.part is Part.CORES:  # a bare number would not say of what
+                return (f"{first.label} {first.text}", first.text)
+            return (first.text,)
+        return (INVITATION,) if self._asks(box) and not box.ceiling else ()
+
+    def _rate(self, box: Box) -> tuple[tuple[str, ...], str]:
+        """Return what is said of a bandwidth, and as what."""
+        if not box.ceiling:
+            return (), "value"
+        say, ceiling = self._words.say, show(box.ceiling, RATE)
+        known = [one for one in self.numbers(box) if one.unit == RATE]
+        if known and self._state.shows_values:
+            measured = known[0].text
+            return (say("map.of", {"measured": measured, "ceiling": ceiling}), measured), "value"
+        if self._state.shows_values and self._asks(box):
+            asked = say("map.of", {"measured": INVITATION, "ceiling": ceiling})
+            return (asked, INVITATION), "invitation"
+        return (say("map.at_most", {"peak_bytes_per_s": box.ceiling}), ceiling), "detail"
+
+    def _asks(self, box: Box) -> bool:
+        return box.asks and box.part in self._state.asked and not self.numbers(box)

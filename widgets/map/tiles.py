@@ -1,0 +1,102 @@
+"""How are hardware threads painted? Many at once, those of one colour together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QBrush, QFont, QPainter, QStaticText
+
+from widgets.map.boxes import Box
+from widgets.map.dresses import Dress, Dresses
+from widgets.map.state import State
+from widgets.map.view import View
+
+FINE_PX = 5.0  # boxes that would be smaller on the screen have no round corners
+ROUND = 6.0
+
+
+class Number(NamedTuple):
+    """The number of a thread, laid out once, and its upper left corner."""
+
+    corner: QPointF
+    text: QStaticText
+
+
+class Tiles:
+    """Paints them; `number_of` tells their numbers, None for one without room for it."""
+
+    def __init__(
+        self,
+        dresses: Dresses,
+        depths: Mapping[str, int],
+        font: QFont,
+        number_of: Callable[[Box], Number | None],
+    ) -> None:
+        self._dresses, self._depths, self._font = dresses, depths, font
+        self._number_of = number_of
+        self._rects: dict[str, QRectF] = {}
+        self._numbers: dict[str, Number | None] = {}
+
+    def paint_over(
+        self,
+        painter: QPainter,
+        tiles: Sequence[Box],
+        cores: Mapping[str, Box],
+        state: State,
+        view: View,
+        *,
+        with_numbers: bool,
+    ) -> None:
+        """Paint tiles over what they were before; at their corners their `cores` show through."""
+        painter.resetTransform()
+        grounds: dict[str, QBrush] = {}
+        map_rect = view.transform.mapRect
+        for box in tiles:
+            core = box.parent or ""
+            if core not in grounds:
+                grounds[core] = self._dresses.dress(cores[core], state, self._depths[core]).fill
+            painter.fillRect(map_rect(self._rect(box)).toAlignedRect(), grounds[core])
+        painter.setTransform(view.transform)
+        self.paint(painter, tiles, state, view.scale, with_numbers=with_numbers)
+
+    def paint(
+        self,
+        painter: QPainter,
+        tiles: Iterable[Box],
+        state: State,
+        scale: float,
+        *,
+        with_numbers: bool,
+    ) -> None:
+        """Paint tiles."""
+        alike: dict[int, tuple[Dress, list[Box]]] = {}
+        for box in tiles:
+            dress = self._dresses.dress(box, state, self._depths[box.id])
+            alike.setdefault(id(dress), (dress, []))[1].append(box)
+        painter.setFont(self._font)
+        for dress, boxes in alike.values():
+            painter.setPen(dress.pen)
+            painter.setBrush(dress.fill)
+            half = dress.pen.widthF() / 2
+            for box in boxes:
+                rect = self._rect(box).adjusted(half, half, -half, -half)
+                small = min(box.rect.width, box.rect.height)
+                corner = min(ROUND, small / 4) if small * scale >= FINE_PX else 0.0
+                painter.drawRoundedRect(rect, corner, corner)
+            if with_numbers and dress.ink is not None:
+                painter.setPen(dress.ink)
+                for box in boxes:
+                    if (number := self._number(box)) is not None:
+                        painter.drawStaticText(*number)
+
+    def _rect(self, box: Box) -> QRectF:
+        if box.id not in self._rects:
+            self._rects[box.id] = QRectF(*box.rect)
+        return self._rects[box.id]
+
+    def _number(self, box: Box) -> Number | None:
+        if box.id not in self._numbers:
+            self._numbers[box.id] = self._number_of(box)
+        return self._numbers[box.id]

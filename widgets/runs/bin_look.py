@@ -1,0 +1,95 @@
+"""Which of the deleted runs are to come back? Those that are ticked, or all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from experiments.words import Words
+from widgets.basics import button, column, label
+from widgets.check import Check
+from widgets.flow import FlowLayout
+from widgets.look import Look
+from widgets.overlay import Overlay
+from widgets.runs.listed import ListedRun
+from widgets.scrolling import scrolling
+from widgets.theme import STEP
+
+WIDTH_PX = 620
+LISTED = 100  # the newest; more would be no list that anybody reads
+
+
+class BinLook(Overlay):
+    """Shows what lies in the bin, the newest first; closing it leaves all of it there."""
+
+    back_asked = Signal(object)  # the keys of those that are to come back
+
+    def __init__(
+        self, parent: QWidget, runs: Sequence[ListedRun], look: Look, words: Words
+    ) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        self._words, self._runs = words, runs
+        say = words.say
+        self.add_head(say("runs.bin"), say("overlay.close"), look)
+        self.checks = {run.key: Check(_said(run), look) for run in runs[:LISTED]}
+        lines: list[QWidget] = list(self.checks.values())
+        if len(runs) > LISTED:
+            lines.append(label(say("runs.bin_more", {"count": len(runs) - LISTED}), "soft"))
+        content = QWidget()
+        content.setLayout(column(*lines, None, space=STEP))
+        area = scrolling(content, say("runs.bin"))
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
+        for line in lines:
+            line.ensurePolished()  # only now their true height is known
+        height = content.heightForWidth(self.room_px()) + 2 * STEP
+        area.setFixedHeight(min(height, parent.height() - 60 * STEP))
+        self.content.addWidget(area)
+        self.back_button = button("", "main", clicked=self._bring_back)
+        self.leave_button = button(say("runs.bin_leave"), clicked=self.dismiss)
+        self.content.addLayout(FlowLayout(self.back_button, self.leave_button))
+        for check in self.checks.values():
+            check.toggled.connect(lambda _on: self._count())
+        self._count()
+        self.setFocusProxy(next(iter(self.checks.values()), self.leave_button))
+
+    def _ticked(self) -> list[str]:
+        return [key for key, check in self.checks.items() if check.isChecked()]
+
+    def _count(self) -> None:
+        """Let the button say how many it brings back."""
+        say, ticked = self._words.say, len(self._ticked())
+        if ticked:
+            text = say("runs.bin_some", {"count": ticked})
+        else:
+            text = say("runs.bin_all", {"count": len(self._runs)})
+        self.back_button.setText(text)
+
+    def _bring_back(self) -> None:
+        keys = self._ticked() or [run.key for run in self._runs]
+        self.dismiss()
+        self.back_asked.emit(keys)
+
+
+def _said(run: ListedRun) -> str:
+    parts = (run.title, run.when, run.kind, run.ending, run.problem)
+    return " · ".join(part for part in parts if part)
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    window = QWidget()
+    window.resize(1100, 700)
+    question = "Reading in a row or all over: does the order matter?"
+    runs = [
+        ListedRun(key=str(day), at="", title=question, when=f"{day} March", kind="quick")
+        for day in range(12, 4, -1)
+    ]
+    BinLook(window, runs, look, words).open()
+    return window
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample, size=(1100, 700))
