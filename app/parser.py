@@ -86,13 +86,14 @@ def parser() -> argparse.ArgumentParser:
     )
 
     replay = add("replay", "show a recorded run")
-    replay.add_argument("file", help="a run file, the first letters of a run's id, or the id of an experiment")
+    a_run = "a run file, the first letters of a run's id, or an experiment with its own recording"
+    replay.add_argument("file", help=a_run)
     replay.add_argument(
         "--speed", type=_number, metavar="N", help="as it happened, N times as fast"
     )
 
     compare = add("compare", "hold two runs of one experiment side by side")
-    compare.add_argument("a", help="a run file, or the first letters of a run's id")
+    compare.add_argument("a", help=a_run)
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")
 

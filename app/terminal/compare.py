@@ -12,6 +12,7 @@ from app.comparison import Compared, compare
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.report import label
+from app.shipped import meant
 from experiments.declare import Experiment, specs
 from experiments.engine.recording import Recording, read
 from experiments.parameters import to_text
@@ -22,7 +23,7 @@ _MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Compare two runs. Raises Trouble where they cannot be compared."""
-    a, b = (read(context.library.find(reference)) for reference in (options.a, options.b))
+    a, b = (read(meant(reference, context.library)) for reference in (options.a, options.b))
     experiment = context.catalogue.load(a.started.experiment)
     compared = compare(experiment, a, b)
     if options.json:

@@ -13,8 +13,7 @@ are not counted, and keep what writes a quarter to a third below it.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,23 +29,29 @@ from experiments.declare import (
     Shelf,
     Tables,
     Value,
-    column,
     param,
 )
 from experiments.memory import stream
 from experiments.memory.arrays import Team, cache_count, spread_out
-from experiments.memory.roof_kernels import DEGREES, FEW_DEGREES, POLYNOMIAL, works
+from experiments.memory.roof_arms import (
+    PRECISIONS,
+    SLOPES,
+    Peak,
+    Point,
+    Rate,
+    peaks,
+    points,
+    rates,
+)
+from experiments.memory.roof_kernels import DEGREES, FEW_DEGREES, POLYNOMIAL
 from experiments.python_at_work.batches import batch
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine, is_virtual, last_level_cache_bytes, usable_threads
 
 MIB, GIB = 2**20, 2**30
 SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
-FIRST_STEPS = 10_000
 ROOF = "roof"
 KERNELS = (ROOF, POLYNOMIAL, "triad", "dot", "stencil", "matmul")
-PRECISIONS = {"fp64": 64, "fp32": 32}
-SLOPES = ("read", "triad")
 ABOVE = 1.05  # times the roof: then something is wrong
 FULL_S, QUICK_S = 28.0, 3.5
 
@@ -63,35 +68,6 @@ class Params:
     rounds: int = param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peak:
-    """One sample of nothing but multiply-adds, on one core or all."""
-
-    precision: str = column()
-    cores: int = column()
-    repeat: int = column()
-    flop_per_s: float = column("flop/s")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
-    """One sample of what the memory delivers to all cores."""
-
-    kernel: str = column()
-    repeat: int = column()
-    bytes_per_s: float = column("bytes/s")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One sample of a loop, on all cores; of the roof, a place where it has a corner or ends."""
-
-    kernel: str = column()
-    repeat: int = column()
-    flop_per_byte: float = column(scale="log2")
-    flop_per_s: float = column("flop/s", scale="log10")
-
-
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield peaks, rates and points in shuffled rounds, and the roof over them at the end."""
     threads = spread_out(bench.machine)[: params.threads]
@@ -101,7 +77,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         yield Note("fewer_threads", {"threads": len(threads)})
     team = Team(bench, threads, params.array_bytes, huge=False)
     yield Progress(0.02)
-    arms = [*_peaks(team), *_rates(team), *_points(team, params)]
+    degrees = FEW_DEGREES if params.few_degrees else DEGREES
+    arms = [*peaks(team), *rates(team), *points(team, degrees)]
     yield Progress(0.1)
     rows: list[Any] = []
     laps: dict[int, int] = {}
@@ -114,79 +91,6 @@ def measure(params: Params, bench: Bench) -> Measured:
         yield rows[-1]
         yield Progress(0.1 + 0.9 * turn.fraction)
     yield from _roof(rows)
-
-
-_Arm = tuple[Callable[[int], float], int, Callable[[int, float], object]]  # and what a rate becomes
-
-
-def _peaks(team: Team) -> Iterator[_Arm]:
-    from experiments.kernels.flops import spin, spin_flop
-    from experiments.kernels.lanes import widest_bits
-
-    vector_bits = widest_bits()
-
-    def taken_s(bits: int, cores: int, steps: int) -> float:
-        run = functools.partial(spin(bits, vector_bits), 1.0, 0.5, steps)
-        return team.run(dict.fromkeys(range(cores), run))
-
-    def row(name: str, cores: int, repeat: int, rate: float) -> Peak:
-        flop = cores * spin_flop(PRECISIONS[name], vector_bits, 1)
-        return Peak(precision=name, cores=cores, repeat=repeat, flop_per_s=rate * flop)
-
-    for name, bits in PRECISIONS.items():
-        for cores in sorted({1, len(team)}):
-            yield (
-                functools.partial(taken_s, bits, cores),
-                FIRST_STEPS,
-                functools.partial(row, name, cores),
-            )
-
-
-def _rates(team: Team) -> Iterator[_Arm]:
-    from experiments.kernels import streams
-
-    share_bytes = team.share_bytes(len(team))
-
-    def taken_s(kernel: str, laps: int) -> float:
-        move = getattr(streams, kernel)
-        return team.run(
-            {
-                member: functools.partial(move, *team.arrays(member, share_bytes), laps)
-                for member in range(len(team))
-            }
-        )
-
-    def row(kernel: str, repeat: int, rate: float) -> Rate:
-        moved_bytes = len(team) * stream.MOVED[kernel] * share_bytes
-        return Rate(kernel=kernel, repeat=repeat, bytes_per_s=rate * moved_bytes)
-
-    for kernel in SLOPES:
-        yield functools.partial(taken_s, kernel), 1, functools.partial(row, kernel)
-
-
-def _points(team: Team, params: Params) -> Iterator[_Arm]:
-    degrees = FEW_DEGREES if params.few_degrees else DEGREES
-    everybody = [works(team, member, degrees) for member in range(len(team))]
-
-    def taken_s(place: int, laps: int) -> float:
-        return team.run(
-            {
-                member: functools.partial(mine[place].laps, laps)
-                for member, mine in enumerate(everybody)
-            }
-        )
-
-    def row(place: int, repeat: int, rate: float) -> Point:
-        work = everybody[0][place]
-        return Point(
-            kernel=work.kernel,
-            repeat=repeat,
-            flop_per_byte=work.flop_per_byte,
-            flop_per_s=rate * len(team) * work.flop,
-        )
-
-    for place in range(len(everybody[0])):
-        yield functools.partial(taken_s, place), 1, functools.partial(row, place)
 
 
 def _roof(rows: Sequence[Any]) -> Iterator[Point]:
@@ -230,8 +134,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         if point.kernel != ROOF:
             at = samples.setdefault((point.kernel, point.flop_per_byte), [])
             at.append(point.flop_per_s)
-    for (kernel, x), rates in samples.items():
-        reached, roof = max(rates), min(peak, slope * x)
+    for (kernel, x), reached_each in samples.items():
+        reached, roof = max(reached_each), min(peak, slope * x)
         if reached > ABOVE * roof and "above_the_roof" not in limits:
             limits.append("above_the_roof")
         if kernel in ("triad", "matmul"):

@@ -43,10 +43,11 @@ def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_a_recording_names_no_owner(path):
-    started = json.loads(gzip.open(path).readline())
+    with gzip.open(path) as file:
+        started = json.loads(file.readline())
 
     text = json.dumps([started["machine"], started["environment"], started["params"]])
-    for owned in ("/home/", "/root/", "/Users/", "uuid\": \"", "serial"):
+    for owned in ("/home/", "/root/", "/Users/", 'uuid": "', "serial"):
         assert owned not in text
 
 

@@ -11,7 +11,7 @@ from experiments.declare import Experiment, Shelf
 from experiments.problems import Trouble
 
 HEAVY = ("torch", "numba", "numpy", "llvmlite", "PySide6", "pynvml")
-BUDGET_S = 0.2
+BUDGET_S = 0.4
 
 LOOK = """
 import json, sys, time

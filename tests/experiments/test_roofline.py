@@ -11,8 +11,9 @@ from experiments.bench import Bench
 from experiments.kernels import flops
 from experiments.kernels.lanes import widest_bits
 from experiments.memory.arrays import Team, spread_out
+from experiments.memory.roof_arms import Peak, Point, Rate
 from experiments.memory.roof_kernels import DEGREES, works
-from experiments.memory.roofline import Params, Peak, Point, Rate, analyse
+from experiments.memory.roofline import Params, analyse
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import MIB, machine

@@ -14,6 +14,7 @@ from experiments.memory.loaded import LEVELS, Loaded
 from experiments.memory.stream import KERNELS, CachedMove, Move, Params, analyse
 from machine.inspect import inspect
 from machine.model import Cache, Machine
+from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
 PARAMS = Params(array_bytes=256 * MIB, threads=4)
@@ -214,8 +215,7 @@ def test_twice_the_laps_take_twice_the_time(loop):
         return time.perf_counter() - start
 
     took(1)
-    once, twice = (min(took(laps) for _ in range(30)) for laps in (500, 1000))
-    assert 1.7 < twice / once < 2.3
+    assert takes_twice_as_long(took, 500)
 
 
 def test_pauses_make_reading_slower():

@@ -134,6 +134,8 @@ def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> lis
 def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
     low, high = (from_axis(place, plan.scale) for place in sight)
     values = ticks(low, high, plan.scale, most, plan.unit)
+    if plan.is_whole:
+        values = [value for value in values if value == round(value)]
     said = labels(values, plan.unit, plan.scale)
     return [(to_axis(value, plan.scale), text) for value, text in zip(values, said, strict=True)]
 

@@ -56,6 +56,7 @@ class AxisPlan:
     names: tuple[Name, ...] | None = None
     places: tuple[float, ...] = ()  # where the names stand, if not at 0, 1, 2 …
     rows: float = 0.0  # how many there are, if not one for each name
+    is_whole: bool = False  # it counts: no ticks between 1 and 2
     is_shown: bool = True  # ticks or names beside it
     has_grid: bool = False  # hairlines across the plot, one for each tick
     can_zoom: bool = True

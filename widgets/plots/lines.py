@@ -181,6 +181,7 @@ class LinesDrawing:
             unit=self._terms.unit(axis.column),
             scale=axis.scale,
             title=self._terms.column(axis.column),
+            is_whole=self._terms.is_count(axis.column),
             has_grid=has_grid,
         )
 

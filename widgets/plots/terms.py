@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,11 @@ class Terms:
         """Return the unit of a column; "" of one that is none."""
         spec = specs(self.experiment.tables[self.view.table]).get(column)
         return spec.unit if spec else ""
+
+    def is_count(self, column: str) -> bool:
+        """Does a column count something? Then there is nothing between 1 and 2."""
+        row = self.experiment.tables[self.view.table]
+        return typing.get_type_hints(row).get(column) is int and not self.unit(column)
 
     def show(self, value: float, column: str) -> str:
         """Return a value of a column as people read it."""

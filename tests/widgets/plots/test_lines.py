@@ -133,3 +133,15 @@ def test_many_curves_can_be_moved_smoothly(qtbot):
         took_s.append(time.process_time() - start_s)
 
     assert min(took_s) < 0.2  # 0.033 is measured by the benchmark; this catches a blunder
+
+
+def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
+    view = dataclasses.replace(LINEAR, x=Axis("repeat"), series=None)
+    rows = [dataclasses.replace(step(4096, 1e-9 * turn), repeat=turn) for turn in (1, 2)]
+
+    plot = plotted(qtbot, "cache-ladder", view, rows=rows)
+
+    from widgets.plots import axes
+
+    plan, area = plot._scene.drawing.plan(), painted(plot).area
+    assert [text for _, text in axes._ticks(plan.x, area.sight.x, 9)] == ["1", "2"]
