@@ -83,7 +83,9 @@ def is_said_of_experiment(experiment, name: str) -> bool:
         case "values":
             return key in {value.name for value in experiment.values}
         case "choices":
-            return key in source_of(experiment) or key.isdigit()
+            # Also by those who work for it, and with a number behind: "dynamic_16".
+            told = {key, key.rstrip("0123456789").rstrip("_")}
+            return key in source_of(experiment) or key.isdigit() or bool(told & CONSTANTS)
         case "findings" | "limits":
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from app.shipped import recording_of
 from app.window.experiment.showing import Showing
 from app.window.experiment.standing import State
 from experiments.words import Words
@@ -27,6 +28,7 @@ class ExperimentActions(QObject):
         self.reset = self._action("page.reset")
         self.replay = self._action("page.replay", "R")
         self.live = self._action("page.own_run")
+        self.recording = self._action("page.show_recording")
         self.plot = self._action("page.plot")
         self.code = self._action("page.code")
         self.data = self._action("page.data")
@@ -80,6 +82,9 @@ class ExperimentActions(QObject):
         way_back = "page.latest_run" if showing.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
+        experiment = showing.experiment
+        has_recording = experiment is not None and recording_of(experiment.id) is not None
+        _allow(self.recording, has_recording and shown is None)
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and showing.path is not None, seen=True)
         _allow(self.stop_comparing, has_beside)

@@ -59,6 +59,7 @@ class Side(QObject):
             self._stop_button,
             self._quick_button,
             ActionButton(actions.replay),
+            ActionButton(actions.recording),
             self._live_button,
         )
         self.column = SideColumn(session.words, session.look, buttons)

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from app.shipped import recording_of
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.drawing import Drawing
@@ -180,6 +181,7 @@ class ExperimentPage(QWidget):
             do.go_there: self._go_there,
             do.replay: self._replay,
             do.live: showing.leave_recording,
+            do.recording: self._open_shipped,
             do.reset: self._side.reset,
             do.compare: self._choose_beside,
             do.stop_comparing: self.comparing.end,
@@ -281,6 +283,11 @@ class ExperimentPage(QWidget):
         self.comparing.end()
         self._actions.plot.trigger()
         self._replaying.begin()
+
+    def _open_shipped(self) -> None:
+        recording = None if self._experiment is None else recording_of(self._experiment.id)
+        if recording is not None:
+            self.open_run(recording)
 
     def _go_there(self) -> None:
         """Go to the run under way, which may be on this page."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
+from app import shipped
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
@@ -491,6 +493,24 @@ def test_the_settings_stay_as_they_were_left(stage):
 
 
 # --- recorded runs --------------------------------------------------------------------------
+
+
+def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stage, monkeypatch):
+    path = stage.folder / f"burst-random{shipped.SUFFIX}"
+    path.write_bytes(gzip.compress(burst().data))
+    monkeypatch.setattr(shipped, "RUNS", stage.folder)
+    stage.page.open("cache-ladder")
+    assert "Show a recording" not in said(stage)  # it has none
+
+    stage.page.open("burst-random")
+    button(stage, "Show a recording").click()
+    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+
+    drawn(qtbot, stage)
+    assert stage.page._panel.views.plots[0]._scene.band.startswith("RECORDED")
+    assert "Show a recording" not in said(stage)
+    button(stage, "Back to this machine").click()
+    assert button(stage, "Show a recording").isEnabled()
 
 
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
