@@ -73,7 +73,10 @@ def number(words: Words, name: str, value: float, unit: str, unclear: Collection
     """Return a value with its unit; no number of one that tells two things apart and cannot."""
     if name not in unclear:
         return show(value, unit)
-    return words.say("terminal.no_gain" if name.endswith("_speedup") else "terminal.no_difference")
+    return words.say("terminal.no_gain" if _GAIN.search(name) else "terminal.no_difference")
+
+
+_GAIN = re.compile(r"speedup$|gain$|^gain_")
 
 
 def label(words: Words, experiment: Experiment[Any], value: str) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
 
 ENOUGH = 3  # of two and two, one time in three all of the one lie below the other by chance
 FEW = 8  # with fewer samples than this the whole range is the spread
@@ -21,9 +24,11 @@ class Spread:
 
     def parts_from(self, other: Spread) -> bool:
         """Do the two intervals not touch? Only then, and of enough, is a difference claimed."""
-        if min(self.count, other.count) < ENOUGH:
-            return False
-        return self.high < other.low or other.high < self.low
+        return self.is_below(other) or other.is_below(self)
+
+    def is_below(self, other: Spread) -> bool:
+        """Does this one part from the other, and is the smaller one?"""
+        return min(self.count, other.count) >= ENOUGH and self.high < other.low
 
 
 def spread(samples: Iterable[float]) -> Spread | None:
@@ -36,6 +41,20 @@ def spread(samples: Iterable[float]) -> Spread | None:
     else:
         low, high = quantile(ordered, 0.1), quantile(ordered, 0.9)
     return Spread(statistics.median(ordered), low, high, len(ordered))
+
+
+def spreads(samples: Iterable[tuple[K, float]]) -> dict[K, Spread]:
+    """Return the spread of each kind; every sample comes with the kind that it belongs to."""
+    of: dict[K, list[float]] = {}
+    for kind, sample in samples:
+        of.setdefault(kind, []).append(sample)
+    return {kind: found for kind, each in of.items() if (found := spread(each))}
+
+
+def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return how often the second of each pair goes into the first, and which do not part."""
+    values = {name: one.median / other.median for name, (one, other) in pairs.items()}
+    return values, tuple(name for name, (one, other) in pairs.items() if not one.parts_from(other))
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

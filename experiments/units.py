@@ -27,6 +27,8 @@ _UNITS = (
 )
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
+_COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_")
+
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (
     ("_bytes_per_s", "bytes/s"),
@@ -34,7 +36,6 @@ _SUFFIXES = (
     ("_per_s", "per_s"),
     ("_bytes", "bytes"),
     ("_fraction", "fraction"),
-    ("_speedup", "ratio"),
     ("_celsius", "celsius"),
     ("_watts", "watts"),
     ("_hz", "hz"),
@@ -44,7 +45,7 @@ _SUFFIXES = (
 
 def unit_of(name: str) -> str:
     """Return the unit that a name such as `memory_latency_s` ends in, "" for a plain number."""
-    if "_over_" in name or name.endswith("_slowdown"):
+    if _COMPARING.search(name):
         return "ratio"
     if "_fraction_" in name:  # lost_fraction_bare
         return "fraction"

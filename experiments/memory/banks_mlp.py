@@ -35,7 +35,7 @@ from experiments.declare import (
 )
 from experiments.long_chain import LongChain, power_of_two
 from experiments.memory.chasing import LINE_BYTES
-from experiments.statistics import spread
+from experiments.statistics import spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
@@ -116,14 +116,11 @@ def read_s(chain: LongChain, chains: int, reads: int, bench: Bench) -> float:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare one chain with the number of chains that was the fastest."""
-    samples: dict[int, list[float]] = {}
-    for read in tables["reads"]:
-        samples.setdefault(read.chains, []).append(read.latency_s)
+    of = spreads((read.chains, read.latency_s) for read in tables["reads"])
     limits = [] if params.huge_pages else ["page_translation_included"]
     cache_bytes = last_level_cache_bytes(machine)
     if cache_bytes is None or power_of_two(params.memory_bytes) < 4 * cache_bytes:
         limits.append("partly_in_cache")
-    of = {chains: found for chains, them in samples.items() if (found := spread(them))}
     if 1 not in of or len(of) == 1:
         return Finding("nothing_to_compare", {}, tuple(limits))
     one, fastest = of[1], min(of, key=lambda chains: of[chains].median)
@@ -148,7 +145,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if fastest == max(COUNTS):
         limits.append("no_floor_reached")
     if not best.parts_from(one):
-        return Finding("one_at_a_time", values, tuple(limits))
+        unclear = ("parallelism", "bytes_in_flight", "in_flight_bytes")
+        return Finding("one_at_a_time", values, tuple(limits), unclear)
     return Finding(
         "many_under_way" if clock_hz is None else "many_under_way_in_cycles", values, tuple(limits)
     )

@@ -32,7 +32,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.statistics import Spread, spread
+from experiments.statistics import ratios, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
@@ -131,10 +131,8 @@ _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dep
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the three orders at the largest size that all of them were measured at."""
-    samples: dict[tuple[int, str], list[float]] = {}
-    for read in tables["reads"]:
-        samples.setdefault((read.size_bytes, read.order), []).append(read.element_s)
-    complete = [size for size in sizes(params) if all((size, o) in samples for o in ORDERS)]
+    of = spreads(((read.size_bytes, read.order), read.element_s) for read in tables["reads"])
+    complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
     limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
     if not complete:
         return Finding("nothing_to_compare", {}, tuple(limits))
@@ -142,38 +140,25 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     cache_bytes = last_level_cache_bytes(machine)
     if cache_bytes is None or size_bytes < 4 * cache_bytes:
         limits.append("partly_in_cache")
-    in_a_row, random, dependent = (_spread(samples[size_bytes, order]) for order in ORDERS)
+    in_a_row, random, dependent = (of[size_bytes, order] for order in ORDERS)
     values = {
         "size_bytes": size_bytes,
         "sequential_s": in_a_row.median,
         "random_s": random.median,
         "dependent_s": dependent.median,
-        "random_over_sequential": random.median / in_a_row.median,
-        "dependent_over_sequential": dependent.median / in_a_row.median,
-        "reads_in_flight": dependent.median / random.median,
     }
     if machine.memory.peak_bytes_per_s:
         values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
-    pairs = {
-        "random_over_sequential": (in_a_row, random),
-        "dependent_over_sequential": (in_a_row, dependent),
-        "reads_in_flight": (random, dependent),
-    }
-    unclear = tuple(name for name, (one, other) in pairs.items() if not one.parts_from(other))
-    apart = in_a_row.parts_from(random) and random.parts_from(dependent)
-    ordered = in_a_row.median < random.median < dependent.median
-    return Finding(
-        "three_answers" if apart and ordered else "orders_overlap",
-        values,
-        tuple(limits),
-        unclear,
+    compared, unclear = ratios(
+        {
+            "random_over_sequential": (random, in_a_row),
+            "dependent_over_sequential": (dependent, in_a_row),
+            "reads_in_flight": (dependent, random),
+        }
     )
-
-
-def _spread(samples: list[float]) -> Spread:
-    found = spread(samples)
-    assert found is not None
-    return found
+    apart = in_a_row.is_below(random) and random.is_below(dependent)
+    message = "three_answers" if apart else "orders_overlap"
+    return Finding(message, values | compared, tuple(limits), unclear)
 
 
 def defaults(machine: Machine) -> Params:

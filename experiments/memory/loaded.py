@@ -8,6 +8,7 @@ Source: loaded latency as in Intel's Memory Latency Checker and multichase (`cha
 from __future__ import annotations
 
 import functools
+import statistics
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,6 +60,19 @@ def measure_loaded(
             latency_s=walker.latency_s,
         )
         yield Progress(begin_fraction + (1 - begin_fraction) * arm.fraction)
+
+
+def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
+    """Return the best latency without load, and what it became under the greatest."""
+    idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
+    busiest = [row for row in rows if row.level == LEVELS[-1]]
+    if not idle or not busiest:
+        return {}
+    return {
+        "idle_latency_s": min(idle),
+        "loaded_latency_s": statistics.median(row.latency_s for row in busiest),
+        "loaded_bytes_per_s": statistics.median(row.load_bytes_per_s for row in busiest),
+    }
 
 
 class _Reader:

@@ -38,7 +38,7 @@ from experiments.memory.chasing import step_s
 from experiments.memory.placement import share_on_node
 from experiments.neighbours import by_topology
 from experiments.side_by_side import seconds_together
-from experiments.statistics import spread
+from experiments.statistics import spreads
 from experiments.views import Heatmap
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
@@ -163,18 +163,16 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values[f"{name}_bytes_per_s"] = statistics.median(rate[pair] for pair in pairs)
     if not near or not far:
         return Finding("one_node_measured" if near else "nothing_measured", values, tuple(limits))
+    of = spreads((row.threads_on == row.memory_on, row.latency_s) for row in tables["accesses"])
+    inside, outside = of[True], of[False]
     values |= {
         "remote_over_local": values["remote_latency_s"] / values["local_latency_s"],
         "farthest_latency_s": max(latency[pair] for pair in far),
         "node_count": len({node for pair in cells for node in pair}),
     }
-    inside, outside = (
-        spread(row.latency_s for pair in pairs for row in cells[pair]) for pairs in (near, far)
-    )
-    assert inside is not None
-    assert outside is not None
-    is_farther = inside.parts_from(outside) and inside.median < outside.median
-    return Finding("far_is_slower" if is_farther else "no_difference", values, tuple(limits))
+    if inside.is_below(outside):
+        return Finding("far_is_slower", values, tuple(limits))
+    return Finding("no_difference", values, tuple(limits), unclear=("remote_over_local",))
 
 
 def defaults(machine: Machine) -> Params:

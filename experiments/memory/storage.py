@@ -33,7 +33,7 @@ from experiments.declare import (
 )
 from experiments.memory.disk_file import PIECE_BYTES, DiskFile
 from experiments.memory.disk_place import FAR_AWAY, room_bytes, usual_folder
-from experiments.statistics import spread
+from experiments.statistics import Spread, ratios, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.devices import Disk
 from machine.model import Machine
@@ -159,28 +159,26 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     }
     if values["random_4k_latency_s"] < NO_DISK_SO_FAST * values.get("cached_latency_s", 0.0):
         limits.append("answered_from_memory")
-    return Finding(_said(in_order, one, many, values), values, tuple(limits))
+    of = spreads(((read.way, read.block_bytes), read.bytes_per_s) for read in tables["reads"])
+    fastest = max((of[IN_ORDER, block] for block in in_order), key=lambda row: row.median)
+    alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]
+    compared, unclear = ratios(
+        {"random_4k_fraction": (alone, fastest), "deep_over_one": (deep, alone)}
+    )
+    values |= compared
+    message = _message(fastest, alone, deep, of.get((IN_ORDER, SMALL)))
+    if message == "size_costs_not_order":
+        values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
+    return Finding(message, values, tuple(limits), unclear)
 
 
-def _said(
-    in_order: dict[int, list[float]], one: list[float], many: list[float], values: dict[str, float]
-) -> str:
-    """Add the two ratios, of medians, and return the message that they bear out."""
-    rows = [spread(b * rate for rate in each) for b, each in in_order.items()]
-    fastest = max((row for row in rows if row), key=lambda row: row.median)
-    alone, deep = spread(SMALL * rate for rate in one), spread(SMALL * rate for rate in many)
-    assert alone is not None
-    assert deep is not None
-    values["random_4k_fraction"] = alone.median / fastest.median
-    values["deep_over_one"] = deep.median / alone.median
-    if not (alone.parts_from(fastest) and alone.median < fastest.median):
+def _message(fastest: Spread, alone: Spread, deep: Spread, small_in_order: Spread | None) -> str:
+    if not alone.is_below(fastest):
         return "small_reads_as_fast"
-    if not (deep.parts_from(alone) and deep.median > alone.median):
+    if not alone.is_below(deep):
         return "one_at_a_time_anyway"
-    small = spread(SMALL * rate for rate in in_order.get(SMALL, ()))
-    if small is None or (small.parts_from(alone) and small.median > alone.median):
+    if small_in_order is None or alone.is_below(small_in_order):
         return "many_at_a_time_help"
-    values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
     return "size_costs_not_order"
 
 

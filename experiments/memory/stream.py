@@ -34,8 +34,8 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
-from experiments.memory.loaded import LEVELS, Loaded, measure_loaded
-from experiments.statistics import spread
+from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, under_load
+from experiments.statistics import Spread, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes, physical_cores, usable_threads
@@ -153,7 +153,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("small_pages")
     best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
     values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
-    values |= _cached(tables) | _loaded(tables)
+    values |= _cached(tables) | under_load(tables["loaded"])
     if "idle_latency_s" not in values:
         limits.append("no_loaded_latency")
     if not tables["cached"]:
@@ -171,49 +171,32 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("no_peak_known")
     if "triad" not in moves:
         return Finding("nothing_moved", values, tuple(limits))
-    return Finding(_filled(moves["triad"], values), values, tuple(limits))
+    triad = {count: max(rates) for count, rates in moves["triad"].items()}
+    full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
+    values |= {"threads_for_90_percent": full, "most_threads": max(triad)}
+    values["one_thread_bytes_per_s"] = triad[min(triad)]
+    of = spreads((row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad")
+    return Finding(_message(of, full), values, tuple(limits))
 
 
-def _filled(triad: dict[int, list[float]], values: dict[str, float]) -> str:
-    """Add from how many threads on the pipe is full, and return the message that says so."""
-    most = max(triad)
-    top = max(max(rates) for rates in triad.values())
-    full = min(count for count, rates in triad.items() if max(rates) >= NEARLY * top)
-    values |= {"threads_for_90_percent": full, "most_threads": most}
-    values["one_thread_bytes_per_s"] = max(triad[min(triad)])
+def _message(triad: dict[int, Spread], full: int) -> str:
+    """Return what to say; that more threads bring more only where the spreads part."""
+    one, most = min(triad), max(triad)
     if most == 1:
         return "one_thread_alone"
-    one, all_of_them = spread(triad[min(triad)]), spread(triad[most])
-    assert one is not None
-    assert all_of_them is not None
+    if not triad[one].parts_from(triad[most]):
+        return "one_is_enough"
     if full == 1:
-        return "one_is_enough" if not one.parts_from(all_of_them) else "one_nearly_fills"
-    return "full_before_all" if full < most else "still_rising"
+        return "one_nearly_fills"
+    if full < most:
+        return "full_before_all"
+    before = max(count for count in triad if count < most)
+    return "still_rising" if triad[before].is_below(triad[most]) else "last_ones_unclear"
 
 
 def _cached(tables: Tables) -> dict[str, float]:
     rates = [move.bytes_per_s for move in tables["cached"] if move.kernel == "triad"]
     return {"cached_triad_bytes_per_s": max(rates)} if rates else {}
-
-
-def _loaded(tables: Tables) -> dict[str, float]:
-    """Return the best latency without load, and what it became under the greatest."""
-    levels: dict[int, list[Loaded]] = {}
-    for row in tables["loaded"]:
-        levels.setdefault(row.level, []).append(row)
-    idle, busiest = levels.get(LEVELS[0]), levels.get(LEVELS[-1])
-    if not idle or not busiest:
-        return {}
-    latency, rate = (
-        spread(getattr(row, name) for row in busiest) for name in ("latency_s", "load_bytes_per_s")
-    )
-    assert latency is not None
-    assert rate is not None
-    return {
-        "idle_latency_s": min(row.latency_s for row in idle),
-        "loaded_latency_s": latency.median,
-        "loaded_bytes_per_s": rate.median,
-    }
 
 
 def defaults(machine: Machine) -> Params:

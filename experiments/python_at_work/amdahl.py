@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.memory.arrays import cache_count, counts, spread_out
 from experiments.python_at_work.divided_work import Work, computing, in_memory
 from experiments.side_by_side import CAN_PIN, seconds_together
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, spread, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import (
@@ -171,12 +171,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     rounds: dict[int, dict[int, float]] = {}
     for run in tables["runs"]:
         rounds.setdefault(run.repeat, {})[run.workers] = run.wall_s
-    speedups: dict[int, list[float]] = {}
-    for walls_s in rounds.values():
-        for workers, wall_s in walls_s.items():
-            if 1 in walls_s:
-                speedups.setdefault(workers, []).append(walls_s[1] / wall_s)
-    of = {workers: found for workers, each in speedups.items() if (found := spread(each))}
+    of = spreads(
+        (workers, walls_s[1] / wall_s)
+        for walls_s in rounds.values()
+        if 1 in walls_s
+        for workers, wall_s in walls_s.items()
+    )
     fits = [parallel_fraction(walls_s, cores or 1) for walls_s in rounds.values()]
     fit = spread(p for p in fits if p is not None)
     if fit is None:
@@ -185,9 +185,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values |= {"best_speedup": of[best].median, "best_workers": best}
     if any(not of[n].parts_from(of[best]) for n in of if n != best):
         limits.append("best_by_chance")
-    if best == 1 or of[best].low <= 1:
+    if not of[1].is_below(of[best]):
         limits.append("no_fit")
-        return Finding("does_not_scale", values, tuple(limits))
+        return Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
     values |= {
         "parallel_fraction": fit.median,
         "parallel_least_fraction": fit.low,

@@ -40,7 +40,7 @@ from experiments.declare import (
 )
 from experiments.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAGE, UNKNOWN, pairs
 from experiments.side_by_side import CAN_PIN, seconds_together
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, ratios, spread, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.model import Machine, caches_of, is_virtual, usable_threads
 
@@ -140,10 +140,10 @@ def _together_s(
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the nearest and the farthest counters of two cores, and look where the cliff is."""
-    times: dict[str, dict[int, list[float]]] = {}
-    for row in tables["increments"]:
-        of_pair = times.setdefault(row.pair, {})
-        of_pair.setdefault(row.distance_bytes, []).append(row.increment_s)
+    times: dict[str, dict[int, Spread]] = {}
+    every = spreads(((r.pair, r.distance_bytes), r.increment_s) for r in tables["increments"])
+    for (pair, distance), found in every.items():
+        times.setdefault(pair, {})[distance] = found
     limits = ["virtual_machine"] if is_virtual(machine) else []
     values: dict[str, float] = {}
     alone = spread(row.increment_s for row in tables["alone"])
@@ -151,41 +151,36 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values |= {"alone_s": alone.median, "alone_per_s": 1 / alone.median}
     if (line_bytes := _line_bytes(machine)) is not None:
         values["line_bytes"] = line_bytes
-    pair = next((name for name in CORES if len(times.get(name, ())) > 1), None)
-    if pair is None:
+    nearest = next((name for name in CORES if len(times.get(name, ())) > 1), None)
+    if nearest is None:
         limits.append("no_two_cores")
         return Finding("nothing_to_compare", values, tuple(limits))
-    if pair == UNKNOWN:
+    if nearest == UNKNOWN:
         limits.append("cores_not_known")
     if SAME_CORE not in times:
         limits.append("no_hardware_threads")
-    by_distance = _spreads(times[pair])
-    same, apart = by_distance[min(by_distance)], by_distance[max(by_distance)]
-    values |= {
-        "same_line_s": same.median,
-        "far_apart_s": apart.median,
-        "slowdown": same.median / apart.median,
-    }
+    same, apart = _ends(times[nearest])
+    pairs_of = {"slowdown": (same, apart)}
     if SAME_CORE in times:
-        of_core = _spreads(times[SAME_CORE])
-        near, far = of_core[min(of_core)], of_core[max(of_core)]
-        values["same_core_slowdown"] = near.median / far.median
+        pairs_of["same_core_slowdown"] = _ends(times[SAME_CORE])
+    slowdowns, unclear = ratios(pairs_of)
+    values |= {"same_line_s": same.median, "far_apart_s": apart.median, **slowdowns}
     if not same.parts_from(apart):
-        return Finding("no_difference", values, tuple(limits))
-    if same.median < apart.median:
-        return Finding("near_is_faster", values, tuple(limits))
-    values["line_bytes_seen"] = _cliff(by_distance)
-    return Finding("neighbours_fight", values, tuple(limits))
+        return Finding("no_difference", values, tuple(limits), unclear)
+    if same.is_below(apart):
+        return Finding("near_is_faster", values, tuple(limits), unclear)
+    values["line_bytes_seen"] = _cliff(times[nearest])
+    return Finding("neighbours_fight", values, tuple(limits), unclear)
 
 
-def _spreads(times: dict[int, list[float]]) -> dict[int, Spread]:
-    return {at: found for at, samples in times.items() if (found := spread(samples))}
+def _ends(by_distance: dict[int, Spread]) -> tuple[Spread, Spread]:
+    return by_distance[min(by_distance)], by_distance[max(by_distance)]
 
 
 def _cliff(by_distance: dict[int, Spread]) -> int:
     """Return from which distance on all are nearer to the farthest than to the nearest."""
-    ends = by_distance[min(by_distance)].median, by_distance[max(by_distance)].median
-    middle_s = math.sqrt(ends[0] * ends[1])
+    nearest, farthest = _ends(by_distance)
+    middle_s = math.sqrt(nearest.median * farthest.median)
     beyond = max(at for at, found in by_distance.items() if found.median > middle_s)
     return min(at for at in by_distance if at > beyond)
 
@@ -245,7 +240,7 @@ EXPERIMENT = Experiment(
     values=(
         Value("same_line_s", "s", Part.L1),
         Value("far_apart_s", "s"),
-        Value("slowdown", ""),
+        Value("slowdown", "ratio"),
         Value("same_core_slowdown", "ratio"),
         Value("alone_s", "s"),
         Value("alone_per_s", "per_s"),

@@ -33,7 +33,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.gil_arms import BURNERS, OWN, SLEEPS, Arm, Arms
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, ratios, spreads
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 from machine.pythons import find
@@ -140,18 +140,18 @@ def _slices(arm: Arm, answer: dict[str, Any]) -> Iterator[Slice]:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the ways by their medians; say "faster" only where the spreads part."""
-    walls: dict[tuple[str, str], list[float]] = {}
-    for timing in tables["timings"]:
-        walls.setdefault((timing.method, timing.python), []).append(timing.wall_s)
+    found_of = spreads(((t.method, t.python), t.wall_s) for t in tables["timings"])
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((t.python for t in tables["timings"] if t.python not in params.pythons), OWN)
-    spreads = {key: found for key, times in walls.items() if (found := spread(times))}
-    of = {method: found for (method, python), found in spreads.items() if python == own}
+    of = {method: found for (method, python), found in found_of.items() if python == own}
     values: dict[str, float] = {"workers": params.workers}
-    for (method, python), found in spreads.items():
+    for (method, python), found in found_of.items():
         suffix = "" if python == own else "_python_" + re.sub(r"\W+", "_", python).strip("_")
         values[f"{method}{suffix}_s"] = found.median
-    values |= _speedups(of)
+    speedups, unclear = ratios(
+        {name: (of[a], of[b]) for name, (a, b) in SPEEDUPS.items() if {a, b} <= of.keys()}
+    )
+    values |= speedups
     if "serial" in of:
         cores = physical_cores(machine) or 1
         values["job_s"] = of["serial"].median / params.workers
@@ -159,57 +159,38 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     gil = [t.gil for t in tables["timings"] if t.python == own]
     if gil:
         values["gil_enabled"] = int(gil[-1])
-    for burners, word in zip(BURNERS, ("idle", "one", "two"), strict=True):
-        late = spread(wake.late_s for wake in tables["wakes"] if wake.burners == burners)
-        if late:
-            values[f"sleeper_late_{word}_s"] = late.median
+    for burners, late in spreads((wake.burners, wake.late_s) for wake in tables["wakes"]).items():
+        values[f"sleeper_late_{_COUNTS[burners]}_s"] = late.median
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)
-    unclear = _unclear(of, locked=locked)
+    unclear = tuple(  # what is slower is no gain, and threads gain none by chance under the lock
+        name
+        for name, speedup in speedups.items()
+        if name in unclear or speedup < 1 or (locked and name == "threads_speedup")
+    )
     return Finding(message, values, _limits(params, of, machine), unclear)
 
 
-SPEEDUPS = (
-    ("threads_speedup", "serial", "threads"),
-    ("processes_speedup", "serial", "processes"),
-    ("subinterpreters_speedup", "serial", "subinterpreters"),
-    ("released_speedup", "released_serial", "released_threads"),
-)
-
-
-def _speedups(of: dict[str, Spread]) -> dict[str, float]:
-    return {
-        name: of[base].median / of[other].median
-        for name, base, other in SPEEDUPS
-        if base in of and other in of
-    }
-
-
-def _unclear(of: dict[str, Spread], *, locked: bool) -> tuple[str, ...]:
-    """Return the speedups that are no clear gain; threads gain none by chance under the lock."""
-    return tuple(
-        name
-        for name, base, other in SPEEDUPS
-        if base in of and other in of
-        if not _faster(of[other], of[base]) or (locked and other == "threads")
-    )
+SPEEDUPS = {
+    "threads_speedup": ("serial", "threads"),
+    "processes_speedup": ("serial", "processes"),
+    "subinterpreters_speedup": ("serial", "subinterpreters"),
+    "released_speedup": ("released_serial", "released_threads"),
+}
+_COUNTS = dict(zip(BURNERS, ("idle", "one", "two"), strict=True))
 
 
 def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     """Return what to say; the lock is blamed only where it is on and the job holds it."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
-    if not locked and _faster(of["threads"], of["serial"]):
+    if not locked and of["threads"].is_below(of["serial"]):
         return "threads_side_by_side"
-    if "processes" in of and not _faster(of["processes"], of["serial"]):
+    if "processes" in of and not of["processes"].is_below(of["serial"]):
         return "nothing_is_faster"
     if not locked:
         return "threads_gain_nothing"
     return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
-
-
-def _faster(one: Spread, other: Spread) -> bool:
-    return one.parts_from(other) and one.median < other.median
 
 
 def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[str, ...]:

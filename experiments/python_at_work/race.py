@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.python_at_work.gil_arms import OWN
 from experiments.python_at_work.gil_threads import other_pythons
 from experiments.python_at_work.interpreters import JOBS, Interpreter
-from experiments.statistics import spread
+from experiments.statistics import ratios, spread, spreads
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine
 from machine.pythons import find
@@ -139,21 +139,19 @@ def _moments(found: dict[str, Any]) -> Iterator[Moment]:
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Say which forms lost increments in any run; that none did is said to be no promise."""
     lost: dict[tuple[str, str], list[float]] = {}
-    times: dict[str, list[float]] = {}
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
     for race in tables["races"]:
         lost.setdefault((race.form, race.python), []).append(race.lost_fraction)
-        if race.python == own:
-            times.setdefault(race.form, []).append(race.increment_s)
     values: dict[str, float] = {"expected": params.workers * params.times}
     bare, call = lost.get((BARE, own), []), lost.get((CALL, own), [])
     for name, losses in (("bare", bare), ("read_call_write", call)):
         if found := spread(losses):
             values[f"lost_fraction_{name}"] = found.median
-    each = {form: found for form, samples in times.items() if (found := spread(samples))}
-    if BARE in each and LOCKED in each:
-        values["locked_slowdown"] = each[LOCKED].median / each[BARE].median
+    of = spreads((race.form, race.increment_s) for race in tables["races"] if race.python == own)
+    both = {"locked_slowdown": (of[LOCKED], of[BARE])} if {LOCKED, BARE} <= of.keys() else {}
+    slowdowns, unclear = ratios(both)
+    values |= slowdowns
     limits = ["no_promise"] if bare and not any(bare) else []
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
@@ -162,12 +160,14 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["lost_fraction_elsewhere"] = max(elsewhere)
         limits.append("not_everywhere")
     if params.workers == 1 or not bare or not call:
-        return Finding("nothing_to_compare", values, tuple(limits))
+        return Finding("nothing_to_compare", values, tuple(limits), unclear)
     values["runs"] = min(len(bare), len(call))
     values["lost_most_fraction"] = max(call)
     if any(bare):
-        return Finding("both_lost" if any(call) else "bare_lost", values, tuple(limits))
-    return Finding("only_the_call_lost" if any(call) else "nothing_lost", values, tuple(limits))
+        message = "both_lost" if any(call) else "bare_lost"
+    else:
+        message = "only_the_call_lost" if any(call) else "nothing_lost"
+    return Finding(message, values, tuple(limits), unclear)
 
 
 def defaults(_machine: Machine) -> Params:

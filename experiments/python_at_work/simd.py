@@ -34,7 +34,7 @@ from experiments.declare import (
     column,
     param,
 )
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, ratios, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, caches_of, last_level_cache_bytes, usable_threads
@@ -126,10 +126,7 @@ def _in_python(numbers: list[float], laps: int) -> float:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the widest vectors with one number at a time, in the first cache and in memory."""
-    samples: dict[tuple[str, int], list[float]] = {}
-    for rate in tables["rates"]:
-        samples.setdefault((rate.way, rate.size_bytes), []).append(rate.elements_per_s)
-    of = {key: found for key, them in samples.items() if (found := spread(them))}
+    of = spreads(((rate.way, rate.size_bytes), rate.elements_per_s) for rate in tables["rates"])
     widest = max((int(way) for way, _ in of if way in WIDTHS), default=0)
     both = [size for size in sizes(params) if {(SCALAR, size), (str(widest), size)} <= of.keys()]
     limits: list[str] = []
@@ -145,32 +142,33 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not cached:
         limits.append("no_l1_gain")
         return Finding("nothing_to_compare", values, tuple(limits))
-    scalar, vector = of[SCALAR, max(cached)], of[str(widest), max(cached)]
+    places = {"gain_in_l1": max(cached)} | ({"gain_in_memory": max(beyond)} if beyond else {})
+    pairs = {name: (of[str(widest), size], of[SCALAR, size]) for name, size in places.items()}
+    gains, unclear = ratios(pairs)
+    vector, scalar = pairs["gain_in_l1"]
     lanes = widest // (8 * element_bytes)
     values |= {
         "scalar_per_s": scalar.median,
         "vector_per_s": vector.median,
-        "gain_in_l1": vector.median / scalar.median,
         "width_bits": widest,
         "lanes": lanes,
         "all_lanes_per_s": lanes * scalar.median,
+        **gains,
     }
     if (PYTHON, max(cached)) in of:
         values["python_per_s"] = of[PYTHON, max(cached)].median
-    if not _faster(vector, scalar):
-        return Finding("no_gain", values, tuple(limits))
-    if not beyond:
-        return Finding("gain_in_cache", values, tuple(limits))
-    scalar, vector = of[SCALAR, max(beyond)], of[str(widest), max(beyond)]
-    values["gain_in_memory"] = vector.median / scalar.median
-    if not _faster(vector, scalar):
-        return Finding("gain_in_cache_alone", values, tuple(limits))
-    fades = values["gain_in_memory"] < values["gain_in_l1"]
-    return Finding("gain_fades" if fades else "gain_everywhere", values, tuple(limits))
+    return Finding(_message(pairs, gains), values, tuple(limits), unclear)
 
 
-def _faster(one: Spread, other: Spread) -> bool:
-    return one.parts_from(other) and one.median > other.median
+def _message(pairs: dict[str, tuple[Spread, Spread]], gains: dict[str, float]) -> str:
+    clear = [name for name, (vector, scalar) in pairs.items() if scalar.is_below(vector)]
+    if "gain_in_l1" not in clear:
+        return "no_gain"
+    if "gain_in_memory" not in gains:
+        return "gain_in_cache"
+    if "gain_in_memory" not in clear:
+        return "gain_in_cache_alone"
+    return "gain_fades" if gains["gain_in_memory"] < gains["gain_in_l1"] else "gain_everywhere"
 
 
 def _first_cache_bytes(machine: Machine) -> int | None:
@@ -237,8 +235,8 @@ EXPERIMENT = Experiment(
         Value("scalar_per_s", "per_s", Part.CORES),
         Value("vector_per_s", "per_s", Part.CORES),
         Value("python_per_s", "per_s"),
-        Value("gain_in_l1", "", Part.L1),
-        Value("gain_in_memory", "", Part.MEMORY),
+        Value("gain_in_l1", "ratio", Part.L1),
+        Value("gain_in_memory", "ratio", Part.MEMORY),
         Value("width_bits", ""),
         Value("lanes", ""),
         Value("all_lanes_per_s", "per_s"),

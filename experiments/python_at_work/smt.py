@@ -13,7 +13,7 @@ What it cannot tell: what other work gains; most lies between these two.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.long_chain import LongChain, power_of_two
 from experiments.neighbours import SAME_CORE, pairs
 from experiments.side_by_side import seconds_together
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, ratios, spreads
 from experiments.views import Bars, Limit
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual, last_level_cache_bytes, usable_threads
@@ -142,30 +142,35 @@ def _placed(machine: Machine) -> dict[str, tuple[int, ...]]:
 
 def analyse(_params: Params, tables: Tables, machine: Machine) -> Finding:
     """Say what a second thread on the core brings, for either work; and a second core beside it."""
-    samples: dict[tuple[str, str], list[float]] = {}
-    for share in tables["shares"]:
-        samples.setdefault((share.work, share.place), []).append(share.gain)
-    gains = {key: found for key, them in samples.items() if (found := spread(them))}
+    gains = spreads(((share.work, share.place), share.gain) for share in tables["shares"])
     names = {ADDING: "arithmetic", WAITING: "waiting"}
-    values = {
-        f"{'' if place == SIBLINGS else 'cores_'}{names[work]}_gain": found.median
-        for (work, place), found in gains.items()
-        if place != ONE
-    }
+    values, unclear = ratios(  # one thread is the measure: its own gain is 1 each time
+        {
+            f"{'' if place == SIBLINGS else 'cores_'}{names[work]}_gain": (
+                found,
+                Spread(1.0, 1.0, 1.0, found.count),
+            )
+            for (work, place), found in gains.items()
+            if place != ONE
+        }
+    )
     values |= {"one": 1.0, "two": 2.0}
     limits = ["virtual_machine"] if is_virtual(machine) else []
     if SAME_CORE not in pairs(machine):
-        return Finding("no_hardware_threads", values, tuple(limits))
+        return Finding("no_hardware_threads", values, tuple(limits), unclear)
     adding, waiting = gains.get((ADDING, SIBLINGS)), gains.get((WAITING, SIBLINGS))
     if adding is None or waiting is None:
-        return Finding("nothing_to_compare", values, tuple(limits))
-    return Finding(_message(adding, waiting), values, tuple(limits))
+        return Finding("nothing_to_compare", values, tuple(limits), unclear)
+    return Finding(_message(adding, waiting, unclear), values, tuple(limits), unclear)
 
 
-def _message(adding: Spread, waiting: Spread) -> str:
+def _message(adding: Spread, waiting: Spread, unclear: Sequence[str]) -> str:
+    """Return what to say; both gains stand in a sentence only where both are clear ones."""
     if not adding.parts_from(waiting):
-        return "both_gain_alike"
-    return "waiting_gains_more" if waiting.median > adding.median else "adding_gains_more"
+        return "both_alike"
+    if waiting.is_below(adding):
+        return "adding_alone_gains" if "waiting_gain" in unclear else "adding_gains_more"
+    return "waiting_alone_gains" if "arithmetic_gain" in unclear else "waiting_gains_more"
 
 
 def defaults(machine: Machine) -> Params:
@@ -207,10 +212,10 @@ EXPERIMENT = Experiment(
         Bars(key="rate", table="shares", label="work", detail="place", value="work_per_s"),
     ),
     values=(
-        Value("arithmetic_gain", "", Part.CORES),
-        Value("waiting_gain", "", Part.CORES),
-        Value("cores_arithmetic_gain", ""),
-        Value("cores_waiting_gain", ""),
+        Value("arithmetic_gain", "ratio", Part.CORES),
+        Value("waiting_gain", "ratio", Part.CORES),
+        Value("cores_arithmetic_gain", "ratio"),
+        Value("cores_waiting_gain", "ratio"),
         Value("one", ""),
         Value("two", ""),
     ),

@@ -40,7 +40,7 @@ from experiments.declare import (
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.gil_arms import OWN
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spread
+from experiments.statistics import ratios, spreads
 from experiments.views import Axis, Limit, Lines, Ruler
 from machine.model import Machine, is_virtual
 
@@ -143,10 +143,7 @@ def _folder() -> Iterator[str]:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the medians; say that each step costs more only where their spreads part."""
-    times: dict[str, list[float]] = {}
-    for start in tables["starts"]:
-        times.setdefault(start.method, []).append(start.each_s)
-    of = {method: found for method, each in times.items() if (found := spread(each))}
+    of = spreads((start.method, start.each_s) for start in tables["starts"])
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     limits = ["loop_included"] if "call" in of else []
     limits += [f"no_{name}" for name in ("subinterpreter", "fork", "forkserver") if name not in of]
@@ -156,14 +153,15 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
     if not all(method in of for method in LADDER):
         return Finding("ladder_in_part", values, tuple(limits))
-    values["thread_over_call"] = of["thread"].median / of["call"].median
-    values["spawn_over_thread"] = of["spawn"].median / of["thread"].median
-    climbs = all(_costs_more(of[b], of[a]) for a, b in pairwise(LADDER))
-    return Finding("each_step_costs_more" if climbs else "steps_overlap", values, tuple(limits))
-
-
-def _costs_more(one: Spread, other: Spread) -> bool:
-    return one.parts_from(other) and one.median > other.median
+    compared, unclear = ratios(
+        {
+            "thread_over_call": (of["thread"], of["call"]),
+            "spawn_over_thread": (of["spawn"], of["thread"]),
+        }
+    )
+    climbs = all(of[less].is_below(of[more]) for less, more in pairwise(LADDER))
+    message = "each_step_costs_more" if climbs else "steps_overlap"
+    return Finding(message, values | compared, tuple(limits), unclear)
 
 
 def defaults(_machine: Machine) -> Params:

@@ -31,7 +31,7 @@ from experiments.declare import (
 )
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spread
+from experiments.statistics import spreads
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual
@@ -125,10 +125,7 @@ def measure(params: Params, bench: Bench) -> Measured:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the ways at the largest message; a thread wins only where the spreads part."""
-    times: dict[tuple[str, int], list[float]] = {}
-    for talk in tables["talks"]:
-        times.setdefault((talk.method, talk.message_bytes), []).append(talk.round_trip_s)
-    of = {key: found for key, each in times.items() if (found := spread(each))}
+    of = spreads(((t.method, t.message_bytes), t.round_trip_s) for t in tables["talks"])
     small_bytes, large_bytes = min(sizes(params)), max(sizes(params))
     values: dict[str, float] = {"small_bytes": small_bytes, "large_bytes": large_bytes}
     for method in (*WAYS, COPY):
@@ -140,10 +137,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
                 f"{method}_large_s": large_s,
                 f"{method}_large_bytes_per_s": large_bytes / large_s,
             }
-    for part in PARTS:
-        found = spread(step.part_s for step in tables["steps"] if step.part == part)
-        if found:
-            values[f"{part}_s"] = found.median
+    for part, found in spreads((step.part, step.part_s) for step in tables["steps"]).items():
+        values[f"{part}_s"] = found.median
     limits = ["one_at_a_time"]
     if is_virtual(machine):
         limits.append("virtual_machine")
@@ -151,12 +146,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
         return Finding("nothing_to_compare", values, tuple(limits))
     thread = at_large.pop("thread_queue")
-    wins = all(_faster(thread, other) for other in at_large.values())
+    wins = all(thread.is_below(other) for other in at_large.values())
     return Finding("threads_pass_a_reference" if wins else "ways_overlap", values, tuple(limits))
-
-
-def _faster(one: Spread, other: Spread) -> bool:
-    return one.parts_from(other) and one.median < other.median
 
 
 def defaults(_machine: Machine) -> Params:

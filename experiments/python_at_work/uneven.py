@@ -33,7 +33,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, spreads
 from experiments.views import Axis, Bars, Field, Limit, Lines, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 
@@ -158,10 +158,7 @@ def _parts(way: str, chunk: int, order: list[int], workers: int) -> list[list[in
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the block split with the best chunk; name a winner only where spreads part."""
-    times: dict[tuple[str, int], list[float]] = {}
-    for share in tables["shares"]:
-        times.setdefault((share.way, share.chunk), []).append(share.wall_s)
-    of = {key: found for key, walls in times.items() if (found := spread(walls))}
+    of = spreads(((share.way, share.chunk), share.wall_s) for share in tables["shares"])
     by_way = {way: found for (way, _), found in of.items() if way != DYNAMIC}
     by_chunk = {chunk: found for (way, chunk), found in of.items() if way == DYNAMIC}
     cores = physical_cores(machine) or 1
@@ -190,7 +187,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 def _message(block: Spread, handed_out: Spread) -> str:
     if not block.parts_from(handed_out):
         return "ways_overlap"
-    return "handing_out_wins" if handed_out.median < block.median else "block_wins"
+    return "handing_out_wins" if handed_out.is_below(block) else "block_wins"
 
 
 def defaults(machine: Machine) -> Params:

@@ -31,7 +31,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, spread, spreads
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine, is_virtual
 
@@ -137,10 +137,7 @@ def _weigh(kind: str, count: int, turn: int, bench: Bench) -> Iterator[Weight]:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Compare the ways where all were measured; at once is claimed only where spreads part."""
-    times: dict[tuple[str, int], list[float]] = {}
-    for row in tables["waits"]:
-        times.setdefault((row.way, row.waits), []).append(row.all_s)
-    of = {key: found for key, each in times.items() if (found := spread(each))}
+    of = spreads(((row.way, row.waits), row.all_s) for row in tables["waits"])
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
         values["one_wait_s"] = of[SERIAL, 1].median
@@ -163,18 +160,15 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     number = max(shared)
     values |= {"waits": number, **{f"{way}_s": of[way, number].median for way in WAYS}}
     serial = of[SERIAL, number]
-    if all(_faster(of[way, number], serial) for way in (COROUTINES, THREADS)):
+    shorter = [of[way, number].is_below(serial) for way in (COROUTINES, THREADS)]
+    if all(shorter):
         return Finding("waits_overlap", values, tuple(limits))
-    one = any(_faster(of[way, number], serial) for way in (COROUTINES, THREADS))
-    return Finding("some_waits_overlap" if one else "no_gain", values, tuple(limits))
+    message = "some_waits_overlap" if any(shorter) else "no_gain"
+    return Finding(message, values, tuple(limits))
 
 
 def _measured(of: dict[tuple[str, int], Spread], number: int) -> bool:
     return all((way, number) in of for way in WAYS)
-
-
-def _faster(one: Spread, other: Spread) -> bool:
-    return one.parts_from(other) and one.median < other.median
 
 
 def defaults(_machine: Machine) -> Params:

@@ -49,10 +49,10 @@ def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     assert found.values == {}
     assert (found.count, found.possible) == (0, POSSIBLE)
     l3 = found.invitations[Part.L3]
-    assert [(one.experiment, one.fills) for one in l3] == [
-        ("cache-ladder", True),
-        ("burst-random", False),
-    ]
+    invited = [(one.experiment, one.fills) for one in l3]
+    assert invited[0] == ("cache-ladder", True)
+    assert ("burst-random", False) in invited
+    assert [fills for _, fills in invited] == sorted((f for _, f in invited), reverse=True)
     assert l3[0].question == "How far away is a byte?"
 
 
