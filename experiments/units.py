@@ -49,7 +49,8 @@ def unit_of(name: str) -> str:
         return "ratio"
     if "_fraction_" in name:  # lost_fraction_bare
         return "fraction"
-    return next((unit for suffix, unit in _SUFFIXES if name.endswith(suffix)), "")
+    within = "bytes" if "bytes" in name.split("_") else ""  # bytes_in_flight
+    return next((unit for suffix, unit in _SUFFIXES if name.endswith(suffix)), within)
 
 
 def show(value: float, unit: str = "") -> str:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +22,8 @@ from experiments.words import Words
 LABEL_WIDTH = 24
 NUMBER_WIDTH = 9  # "0.0485 ns"
 LEAST_BAR, MOST_BAR = 10, 40
+LEAST_OF_MANY = 3  # bars shorter than this, beside many numbers, say nothing
+GAP = 2  # between two columns
 MOST_LANE = 80
 MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -42,7 +44,10 @@ class Draw:
         if drawn is None:
             return
         self._console.print()
-        self._console.print(Text(self._word("views", view.key), style="bold"))
+        title = Text(self._word("views", view.key), style="bold")
+        if isinstance(view, Lines) and view.y.scale != "linear":
+            title.append(f" {self._heading(logarithmic=True)}", style="not bold dim")
+        self._console.print(title)
         self._console.print(drawn)
         for line in self._limit_lines(view.limits, values):
             self._console.print(line)
@@ -93,29 +98,38 @@ class Draw:
         return table
 
     def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
-        unit_x = self._unit(view.table, view.x.column)
-        unit_y = self._unit(view.table, view.y.column)
-        values = [dict(line.points) for line in series]
-        xs = _thinned(sorted({x for line in values for x in line}))
-        logarithmic = view.y.scale != "linear"
-        everything = [y for line in values for y in line.values()]
-        width = self._bar_width(beside=14 + 11 * len(series)) // len(series)
-        length = _scale(everything, width, logarithmic=logarithmic)
-        table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
-        table.add_column(self._word("columns", view.x.column), justify="right", no_wrap=True)
-        for line in series:
-            heading = (
-                self.choice(line.series) if line.series else self._word("columns", view.y.column)
-            )
-            table.add_column(heading, justify="right", min_width=NUMBER_WIDTH)
-            table.add_column(self._heading(logarithmic=logarithmic), no_wrap=True)
-        for x in xs:
-            cells: list[RenderableType] = [show(x, unit_x)]
-            for points in values:
-                y = points.get(x)
-                cells += [show(y, unit_y), _blocks(length(y))] if y is not None else ["", ""]
-            table.add_row(*cells)
-        return table
+        """Return a table with bars; of more series than fit, tables of numbers one after another."""
+        heading, unit = self._word("columns", view.x.column), self._unit(view.table, view.y.column)
+        xs = _thinned(sorted({x for line in series for x, _ in line.points}))
+        x_texts = [show(x, self._unit(view.table, view.x.column)) for x in xs]
+        ys = [y for line in series for _, y in line.points]
+        headings = [self.choice(line.series) if line.series else "" for line in series]
+        texts = [*(show(y, unit) for y in ys), *" ".join(headings).split()]
+        number_width = max(NUMBER_WIDTH, *map(len, texts))
+        free = self._console.width - max(map(len, [heading, *x_texts]))
+        most = max(1, free // (number_width + GAP))
+        bar = min(free // len(series) - number_width - 2 * GAP, MOST_BAR // len(series))
+        length = _scale(ys, bar, logarithmic=view.y.scale != "linear")
+        tables = []
+        for at in range(0, len(series), most):
+            table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+            table.add_column(heading, justify="right", no_wrap=True)
+            part = [dict(line.points) for line in series[at : at + most]]
+            for name in headings[at : at + most]:
+                shown = name or self._word("columns", view.y.column)
+                table.add_column(shown, justify="right", min_width=NUMBER_WIDTH)
+                if bar >= LEAST_OF_MANY:
+                    table.add_column("", no_wrap=True)
+            for x, x_text in zip(xs, x_texts, strict=True):
+                cells: list[RenderableType] = [x_text]
+                for points in part:
+                    y = points.get(x)
+                    cells.append("" if y is None else show(y, unit))
+                    if bar >= LEAST_OF_MANY:
+                        cells.append("" if y is None else _blocks(length(y)))
+                table.add_row(*cells)
+            tables.append(table)
+        return Group(*tables)
 
     def _lanes(self, lanes: Sequence[marks.Lane], view: Timeline) -> RenderableType:
         end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)

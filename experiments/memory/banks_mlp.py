@@ -131,7 +131,6 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         "best_chains": fastest,
         "parallelism": one.median / best.median,
         "bytes_in_flight": LINE_BYTES * one.median / best.median,
-        "in_flight_bytes": LINE_BYTES * one.median / best.median,  # the same, shown as a size
         "best_bytes_per_s": LINE_BYTES / best.median,
     }
     if machine.memory.peak_bytes_per_s:
@@ -145,7 +144,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if fastest == max(COUNTS):
         limits.append("no_floor_reached")
     if not best.parts_from(one):
-        unclear = ("parallelism", "bytes_in_flight", "in_flight_bytes")
+        unclear = ("parallelism", "bytes_in_flight")
         return Finding("one_at_a_time", values, tuple(limits), unclear)
     return Finding(
         "many_under_way" if clock_hz is None else "many_under_way_in_cycles", values, tuple(limits)
@@ -194,7 +193,7 @@ EXPERIMENT = Experiment(
             y=Axis("line_bytes_per_s", "log10"),
             limits=(
                 Limit("memory_bandwidth", "bandwidth_limit_bytes_per_s"),
-                Limit("in_flight", "in_flight_bytes", "x"),
+                Limit("in_flight", "bytes_in_flight", "x"),
             ),
         ),
     ),
@@ -202,8 +201,7 @@ EXPERIMENT = Experiment(
         Value("one_chain_s", "s", Part.MEMORY),
         Value("best_s", "s", Part.MEMORY),
         Value("parallelism", ""),
-        Value("bytes_in_flight", ""),
-        Value("in_flight_bytes", "bytes"),
+        Value("bytes_in_flight", "bytes"),
         Value("best_chains", ""),
         Value("best_bytes_per_s", "bytes/s", Part.MEMORY),
         Value("bandwidth_limit_bytes_per_s", "bytes/s"),

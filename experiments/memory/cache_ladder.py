@@ -37,7 +37,7 @@ from experiments.declare import (
 from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
-from machine.model import Machine, caches_of, last_level_cache_bytes, usable_threads
+from machine.model import Machine, caches_of, is_virtual, last_level_cache_bytes, usable_threads
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 SMALLEST_BYTES = 4 * KIB
@@ -45,6 +45,7 @@ BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level cac
 FREE_SHARE = 0.5
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
+NEARLY_MEMORY, MUCH_FASTER = 0.5, 3.0  # of the latency of memory; times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +123,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["memory_latency_s"] = best[max(best)]
     else:
         limits.append("no_memory_latency")
+    if machine.container or is_virtual(machine):
+        values |= _part_of_l3(best, values)
+    if "l3_seen_bytes" in values:
+        limits.append("part_of_l3")
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
     known = [f"{name}_latency_s" for name in (*LEVELS, "memory")]
     climb = [values[name] for name in known if name in values]
@@ -143,6 +148,19 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
         return Finding(climbed, values, tuple(limits))
     return Finding("ladder_in_part", values, tuple(limits))
+
+
+def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:
+    """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
+
+    A host can give its guests a few ways of the cache, and tell them the size of the whole.
+    """
+    l3_s, memory_s = values.get("l3_latency_s"), values.get("memory_latency_s")
+    if l3_s is None or memory_s is None or "l2_bytes" not in values:
+        return {}
+    inside = [size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2]
+    fast = [size for size in inside if best[size] * MUCH_FASTER <= l3_s]
+    return {"l3_seen_bytes": max(fast)} if fast and l3_s >= NEARLY_MEMORY * memory_s else {}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
@@ -228,6 +246,7 @@ EXPERIMENT = Experiment(
         Value("l1_bytes", "bytes"),
         Value("l2_bytes", "bytes"),
         Value("l3_bytes", "bytes"),
+        Value("l3_seen_bytes", "bytes"),
     ),
     parts=(Part.L1, Part.L2, Part.L3, Part.MEMORY),
     needs=(Need.NUMBA,),

@@ -186,8 +186,8 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """A quarter of the memory, twice."""
-    return replace(params, node_bytes=max(params.node_bytes // 4, MIB), rounds=2)
+    """A quarter of the memory, three times."""
+    return replace(params, node_bytes=max(params.node_bytes // 4, MIB), rounds=3)
 
 
 def seconds(params: Params) -> float:

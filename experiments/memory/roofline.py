@@ -106,8 +106,7 @@ def _roof(rows: Sequence[Any]) -> Iterator[Point]:
 
 def _best(peaks: Sequence[Peak], rates: Sequence[Rate]) -> tuple[float, float]:
     """Return the flat part of the roof and its slope, 0 for what was not measured."""
-    most = max((peak.cores for peak in peaks), default=0)
-    ours = [p.flop_per_s for p in peaks if p.precision == "fp64" and p.cores == most]
+    ours = [peak.flop_per_s for peak in peaks if peak.precision == "fp64"]
     return max(ours, default=0.0), max((rate.bytes_per_s for rate in rates), default=0.0)
 
 

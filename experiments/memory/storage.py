@@ -41,7 +41,7 @@ from machine.model import Machine
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 SMALL = 4 * KIB
 BLOCKS = (SMALL, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB)
-FEW_BLOCKS = (SMALL, 128 * KIB, 4 * MIB)
+FEW_BLOCKS = (SMALL, 64 * KIB, MIB)
 IN_ORDER, AT_RANDOM, MANY = "sequential", "random", "random_32"
 WAYS = (IN_ORDER, AT_RANDOM, MANY)
 DEPTH = 32
@@ -208,13 +208,13 @@ def defaults(_machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less, read three sizes of blocks, twice."""
+    """Write less, read three sizes of blocks, three times."""
     return replace(
         params,
         file_bytes=min(params.file_bytes, QUICK_BYTES),
         few_blocks=True,
-        sample_s=min(params.sample_s, 0.08),
-        rounds=2,
+        sample_s=min(params.sample_s, 0.06),
+        rounds=3,
     )
 
 

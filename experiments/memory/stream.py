@@ -48,7 +48,7 @@ SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread t
 MOVED = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1}  # arrays that are read or written
 KERNELS = tuple(MOVED)
 WORTH = 16  # threads, beyond which the estimate of the time expects no more
-FULL_S = 28.0
+FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 
@@ -104,9 +104,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         share_bytes = team.share_bytes(count) if kind is Move else team.cached_bytes(count)
         if share_bytes is not None:
             move = mover(team, kernel, count, share_bytes)
-            if (
-                kind is CachedMove or (kind, count, kernel) not in laps
-            ):  # others have been in the cache
+            # Others have been in the cache meanwhile.
+            if kind is CachedMove or (kind, count, kernel) not in laps:
                 once_s = move(1)
                 laps.setdefault((kind, count, kernel), max(1, round(_sample_s(count) / once_s)))
             turns = laps[kind, count, kernel]
@@ -216,9 +215,10 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Few numbers of threads, smaller arrays, twice."""
+    """Few numbers of threads, smaller arrays, three times; under load where there is time."""
     array_bytes = max(params.array_bytes // 8, MIB)
-    return replace(params, array_bytes=array_bytes, few_counts=True, rounds=2)
+    reduced = replace(params, array_bytes=array_bytes, few_counts=True, rounds=3)
+    return replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
 
 
 def seconds(params: Params) -> float:

@@ -244,7 +244,7 @@ EXPERIMENT = Experiment(
         Value("same_core_slowdown", "ratio"),
         Value("alone_s", "s"),
         Value("alone_per_s", "per_s"),
-        Value("line_bytes_seen", ""),
+        Value("line_bytes_seen", "bytes"),
         Value("line_bytes", "bytes"),
     ),
     parts=(Part.L1, Part.L2, Part.CORES),

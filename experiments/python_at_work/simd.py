@@ -194,8 +194,8 @@ def _no_less(size_bytes: int) -> int:
 
 
 def quick(params: Params) -> Params:
-    """Go twice, through arrays of 128 MiB at most."""
-    return replace(params, largest_bytes=min(params.largest_bytes, 128 * MIB), rounds=2)
+    """Go three times, through arrays of 128 MiB at most."""
+    return replace(params, largest_bytes=min(params.largest_bytes, 128 * MIB), rounds=3)
 
 
 def seconds(params: Params) -> float:

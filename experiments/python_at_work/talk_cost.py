@@ -158,9 +158,9 @@ def defaults(_machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Measure shorter batches up to a sixteenth of the size, in two rounds."""
+    """Measure shorter batches up to a sixteenth of the size, in three rounds."""
     return replace(
-        params, largest_bytes=max(params.largest_bytes // 16, KIB), sample_s=0.003, rounds=2
+        params, largest_bytes=max(params.largest_bytes // 16, KIB), sample_s=0.003, rounds=3
     )
 
 

@@ -196,8 +196,8 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Compute narrower rows, twice."""
-    return _within(QUICK_S, replace(params, columns=max(4, params.columns // 4), rounds=2))
+    """Compute narrower rows, three times."""
+    return _within(QUICK_S, replace(params, columns=max(4, params.columns // 4), rounds=3))
 
 
 def _within(limit_s: float, params: Params) -> Params:

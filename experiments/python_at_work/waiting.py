@@ -177,8 +177,8 @@ def defaults(_machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Wait less long, up to 64 at once, twice."""
-    return replace(params, wait_s=0.02, most_waits=64, weighed=300, rounds=2)
+    """Wait less long, up to 64 at once, three times."""
+    return replace(params, wait_s=0.01, most_waits=64, weighed=300, rounds=3)
 
 
 def seconds(params: Params) -> float:
@@ -215,7 +215,7 @@ EXPERIMENT = Experiment(
     values=(
         Value("one_wait_s", "s"),
         *(Value(f"{way}_s", "s") for way in WAYS),
-        *(Value(f"bytes_per_{kind}", "", Part.MEMORY) for kind in KINDS),
+        *(Value(f"bytes_per_{kind}", "bytes", Part.MEMORY) for kind in KINDS),
         Value("waits", ""),
         Value("wait_s", "s"),
         Value("most_coroutines", ""),

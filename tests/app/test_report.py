@@ -73,6 +73,10 @@ def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
 
     assert told["speedup by threads"] == "no clear gain"
     assert told["speedup by processes"] == "1.90×"
+    smt = Catalogue().load("smt")
+    gains = {"arithmetic_gain": 1.05, "waiting_gain": 1.8}
+    told = dict(named_values(ENGLISH, smt, gains, unclear=["arithmetic_gain"]))
+    assert list(told.values()) == ["no clear gain", "1.80×"]
     burst_values = {"random_over_sequential": 1.1}
     ((_, number),) = named_values(ENGLISH, BURST, burst_values, unclear=burst_values)
     assert number == "no clear difference"

@@ -72,6 +72,14 @@ def test_the_bound_follows_from_the_fit():
     found = analyse(PARAMS, tables(runs(0.2)), machine(cores=8))
 
     assert found.values["bound_speedup"] == pytest.approx(5)
+    assert found.unclear == ()
+
+
+def test_of_two_rounds_no_speedup_is_claimed():
+    found = analyse(PARAMS, tables(runs(0.1, noise=(1.0, 1.001))), machine(cores=8))
+
+    assert found.message == "does_not_scale"
+    assert found.unclear == ("best_speedup",)
 
 
 def test_work_that_gains_nothing_does_not_scale():
@@ -83,6 +91,7 @@ def test_work_that_gains_nothing_does_not_scale():
     found = analyse(PARAMS, tables(rows), machine())
 
     assert found.message == "does_not_scale"
+    assert found.unclear == ("best_speedup",)
     assert "parallel_fraction" not in found.values
     assert {"no_fit", "best_by_chance"} <= set(found.limits)
 

@@ -73,8 +73,10 @@ def test_without_a_clock_there_are_no_cycles_and_it_is_said():
 
 
 def test_no_gain_is_claimed_where_spreads_overlap():
-    assert found(reads(lambda _chains: 150e-9)).message == "one_at_a_time"
-    assert found(reads(textbook, noise=(0.1, 1.0, 12.0))).message == "one_at_a_time"
+    for rows in (reads(lambda _chains: 150e-9), reads(textbook, noise=(0.1, 1.0, 12.0))):
+        assert found(rows).message == "one_at_a_time"
+        assert found(rows).unclear == ("parallelism", "bytes_in_flight")
+    assert found(reads(textbook)).unclear == ()
 
 
 def test_a_line_that_still_falls_at_its_end_is_a_limit():

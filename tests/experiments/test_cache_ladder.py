@@ -204,3 +204,48 @@ def test_the_default_reaches_memory_within_half_of_what_is_free(monkeypatch):
     assert cache_ladder.defaults(machine()).largest_bytes == MIB
     monkeypatch.setattr(cache_ladder, "available_bytes", lambda: None)
     assert cache_ladder.defaults(Machine()).largest_bytes == 256 * MIB
+
+
+def seen(latency_of, here):
+    rows = [
+        Step(size_bytes=size, order=RANDOM, repeat=0, latency_s=latency_of(size))
+        for size in sizes(PARAMS)
+    ]
+    return analyse(PARAMS, {"steps": rows}, here)
+
+
+def small_part(size):
+    """Of 32 MiB that are told, 3 MiB are had."""
+    return latency(size) if size <= 3 * MIB else 9e-8 * (0.6 if size < 64 * MIB else 1)
+
+
+def slow_throughout(size):
+    return latency(size) if size <= MIB else 8e-8 if size <= 32 * MIB else 9e-8
+
+
+@pytest.mark.parametrize(
+    "here", [machine(virtualization="kvm"), replace(machine(), container="docker")]
+)
+def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here):
+    found = seen(small_part, here)
+
+    assert "part_of_l3" in found.limits
+    assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)
+
+
+@pytest.mark.parametrize("latency_of", [latency, slow_throughout])
+def test_a_whole_cache_and_one_that_is_slow_throughout_are_no_part_of_one(latency_of):
+    found = seen(latency_of, machine(virtualization="kvm"))
+
+    assert "part_of_l3" not in found.limits
+    assert "l3_seen_bytes" not in found.values
+
+
+def test_a_machine_of_its_own_is_not_said_to_share_its_cache():
+    assert "part_of_l3" not in seen(small_part, machine()).limits
+
+
+def test_without_memory_measured_no_part_of_the_cache_is_told():
+    rows = tables(largest=64 * MIB)
+
+    assert "part_of_l3" not in analyse(PARAMS, rows, machine(virtualization="kvm")).limits

@@ -138,6 +138,10 @@ def check_finding(experiment, finding):
     assert len(set(finding.limits)) == len(finding.limits)
     for key in finding.limits:
         assert ENGLISH.has(f"{experiment.id}.limits.{key}"), key
+    said = ENGLISH.say(f"{experiment.id}.findings.{finding.message}")
+    for name in finding.unclear:
+        assert name in finding.values
+        assert f"{{{name}}}" not in said, name
     for name, value in finding.values.items():
         assert is_documented(experiment, name), name
         assert isinstance(value, int | float), name

@@ -55,6 +55,7 @@ def test_neighbours_on_a_line_fight():
     assert finding.values["slowdown"] == pytest.approx(7.5)
     assert finding.values["line_bytes_seen"] == 64
     assert finding.values["alone_s"] == pytest.approx(0.355e-9)
+    assert finding.unclear == ()
 
 
 def test_the_line_that_is_seen_is_where_the_cliff_is_not_what_the_system_says():
@@ -73,6 +74,7 @@ def test_where_spreads_overlap_no_difference_is_claimed_and_no_line_seen():
     finding = found(rows(CLIFF_64, noise=(1.0, 0.1, 9.0)))
 
     assert finding.message == "no_difference"
+    assert finding.unclear == ("slowdown",)
     assert "line_bytes_seen" not in finding.values
 
 
@@ -122,3 +124,11 @@ def test_one_core_measures_one_thread_alone():
     items = list(measure(Params(rounds=1), bench))
 
     assert [type(i) for i in items if isinstance(i, Alone | Increment)] == [Alone]
+
+
+def test_siblings_that_do_not_part_have_no_slowdown_though_cores_have_one():
+    alike = dict.fromkeys(DISTANCES_BYTES, 0.7e-9)
+    finding = found(rows(alike, SAME_CORE) + rows(CLIFF_64))
+
+    assert finding.message == "neighbours_fight"
+    assert finding.unclear == ("same_core_slowdown",)

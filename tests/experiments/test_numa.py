@@ -42,6 +42,7 @@ def test_far_memory_that_is_slower_is_told_with_its_ratio():
     assert result.values["local_latency_s"] == pytest.approx(91e-9)
     assert result.values["remote_over_local"] == pytest.approx(145 / 91)
     assert result.values["farthest_latency_s"] == pytest.approx(150e-9)
+    assert result.unclear == ()
 
 
 @pytest.mark.parametrize("far", [(91, 150), (90, 92), (60, 70)])
@@ -49,6 +50,7 @@ def test_where_near_and_far_overlap_no_difference_is_claimed(far):
     result = found({(0, 0): 90, (1, 1): 92, (0, 1): far[0], (1, 0): far[1]})
 
     assert result.message == "no_difference"
+    assert result.unclear == ("remote_over_local",)
 
 
 def test_a_partial_run_speaks_of_what_it_has():

@@ -144,3 +144,15 @@ def test_the_switch_interval_of_this_process_stays_as_it_is():
     list(EXPERIMENT.measure(TINY, Bench(inspect())))
 
     assert sys.getswitchinterval() == before_s
+
+
+@pytest.mark.parametrize(("locked_s", "unclear"), [(5e-8, ("locked_slowdown",)), (30e-8, ())])
+def test_a_lock_that_does_not_part_from_the_bare_form_has_no_price(locked_s, unclear):
+    nothing = (0, 0, 0)
+    rows = tables(
+        races("bare", nothing),
+        races("read_call_write", nothing),
+        races("locked", nothing, increment_s=locked_s),
+    )
+
+    assert analyse(PARAMS, rows, machine()).unclear == unclear

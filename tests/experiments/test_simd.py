@@ -50,6 +50,7 @@ def test_the_gain_of_the_first_cache_is_gone_in_memory():
     assert finding.values["vector_per_s"] == pytest.approx(40e9)
     assert finding.values["gain_in_l1"] == pytest.approx(8)
     assert finding.values["gain_in_memory"] == pytest.approx(1)
+    assert finding.unclear == ("gain_in_memory",)
     assert finding.values["width_bits"] == 256
     assert finding.values["all_lanes_per_s"] == pytest.approx(40e9)
 
@@ -67,8 +68,16 @@ def test_memory_that_keeps_up_is_said_to():
 
 
 def test_no_gain_is_claimed_where_spreads_overlap():
-    assert found(rates(textbook, noise=(0.1, 1.0, 10.0))).message == "no_gain"
-    assert found(rates(lambda _way, _size: 5e9)).message == "no_gain"
+    for rows in (rates(textbook, noise=(0.1, 1.0, 10.0)), rates(lambda _way, _size: 5e9)):
+        assert found(rows).message == "no_gain"
+        assert set(found(rows).unclear) == {"gain_in_l1", "gain_in_memory"}
+
+
+def test_vectors_that_are_clearly_slower_are_no_gain_either():
+    finding = found(rates(lambda way, _size: 5e9 if way == SCALAR else 3e9))
+
+    assert finding.message == "no_gain"
+    assert finding.unclear == ()
 
 
 def test_without_large_arrays_only_the_cache_is_spoken_of():

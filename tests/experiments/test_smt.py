@@ -50,10 +50,36 @@ def test_waiting_gains_more_than_adding_up():
     assert finding.values["arithmetic_gain"] == pytest.approx(1.05)
     assert finding.values["waiting_gain"] == pytest.approx(1.9)
     assert finding.values["cores_arithmetic_gain"] == pytest.approx(2.0)
+    assert finding.unclear == ()
 
 
 def test_gains_that_overlap_are_said_to_be_alike():
-    assert found(TEXTBOOK, noise=(0.5, 1.0, 2.0)).message == "both_gain_alike"
+    finding = found(TEXTBOOK, noise=(0.5, 1.0, 2.0))
+
+    assert finding.message == "both_alike"
+    assert {"arithmetic_gain", "waiting_gain"} <= set(finding.unclear)
+
+
+def test_two_rounds_make_no_gain_clear():
+    finding = found(TEXTBOOK, noise=(1.0, 1.01))
+
+    assert finding.message == "both_alike"
+    assert "waiting_gain" in finding.unclear
+
+
+@pytest.mark.parametrize(
+    ("work", "message", "name"),
+    [
+        (ADDING, "waiting_alone_gains", "arithmetic_gain"),
+        (WAITING, "adding_alone_gains", "waiting_gain"),
+    ],
+)
+def test_a_gain_that_is_not_clear_is_not_told(work, message, name):
+    gains = {key: 1.01 if key[0] == work else 1.8 for key in TEXTBOOK}
+    finding = found(gains)
+
+    assert finding.message == message
+    assert name in finding.unclear
 
 
 def test_the_other_way_round_is_said_as_it_is():

@@ -140,3 +140,9 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next(folder):
     with start_cost._folder() as own:
         assert set(folder.iterdir()) == {living, Path(own)}
     assert list(folder.iterdir()) == [living]
+
+
+def test_a_ratio_is_unclear_where_the_two_do_not_part():
+    assert analyse(Params(), tables(), machine()).unclear == ()
+    alike = {**USUAL, "spawn": 105e-6}
+    assert analyse(Params(), tables(alike), machine()).unclear == ("spawn_over_thread",)

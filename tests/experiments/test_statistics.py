@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.statistics import FEW, Spread, quantile, spread
+from experiments.statistics import FEW, Spread, quantile, ratios, spread, spreads
 
 TIMES = st.lists(st.floats(min_value=0, max_value=1e3), min_size=1, max_size=40)
 
@@ -72,3 +72,27 @@ def test_of_two_samples_each_no_difference_is_claimed():
         assert not spread(low[:count]).parts_from(spread(high))
         assert not spread(low).parts_from(spread(high[:count]))
     assert spread(low).parts_from(spread(high))
+
+
+def test_below_is_what_parts_and_is_smaller():
+    low, high = Spread(1.5, 1.0, 2.0, 3), Spread(3.0, 2.5, 4.0, 3)
+
+    assert low.is_below(high)
+    assert not high.is_below(low)
+    assert not low.is_below(Spread(2.5, 2.0, 3.0, 3))
+    assert not low.is_below(Spread(3.0, 2.5, 4.0, 2))
+
+
+def test_samples_are_gathered_by_their_kind_in_the_order_in_which_they_come():
+    found = spreads([("b", 3.0), ("a", 1.0), ("b", 1.0)])
+
+    assert found == {"b": Spread(2.0, 1.0, 3.0, 2), "a": Spread(1.0, 1.0, 1.0, 1)}
+    assert list(found) == ["b", "a"]
+    assert spreads([]) == {}
+
+
+def test_a_ratio_of_spreads_that_touch_is_unclear():
+    one, twice, wide = Spread(1.0, 0.9, 1.1, 3), Spread(2.0, 1.9, 2.1, 3), Spread(2.0, 1.1, 9.0, 3)
+
+    assert ratios({"a": (twice, one), "b": (wide, one)}) == ({"a": 2.0, "b": 2.0}, ("b",))
+    assert ratios({}) == ({}, ())

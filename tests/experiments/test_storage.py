@@ -104,7 +104,12 @@ def test_small_reads_are_held_against_reading_in_order():
     ],
 )
 def test_no_difference_is_claimed_where_there_is_none(change, noise, message):
-    assert analyse(Params(), tables(SSD | change, noise=noise), with_disk()).message == message
+    found = analyse(Params(), tables(SSD | change, noise=noise), with_disk())
+
+    assert found.message == message
+    assert ("deep_over_one" in found.unclear) is (
+        message == "one_at_a_time_anyway" and change != {(MANY, SMALL): 8_000.0}
+    )
 
 
 @pytest.mark.parametrize("missing", SSD)

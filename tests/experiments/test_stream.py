@@ -53,6 +53,7 @@ def under_load(idle_s=100e-9, busiest_s=300e-9):
         ({1: 20e9, 4: 20e9}, "one_is_enough", 1),
         ({1: 20e9, 4: 10e9}, "one_nearly_fills", 1),
         ({1: 20e9}, "one_thread_alone", 1),
+        ({1: 10e9, 2: 17.9e9, 4: 20e9}, "still_rising", 4),
     ],
 )
 def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, full):
@@ -61,6 +62,24 @@ def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, f
     assert found.message == message
     assert found.values["threads_for_90_percent"] == full
     assert found.values["triad_bytes_per_s"] == pytest.approx(1.01 * max(rates.values()))
+
+
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ({1: (9e9, 10e9, 21e9), 2: (20e9, 22e9, 24e9)}, "one_is_enough"),
+        ({1: (9e9, 9e9, 9e9), 2: (15e9, 16e9, 17e9), 4: (16e9, 17e9, 20e9)}, "last_ones_unclear"),
+        ({1: (10e9, 10e9), 2: (20e9, 20e9)}, "one_is_enough"),
+    ],
+)
+def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, message):
+    rows = [
+        Move(threads=n, kernel="triad", repeat=turn, bytes_per_s=rate)
+        for n, each in rates.items()
+        for turn, rate in enumerate(each)
+    ]
+
+    assert analyse(PARAMS, {**tables({}), "moves": rows}, machine()).message == message
 
 
 def test_the_share_of_the_limit_is_told_and_more_than_it_is_suspect():
