@@ -63,7 +63,11 @@ def small() -> Machine:
         sources={"cpu.caches": "/sys/devices/system/cpu/cpu*/cache/index*"},
         missing=(
             *UNREAD,
-            Missing(what="memory.modules", why="Virtual machines have no table of modules.", how="dmidecode"),
+            Missing(
+                what="memory.modules",
+                why="Virtual machines have none.",
+                how="dmidecode",
+            ),
         ),
     )
 
