@@ -1,8 +1,9 @@
 """What did a machine do, as somebody watched it? Files of samples, to be looked at again.
 
 `NAME.coreopsis-watch.jsonl`: a line that says what it is, when and of which machine it was, then
-one sample a line. What `coreopsis watch --json` writes has no such first line and is read too, and
-so are files that are compressed (`.gz`). Nothing in them names their owner.
+one sample a line, and a line for each moment that somebody marked. What `coreopsis watch --json`
+writes has no such first line and is read too, and so are files that are compressed (`.gz`). Nothing
+in them names their owner.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class RecordedWatch:
     """
 
     samples: tuple[live.Sample, ...]
+    marks_s: tuple[float, ...] = ()  # in the time of the samples
     at: str = ""
     machine: Machine | None = None
     is_made_up: bool = False
@@ -47,12 +49,18 @@ class RecordedWatch:
         return self.samples[-1].t_s - self.samples[0].t_s
 
 
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    t_s: float
+
+
 def write(
     path: Path,
     samples: Iterable[Mapping[str, Any]],
     *,
     at: str,
     machine: Machine | None,
+    marks_s: Iterable[float] = (),
     made_up: bool = False,
 ) -> None:
     """Write samples as they came over the wire, without what names people. Raises OSError."""
@@ -68,13 +76,16 @@ def write(
     kept = (live.portable(msgspec.convert(sample, live.Sample)) for sample in samples)
     lines = [encoder.encode(first)]
     lines += [encoder.encode({"type": "sample", **msgspec.to_builtins(each)}) for each in kept]
+    lines += [encoder.encode({"type": "mark", "t_s": round(t_s, 6)}) for t_s in marks_s]
     text = b"\n".join(lines) + b"\n"
     path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
 
 
 def read(path: Path) -> RecordedWatch:
     """Read a file. Raises BadWatch, and OSError for one that cannot be opened."""
-    at, machine, is_made_up, samples = "", None, False, []
+    at, machine, is_made_up = "", None, False
+    samples: list[live.Sample] = []
+    marks: list[_Mark] = []
     lines = _text(path).splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
         if not line.endswith(b"\n") and number > 1 and number == len(lines):
@@ -84,6 +95,8 @@ def read(path: Path) -> RecordedWatch:
             if isinstance(plain, dict) and plain.get("type") == "watch":
                 at, machine = _head(plain)
                 is_made_up = plain.get("made_up") is True
+            elif isinstance(plain, dict) and plain.get("type") == "mark":
+                marks.append(msgspec.convert(plain, _Mark))
             else:
                 samples.append(msgspec.convert(plain, live.Sample))
         except BadMachine as error:
@@ -94,7 +107,13 @@ def read(path: Path) -> RecordedWatch:
             raise BadWatch(f"Line {number} is not later than the one before it.")
     if not samples:
         raise BadWatch("There is no sample in this file.")
-    return RecordedWatch(samples=tuple(samples), at=at, machine=machine, is_made_up=is_made_up)
+    return RecordedWatch(
+        samples=tuple(samples),
+        marks_s=tuple(sorted(mark.t_s for mark in marks)),
+        at=at,
+        machine=machine,
+        is_made_up=is_made_up,
+    )
 
 
 def beside(machine_file: Path) -> Path | None:

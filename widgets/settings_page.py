@@ -17,7 +17,7 @@ from widgets.scrolling import scrolling
 from widgets.segments import Segments
 from widgets.theme import STEP, ZOOMS
 
-WIDTH_PX = 800
+WIDTH_PX = 840
 
 
 class Shown(Protocol):

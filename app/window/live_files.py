@@ -29,8 +29,8 @@ class LiveFiles(QObject):
         self.saving = Saving(session, parent)
         self.choose: Callable[[], Path | None] = self._ask
 
-    def save(self, samples: Sequence[wire.Sample]) -> None:
-        """Write samples into a file that a person chooses, without what names people."""
+    def save(self, samples: Sequence[wire.Sample], marks_s: Sequence[float]) -> None:
+        """Write samples and marks into a file that a person chooses; nothing in it names people."""
         now, machine = datetime.now().astimezone(), self._session.machine
         date = now.strftime("%Y-%m-%d-%H%M%S")
         self.saving.save(
@@ -40,6 +40,7 @@ class LiveFiles(QObject):
                 [msgspec.structs.asdict(sample) for sample in samples],
                 at=now.isoformat(timespec="seconds"),
                 machine=machine,
+                marks_s=marks_s,
             ),
         )
 

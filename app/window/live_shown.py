@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from app.window.recorded_live import Recording, add_to
 from experiments.engine import messages as wire
 from widgets.live.history import History, Mark, Moment
@@ -71,6 +73,13 @@ class Shown:
             self.frozen.marks.append(mark)
         return mark
 
-    def minute(self) -> list[wire.Sample]:
-        """Return the samples of the minute of this machine that is seen."""
-        return self._frozen_samples or list(self.samples)
+    def minute(self) -> tuple[list[wire.Sample], list[float]]:
+        """Return samples and marks of the minute of this machine that is seen."""
+        samples = self._frozen_samples or list(self.samples)
+        history = self.frozen or self.live
+        # Another worker, in place of one that died, counts its time anew; the history goes on.
+        in_time = [
+            msgspec.structs.replace(sample, t_s=moment.at_s)
+            for sample, moment in zip(samples, history.moments, strict=True)
+        ]
+        return in_time, [mark.at_s for mark in history.marks]

@@ -129,7 +129,10 @@ class Recording(QObject):
         self.changed.emit()
 
     def _add(self, sample: wire.Sample) -> None:
-        add_to(self.history, sample)
+        moment = add_to(self.history, sample)
+        for mark_s in self.player.recorded.marks_s:
+            if self._t_s < mark_s <= sample.t_s:
+                self.history.mark(moment.at_s - (sample.t_s - mark_s))
         self.missing, self._t_s = sample.missing, sample.t_s
 
 

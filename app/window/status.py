@@ -17,7 +17,7 @@ from widgets.status_line import StatusLine
 QUIET_BELOW = 0.25  # of one thread busy, on average over the last samples
 SAMPLES = 6
 POWER_EVERY_MS = 30_000
-TEXT_EVERY_MS = 500
+TEXT_EVERY_MS = 1000
 
 
 class Status(QObject):

@@ -19,7 +19,7 @@ from machine.pci_names import PciNames
 _DISPLAY, _ACCELERATOR, _BRIDGE = 0x03, 0x12, 0x0680
 _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
 VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
-_FOLDER = "sys/bus/pci/devices"
+PCI_DEVICES = "sys/bus/pci/devices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,8 @@ def read_bus(root: Path) -> Bus:
     displays: list[str] = []
     nvswitches = 0
     names = PciNames(root)
-    for address in sorted(filter(PCI_ADDRESS.fullmatch, entries(root / _FOLDER))):
-        place = root / _FOLDER / address
+    for address in sorted(filter(PCI_ADDRESS.fullmatch, entries(root / PCI_DEVICES))):
+        place = root / PCI_DEVICES / address
         class_id, vendor_id = read_hex(place / "class"), read_hex(place / "vendor")
         if class_id is None or vendor_id in (None, _MICROSOFT):
             continue
@@ -111,7 +111,7 @@ def _answers(place: Path) -> bool | None:
 
 def read_amd(root: Path) -> tuple[AmdDevice, ...]:
     """Return the GPUs that AMD's compute driver offers."""
-    places = {root / _FOLDER / address: target for address, target in targets(root).items()}
+    places = {root / PCI_DEVICES / address: target for address, target in targets(root).items()}
     return tuple(
         AmdDevice(
             target=target,

@@ -28,6 +28,10 @@ from widgets.live.sparkline import Sparkline
 from widgets.live.tile import Body, Tile
 from widgets.look import Look
 
+FEW_THREADS = 8  # whose rows are high enough without a second row of tiles
+SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
+SLOW_S = 0.9  # between two looks at what nobody reads more often than once a second
+
 
 class Board(QWidget):
     """The tiles. `draw` may be called as often as there are samples."""
@@ -40,6 +44,7 @@ class Board(QWidget):
         self._history = History()
         self.cursor_s: float | None = None  # of the reading cursor, before the newest sample
         self._row: int | None = None
+        self._slow_s = 0.0  # of the newest sample that all tiles have shown
         self._missing: Sequence[Mapping[str, str]] = ()
         self.tiles: dict[str, Tile] = {}  # those that are seen, in their order
         self._kept: dict[str, Tile] = {}  # these, and those of a GPU that sleeps or has gone
@@ -72,7 +77,7 @@ class Board(QWidget):
 
     def draw(self, history: History, missing: Sequence[Mapping[str, str]] | None = None) -> None:
         """Show this history; `missing` is what the newest sample lacks, None: as before."""
-        self._history = history
+        is_other, self._history = history is not self._history, history
         if missing is not None and missing != self._missing:
             self._missing = missing
             self._faces.know_missing(missing)
@@ -80,8 +85,13 @@ class Board(QWidget):
         if not history.moments:
             return
         moment = history.moments[-1]
-        self._choose_tiles(moment)
+        are_new = self._choose_tiles(moment)
+        passed_s = moment.at_s - self._slow_s
+        is_soon = 0 < passed_s < SLOW_S and not (is_other or are_new or history.marks)
+        self._slow_s = self._slow_s if is_soon else moment.at_s
         for name, tile in self.tiles.items():
+            if is_soon and name in SLOW:
+                continue
             resource = self._resources[name]
             tile.show_face(resource.face(moment))
             if isinstance(tile.body, CoresBody):
@@ -109,11 +119,11 @@ class Board(QWidget):
         self.cursor_s, self._row = ago_s, row
         self._read()
 
-    def _choose_tiles(self, moment: Moment) -> None:
-        """Add what has turned out to be there, and hide what a GPU does not show for now."""
+    def _choose_tiles(self, moment: Moment) -> bool:
+        """Add what has turned out to be there, hide what a GPU does not show; was there any?"""
         names = self._resources.names(moment)
         if names == [*self.tiles]:
-            return
+            return False
         for name in names:
             if name not in self._kept:
                 self._kept[name] = self._tile(name, self._resources[name])
@@ -123,6 +133,7 @@ class Board(QWidget):
         for before, after in pairwise([*self.tiles.values(), self.processes]):
             QWidget.setTabOrder(before, after)
         self._arrange()
+        return True
 
     def _tile(self, name: str, resource: Resource) -> Tile:
         body: Body
@@ -215,8 +226,10 @@ class Board(QWidget):
         zoom, width = self._look.theme.zoom, self.width()
         tiles = list(self.tiles.values())
         columns = grid.column_count(width, zoom)
-        # As high as the others beside them, which take a second row where one is not enough.
-        cores = (2, 2 if columns > 2 and len(tiles) > columns - 1 else 1)
+        # Many are as high as the others beside them, which take a second row then.
+        count = len(self._history.moments[-1].threads) if self._history.moments else 0
+        is_high = count > FEW_THREADS and columns > 2 and len(tiles) > columns - 1
+        cores = (2, 2 if is_high else 1)
         spans = [cores if name == "cores" else (1, 1) for name in self.tiles]
         note = self._note.heightForWidth(width) if self._note.text() else 0
         table = self.processes.least_height()

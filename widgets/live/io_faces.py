@@ -15,6 +15,7 @@ from widgets.live.faces import Faces
 from widgets.live.history import Moment
 
 MOST_NAMED = 12  # devices in the tip
+LEAST_QUEUE = 0.05  # requests under way: fewer are none
 
 
 class IoFaces:
@@ -43,7 +44,8 @@ class IoFaces:
             parts.append(say("live.busy_time", {"percent": percent(busy)}))
         waiting = self._faces.waited(moment, "io")
         if queue is not None:
-            waiting = say("live.requests", {"count": f"{queue:.1f}"})
+            is_any = queue >= LEAST_QUEUE
+            waiting = say("live.requests", {"count": f"{queue:.1f}"}) if is_any else ""
         return Face(
             number=number,
             detail=lines(joined(parts), joined([waiting])),

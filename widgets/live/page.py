@@ -60,7 +60,7 @@ class Band(QWidget):
         self._back = chip(words.say("live.back_to_now"))
         self._play.clicked.connect(lambda: self.play_wanted.emit())
         self._back.clicked.connect(lambda: self.back_wanted.emit())
-        layout = row(self._name, self._place, self._play, self._back)
+        layout = row(column(self._name, self._place, space=0), self._play, self._back)
         layout.setStretch(0, 1)
         self.setLayout(layout)
         self.hide()

@@ -34,6 +34,9 @@ class Ribbon:
         self._behind = QColor(unknown[0])
         self._hatch = QBrush(QColor(unknown[1]), Qt.BrushStyle.BDiagPattern)
         self.image.fill(self._behind)
+        floor = max(1, round(ratio))  # before the first sample there is an axis, and nothing else
+        with QPainter(self.image) as painter:
+            painter.fillRect(0, height - floor, width, floor, QColor(unknown[1]))
 
     @property
     def width(self) -> int:

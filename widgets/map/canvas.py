@@ -7,13 +7,10 @@ costs a few tiles.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
-    QImage,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -26,14 +23,15 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from experiments.words import Words
 from widgets.look import Look
-from widgets.map import export
 from widgets.map.boxes import Box, Kind, Layout, Rect
 from widgets.map.handles import Handles
 from widgets.map.lettering import FontMeasure
-from widgets.map.painting import Painting, bounds, paint_skeleton
+from widgets.map.painting import Painting, paint_skeleton
 from widgets.map.sayings import Sayings
+from widgets.map.shapes import bounds
 from widgets.map.state import State
 from widgets.map.view import MARGIN, View
+from widgets.map.whole import Whole
 
 ZOOM_STEP = 1.25
 NEAR = 8.0  # what a click may miss a question mark by
@@ -108,6 +106,9 @@ class Canvas(QWidget):
         """Lay out anew: for another machine, size or theme."""
         width, height = self.width() - 2 * MARGIN, self.height() - 2 * MARGIN
         self._layout = self.make_layout(width, height) if min(width, height) > 0 else EMPTY
+        bar = self.handles.down.sizeHint().width()
+        if self._layout.height > height and width > bar:
+            self._layout = self.make_layout(width - bar, height)
         self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
@@ -174,32 +175,10 @@ class Canvas(QWidget):
 
     # --- pictures ------------------------------------------------------------------------------
 
-    def picture(self) -> QImage:
-        """Return all of the map as a picture, whatever part of it is seen."""
-        layout = self._layout
-        return export.picture(self._paint_whole(), layout.width, layout.height, self._look.theme)
-
-    def svg(self) -> bytes:
-        """Return all of the map as an SVG file."""
-        layout, theme = self._layout, self._look.theme
-        paint = self._paint_whole(is_vector=True)
-        return export.svg(paint, layout.width, layout.height, theme, self.accessibleName())
-
-    def save(self, path: Path) -> None:
-        """Write a picture, by its suffix .svg or .png. Raises OSError."""
-        if path.suffix.lower() == ".svg":
-            path.write_bytes(self.svg())
-        else:
-            export.write_png(self.picture(), path)
-
-    def _paint_whole(self, *, is_vector: bool = False) -> export.Paint:
-        """Return what paints all of it, with nothing chosen or pointed at."""
-        state = replace(self._state, chosen=None, hovered=None, pointed=None)
-        sayings, layout = self._sayings.in_state(state), self._layout
-        theme, measure = self._look.theme, self._measure
-        painting = Painting(layout, theme, measure, state, sayings, is_vector=is_vector)
-        whole = Rect(0, 0, layout.width, layout.height)
-        return lambda painter: painting.paint(painter, [whole], 1.0)
+    def whole(self) -> Whole:
+        """Return all of the map, whatever part of it is seen."""
+        theme, name = self._look.theme, self.accessibleName()
+        return Whole(self._layout, theme, self._measure, self._state, self._sayings, name)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)

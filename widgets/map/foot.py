@@ -6,7 +6,7 @@ It keeps its height, so that the map stands still while the mouse goes over it.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from widgets.basics import set_role
@@ -45,6 +45,11 @@ class FootLine(QLabel):
         self._way = text
         self._show()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say what there is room for."""
+        super().resizeEvent(event)
+        self._show()
+
     def _show(self) -> None:
         both = f"{self._legend} {self._hint}".strip()
         fits = self.fontMetrics().horizontalAdvance(both) < ALMOST * LINES * self.width()
@@ -56,3 +61,4 @@ class FootLine(QLabel):
     def _fit(self) -> None:
         line = QFontMetricsF(self._look.theme.font("note")).lineSpacing()
         self.setFixedHeight(round(LINES * line) + 2)
+        self._show()

@@ -54,7 +54,7 @@ class Gpus:
         self._least = linked_height(measure)
         if shared:  # a switch may lead to one GPU only, and has its name written upwards
             word = measure.width(labels.switch()[-1], Letters.TITLE)
-            self._least = max(self._least, math.ceil(word) + 2 * PAD)
+            self._least = max(self._least, math.ceil(word) + 2 * STEP)
         gpus = self._machine.gpus
         groups = [shared.get(gpu.pci_address or "", str(n)) for n, gpu in enumerate(gpus)]
         # Those behind one switch stand side by side.

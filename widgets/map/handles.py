@@ -21,7 +21,7 @@ class Handles(QObject):
 
     def __init__(self, words: Words, around: QWidget) -> None:
         super().__init__(around)
-        self._around, self._corner = around, QPointF()
+        self._corner = QPointF()
         self.across = QScrollBar(Qt.Orientation.Horizontal, around)
         self.down = QScrollBar(Qt.Orientation.Vertical, around)
         for bar in (self.across, self.down):
@@ -35,7 +35,8 @@ class Handles(QObject):
 
     def follow(self, view: View) -> None:
         """Stand where the map is now."""
-        whole, around = view.extent(), self._around
+        whole, around = view.extent(), self.parent()
+        assert isinstance(around, QWidget)
         self._corner = view.offset - whole.topLeft()
         for bar, start, length, seen in (
             (self.across, whole.x(), whole.width(), around.width()),

@@ -129,7 +129,11 @@ class Labels(DeviceLabels):
             return (f"{titles[0]} · {channels}", *titles), ()
         if memory.modules:
             return titles, (say("map.channels_unknown"),)
-        key = "map.modules_hidden" if is_hidden(self.machine, "memory.modules") else "map.modules_unknown"
+        key = (
+            "map.modules_hidden"
+            if is_hidden(self.machine, "memory.modules")
+            else "map.modules_unknown"
+        )
         return titles, (say(key),)
 
     def memory_size(self) -> Titles:

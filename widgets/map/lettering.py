@@ -12,7 +12,7 @@ from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.sayings import Said
 from widgets.theme import STEP, Theme
 
-ZEROS = str.maketrans("123456789", "000000000")
+ZEROS = str.maketrans("123456789", "0" * 9)
 INSET, NARROW = 2 * STEP, STEP
 WEIGHTS = {Letters.TITLE: QFont.Weight.DemiBold}
 SIZES = {
@@ -185,8 +185,10 @@ class _Headed:
         self._found.append(Text(rect, text, letters, role))
 
     def _is_bar(self) -> bool:
-        """Is it so low that its title stands in the middle?"""
+        """Is it so low that its title stands in the middle? Not where cores stand below it."""
         box = self._box
+        if box.kind in (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND):
+            return False
         least = 2 * self._measure.line(Letters.TITLE) + 2 * INSET
         return box.rect.height < least and not box.grid and not box.bar
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -49,8 +49,9 @@ class LoadScale(QWidget):
             painter.drawText(self.rect(), end, busy)
             each = strip.width() / (LOAD_STEPS + 1)
             for step in range(LOAD_STEPS + 1):
-                cell = QRectF(strip.x() + step * each, strip.y(), each + 0.5, strip.height())
-                painter.fillRect(cell, load_colour(theme, step / LOAD_STEPS))
+                left = strip.x() + step * each
+                rest = QRectF(QPointF(left, strip.y()), strip.bottomRight())
+                painter.fillRect(rest, load_colour(theme, step / LOAD_STEPS))
             painter.setPen(QPen(QColor(theme.line), 1))
             painter.drawRect(strip.adjusted(0.5, 0.5, -0.5, -0.5))
 

@@ -141,12 +141,12 @@ class MapPage(QWidget):
 
     def copy_picture(self) -> None:
         """Put the map where it can be pasted from."""
-        QGuiApplication.clipboard().setImage(self.map.picture())
+        QGuiApplication.clipboard().setImage(self.map.whole().picture())
         self.copied.emit()
 
     def copy_svg(self) -> None:
         """Put the map where it can be pasted from, as a vector file."""
-        QGuiApplication.clipboard().setMimeData(as_mime(self.map.svg()))
+        QGuiApplication.clipboard().setMimeData(as_mime(self.map.whole().svg()))
         self.copied.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -8,14 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QRegion, QStaticText
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QRegion,
+    QStaticText,
+)
 
 from widgets.icons import pixmap
 from widgets.map.boxes import Box, Kind, Layout, Letters, Measure, Rect, Wire
 from widgets.map.dresses import Dresses
-from widgets.map.gpus import CELL_GAP, cell_grid
 from widgets.map.lettering import Text, font_of, texts
 from widgets.map.sayings import Sayings
+from widgets.map.shapes import bounds, cells, path_of, touch
 from widgets.map.state import State
 from widgets.map.tiles import FINE_PX, ROUND, Number, Tiles
 from widgets.map.view import View
@@ -84,7 +93,7 @@ class Painting:
         """Paint what touches one of the rectangles `seen`, in units of the map."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for wire, around in self._bounds:
-            if any(_touch(around, rect) for rect in seen):
+            if any(touch(around, rect) for rect in seen):
                 self._paint_wire(painter, wire)
         x, y = min(rect.x for rect in seen), min(rect.y for rect in seen)
         end, bottom = max(rect.right for rect in seen), max(rect.bottom for rect in seen)
@@ -92,14 +101,12 @@ class Painting:
         for box, left, top, right, low in self._edges:
             if not (left < end and x < right and top < bottom and y < low):
                 continue
-            if is_whole or any(_touch(box.rect, rect) for rect in seen):
+            if is_whole or any(touch(box.rect, rect) for rect in seen):
                 if box.kind is Kind.THREAD and not self._is_vector:
                     tiles.append(box)  # nothing lies over them
                 else:
                     self._paint_box(painter, box, scale)
-        self._tiles.paint(
-            painter, tiles, self.state, scale, with_numbers=self._has_numbers(scale)
-        )
+        self._tiles.paint(painter, tiles, self.state, scale, with_numbers=self._has_numbers(scale))
 
     def paint_links(self, painter: QPainter, wires: Sequence[Wire], view: View) -> None:
         """Paint lines anew with their labels, and nothing that lies over them."""
@@ -110,7 +117,7 @@ class Painting:
         for rect in around:
             region += view.to_screen(rect)
         for box, *_ in self._edges:
-            if not box.parent and any(_touch(box.rect, rect) for rect in around):
+            if not box.parent and any(touch(box.rect, rect) for rect in around):
                 if box.kind is Kind.LINK:
                     labels.append(box)
                 else:
@@ -119,7 +126,7 @@ class Painting:
         painter.fillRect(region.boundingRect(), QColor(self._theme.ground))
         painter.setTransform(view.transform)
         for wire, place in self._bounds:
-            if any(_touch(place, rect) for rect in around):
+            if any(touch(place, rect) for rect in around):
                 self._paint_wire(painter, wire)
         for box in labels:
             self._paint_box(painter, box, view.scale)
@@ -200,7 +207,7 @@ class Painting:
         if box.grid is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._dresses.cells(live.step if live else None))
-            painter.drawRects(_cells(box.grid, box.cells))
+            painter.drawRects(cells(box.grid, box.cells))
         self._paint_bar(painter, bar, live.filled if live else None)
 
     def _paint_bar(self, painter: QPainter, bar: Rect, filled: float | None) -> None:
@@ -278,51 +285,10 @@ def paint_skeleton(painter: QPainter, theme: Theme, width: float, height: float)
         painter.drawRoundedRect(title, STEP, STEP)
 
 
-def path_of(wire: Wire) -> QPainterPath:
-    """Return the line of a link: a curve to its second point, straight from there on."""
-    start, knee, *further = (QPointF(*point) for point in wire.points)
-    path = QPainterPath(start)
-    if start.y() == knee.y() or start.x() == knee.x():
-        path.lineTo(knee)
-    elif abs(knee.y() - start.y()) > 2 * abs(knee.x() - start.x()):
-        corner = QPointF(start.x(), knee.y())
-        path.cubicTo(corner, corner, knee)
-    else:
-        middle = (start.x() + knee.x()) / 2
-        path.cubicTo(QPointF(middle, start.y()), QPointF(middle, knee.y()), knee)
-    for point in further:
-        path.lineTo(point)
-    return path
-
-
-def bounds(wire: Wire) -> Rect:
-    """Return what a line lies in."""
-    xs, ys = zip(*wire.points, strict=True)
-    half = wire.thickness / 2 + 1
-    x, y = min(xs) - half, min(ys) - half
-    return Rect(x, y, max(xs) + half - x, max(ys) + half - y)
-
-
 def _baseline(font: QFont) -> float:
     """Return how far below the middle of a line its letters stand."""
     metrics = QFontMetricsF(font)
     return (metrics.ascent() - metrics.descent()) / 2
-
-
-def _cells(grid: Rect, count: int) -> list[QRectF]:
-    """Return the places of small tiles that fill a rectangle."""
-    rows, across = cell_grid(count, grid.width)
-    wide = (grid.width + CELL_GAP) / across - CELL_GAP
-    high = (grid.height + CELL_GAP) / rows - CELL_GAP
-    return [
-        QRectF(
-            grid.x + n % across * (wide + CELL_GAP),
-            grid.y + n // across * (high + CELL_GAP),
-            wide,
-            high,
-        )
-        for n in range(count)
-    ]
 
 
 def _depths(boxes: Sequence[Box]) -> dict[str, int]:
@@ -330,12 +296,3 @@ def _depths(boxes: Sequence[Box]) -> dict[str, int]:
     for box in boxes:
         depths[box.id] = depths[box.parent] + 1 if box.parent else 0
     return depths
-
-
-def _touch(one: Rect, other: Rect) -> bool:
-    return (
-        one.x < other.right
-        and other.x < one.right
-        and one.y < other.bottom
-        and other.y < one.bottom
-    )

@@ -37,6 +37,7 @@ class Tiles:
         self._dresses, self._depths, self._font = dresses, depths, font
         self._number_of = number_of
         self._rects: dict[str, QRectF] = {}
+        self._insides: dict[str, tuple[QRectF, float]] = {}
         self._numbers: dict[str, Number | None] = {}
 
     def paint_over(
@@ -79,12 +80,13 @@ class Tiles:
         for dress, boxes in alike.values():
             painter.setPen(dress.pen)
             painter.setBrush(dress.fill)
-            half = dress.pen.widthF() / 2
+            more = (dress.pen.widthF() - 1) / 2
+            draw = painter.drawRoundedRect
             for box in boxes:
-                rect = self._rect(box).adjusted(half, half, -half, -half)
-                small = min(box.rect.width, box.rect.height)
-                corner = min(ROUND, small / 4) if small * scale >= FINE_PX else 0.0
-                painter.drawRoundedRect(rect, corner, corner)
+                inside, corner = self._inside(box)
+                if 4 * corner * scale < FINE_PX:
+                    corner = 0.0
+                draw(inside.adjusted(more, more, -more, -more) if more else inside, corner, corner)
             if with_numbers and dress.ink is not None:
                 painter.setPen(dress.ink)
                 for box in boxes:
@@ -95,6 +97,14 @@ class Tiles:
         if box.id not in self._rects:
             self._rects[box.id] = QRectF(*box.rect)
         return self._rects[box.id]
+
+    def _inside(self, box: Box) -> tuple[QRectF, float]:
+        """Return what the thinnest frame leaves, and how round its corners are."""
+        if box.id not in self._insides:
+            small = min(box.rect.width, box.rect.height)
+            inside = self._rect(box).adjusted(0.5, 0.5, -0.5, -0.5)
+            self._insides[box.id] = inside, min(ROUND, small / 4)
+        return self._insides[box.id]
 
     def _number(self, box: Box) -> Number | None:
         if box.id not in self._numbers:

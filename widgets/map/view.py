@@ -8,7 +8,7 @@ from PySide6.QtGui import QTransform
 from widgets.map.boxes import Rect
 
 MARGIN = 2.0  # for the ring around what is chosen
-LARGEST, SMALLEST = 6.0, 0.65  # smaller, and the smallest words would be gone
+LARGEST, SMALLEST = 6.0, 0.65  # at the latter, the smallest words can just be read
 ALIKE = 0.001  # scales that differ by less
 LEAST_IN_SIGHT = 0.25  # of the widget, that the map may not leave
 LEAST_FIT = 1.0  # smaller than letters are wished, all of it is not shown: one has to scroll
@@ -38,7 +38,7 @@ class View:
 
     def zoom(self, factor: float, at: QPointF) -> None:
         """Zoom so that what is at this pixel stays there."""
-        scale = min(LARGEST, max(SMALLEST, self.scale * factor))
+        scale = min(LARGEST, max(self._least(), self.scale * factor))
         self._offset = at - (at - self._offset) * (scale / self.scale)
         self.scale, self.is_zoomed = scale, True
         self._keep_in_sight()
@@ -99,10 +99,17 @@ class View:
         return at.x(), at.y()
 
     def _fitting(self) -> float:
+        return max(LEAST_FIT, self._whole())
+
+    def _least(self) -> float:
+        """Return the scale at which all of it is seen, or no more words would be lost."""
+        return max(SMALLEST, min(self._whole(), self._fitting()))
+
+    def _whole(self) -> float:
         if min(self._map) <= 0:
             return self.scale
         sides = zip(self._room, self._map, strict=True)
-        return max(LEAST_FIT, min((room - 2 * MARGIN) / size for room, size in sides))
+        return min((room - 2 * MARGIN) / size for room, size in sides)
 
     def _keep_in_sight(self) -> None:
         """Let the map go out of sight on no side by more than leaves a part of it."""

@@ -9,19 +9,17 @@ import os
 from collections import deque
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent
 
-from app.cost import Cost
-from app.load import KnownLoad
 from app.window.live_ending import Endings
 from app.window.live_files import LiveFiles, dropped
 from app.window.live_shown import Shown
+from app.window.live_watching import Watching
 from app.window.place import Place
-from app.window.recorded_live import Recording, WatchPlayer, band_of
+from app.window.recorded_live import Recording, WatchPlayer, band_of, on_wire
 from app.window.session import Session
 from app.window.target import LIVE, Target
-from app.window.watcher import QUIET_HZ
 from experiments.engine import messages as wire
 from machine.recorded_watch import RecordedWatch
 from widgets.announce import announce
@@ -41,12 +39,10 @@ class LivePlace(Place):
         words = session.words
         self.shown = Shown()
         self.files = LiveFiles(session, self)
-        self.cost = Cost()
-        self.known_load = KnownLoad()
-        self._hz = session.settings.live_hz  # what was chosen; while an experiment runs it is less
         self._is_here = False
         page = LivePage(session.look, words)
         self.controls, self.board = page.controls, page.board
+        self.watching = Watching(session, page.controls, self)
         self._band, self._instead, self._again = page.band, page.instead, page.again
         self._idleness, self._endings = Idleness(), Endings(session, self)
         self.board.processes.idle_s = self._idleness.idle_s
@@ -59,8 +55,6 @@ class LivePlace(Place):
         self._actions = self._make_actions()
         self._connect()
         self._show_machine()
-        if session.is_awake:
-            self._wake()
 
     # --- what the window asks of a place ----------------------------------------------------------
 
@@ -72,13 +66,13 @@ class LivePlace(Place):
     def arrive(self) -> None:
         """Draw what has come meanwhile, and look as often as was chosen."""
         self._is_here = True
-        self._set_rate()
+        self.watching.be_seen(True)
         self._draw()
 
     def leave(self) -> None:
         """Stop drawing, and look no more often than for the status line."""
         self._is_here = False
-        self._set_rate()
+        self.watching.be_seen(False)
 
     def own_actions(self) -> Sequence[QAction]:
         """Return what can be done here."""
@@ -94,20 +88,10 @@ class LivePlace(Place):
 
     def status(self) -> str:
         """Say how often the machine is looked at, and what that costs."""
-        say, running = self.session.words.say, self._is_running
         if self._is_recorded:
             return ""
-        if running:
-            return say("live.quiet_rate")
-        if self.shown.frozen is not None:
-            return say("live.cost_frozen", {"rate_hz": self._hz})
-        if not self.samples:
-            return ""
-        share = self.cost.fraction(self.session.watcher.pid)
-        if share is None:
-            return say("live.cost_unknown", {"rate_hz": self._hz})
-        values = {"rate_hz": self._hz, "percent": f"{share * 100:.1f} %"}
-        return say("live.cost", values)
+        is_frozen = self.shown.frozen is not None
+        return self.watching.status(is_frozen=is_frozen, has_samples=bool(self.samples))
 
     # --- samples ----------------------------------------------------------------------------------
 
@@ -119,6 +103,9 @@ class LivePlace(Place):
     def take(self, sample: wire.Sample) -> None:
         """Keep a sample, and draw it if anybody looks."""
         is_first = not self.samples
+        if is_first and self._player is not None:  # it repeats: what will come has been before
+            for each in self._player.recorded.samples:
+                self.shown.take(on_wire(each))
         moment = self.shown.take(sample)
         if moment is None:
             return
@@ -130,7 +117,7 @@ class LivePlace(Place):
         if is_first and self._player is not None:
             self._show_machine()
         if self._is_here:
-            self._show_load()
+            self.watching.show_load()
             if not self.shown.stands:
                 self._draw()
 
@@ -156,7 +143,7 @@ class LivePlace(Place):
 
     def save(self) -> None:
         """Write the minute that is seen."""
-        self.files.save(self.shown.minute())
+        self.files.save(*self.shown.minute())
 
     def show_recording(self, recorded: RecordedWatch) -> None:
         """Show it in place of this machine, up to its end."""
@@ -178,20 +165,6 @@ class LivePlace(Place):
             self.board.forget()
             self._show_machine()
             self._draw()
-
-    def start_load(self, count: int) -> None:
-        """Keep hardware threads busy; 0 ends it."""
-        if count and not self._is_running:
-            self.known_load.start(count)
-        else:
-            self.known_load.stop()
-        self._show_load()
-
-    def set_rate(self, hz: float) -> None:
-        """Look as often as this while the place is seen and no experiment runs."""
-        self._hz = hz
-        self.session.remembered.emit({"live_hz": hz})
-        self._set_rate()
 
     def explain(self) -> None:
         """Say in plain words what misleads."""
@@ -222,15 +195,10 @@ class LivePlace(Place):
 
     # --- within -----------------------------------------------------------------------------------
 
-    @property
-    def _is_running(self) -> bool:
-        return self.session.is_awake and self.session.runner.is_running
-
     def _connect(self) -> None:
         session, controls = self.session, self.controls
         session.sampled.connect(self.take)
         session.machine_changed.connect(self._show_machine)
-        session.woke.connect(self._wake)
         session.settings_changed.connect(self._use_letters)
         self._use_letters()
         self.files.opened.connect(self.show_recording)
@@ -240,12 +208,8 @@ class LivePlace(Place):
         controls.freeze_wanted.connect(self.freeze)
         controls.mark_wanted.connect(self.mark)
         controls.save_wanted.connect(self.save)
-        controls.load_wanted.connect(self.start_load)
-        controls.rate_wanted.connect(self.set_rate)
         controls.explanation_wanted.connect(self.explain)
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.aboutToQuit.connect(self.known_load.stop)
+        self.watching.ended.connect(self._end_watch)
 
     def _make_actions(self) -> Sequence[QAction]:
         """The same as the chips, for menu and palette."""
@@ -265,20 +229,6 @@ class LivePlace(Place):
     def _use_letters(self) -> None:
         self.controls.use_letters(self.session.settings.letters)
 
-    def _wake(self) -> None:
-        self.session.runner.began.connect(self._begin_run)
-        self.session.runner.ended.connect(self._follow_run)
-        self.session.watcher.ended.connect(self._end_watch)
-        self._set_rate()
-
-    def _begin_run(self) -> None:
-        self.known_load.stop()  # it would disturb
-        self._follow_run()
-
-    def _follow_run(self) -> None:
-        self._set_rate()
-        self._show_load()
-
     def _end_watch(self) -> None:
         self._instead.setText(self.session.words.say("live.watch_over"))
         self._instead.show()
@@ -289,16 +239,6 @@ class LivePlace(Place):
         self._instead.setText(self.session.words.say("live.first_sample"))
         self.setFocus()
         self.session.watcher.start()
-
-    def _set_rate(self) -> None:
-        hz = self._hz if self._is_here and not self._is_running else QUIET_HZ
-        if self.session.is_awake:
-            self.session.watcher.set_rate(hz)
-        shown_hz = QUIET_HZ if self._is_running else self._hz
-        self.controls.show_rate(shown_hz, quiet=self._is_running)
-
-    def _show_load(self) -> None:
-        self.controls.show_load(self.known_load.count, quiet=self._is_running)
 
     @property
     def _player(self) -> WatchPlayer | None:

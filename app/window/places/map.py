@@ -90,7 +90,7 @@ class MapPlace(Place):
 
     def _save(self, suffix: str) -> None:
         if self.session.machine is not None:
-            self.saving.save(f"machine-map{suffix}", self.page.map.save)
+            self.saving.save(f"machine-map{suffix}", self.page.map.whole().save)
 
     def _action(self, key: str, act: Callable[[], object], shortcut: str = "") -> QAction:
         action = QAction(self.session.words.say(key), self)

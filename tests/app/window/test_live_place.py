@@ -42,7 +42,7 @@ def place(qtbot, session) -> LivePlace:
     place.arrive()
     place.open(Target(LIVE))
     yield place
-    place.known_load.stop()
+    place.watching.known_load.stop()
 
 
 @pytest.fixture
@@ -212,20 +212,20 @@ def test_the_name_of_the_file_says_when(place):
 
 def test_a_load_is_started_and_ended(place, qtbot):
     place.controls.load_wanted.emit(1)
-    assert place.known_load.count == 1
+    assert place.watching.known_load.count == 1
     assert place.controls.load.isChecked()
 
     place.controls.load.click()
 
-    assert place.known_load.count == 0
+    assert place.watching.known_load.count == 0
     assert not place.controls.load.isChecked()
 
 
 def test_a_load_that_has_ended_by_itself_is_seen_to(place):
-    place.known_load.start(1, seconds=0.05)
-    place._show_load()
+    place.watching.known_load.start(1, seconds=0.05)
+    place.watching.show_load()
     assert place.controls.load.isChecked()
-    place.known_load._process.wait()
+    place.watching.known_load._process.wait()
 
     place.session.sampled.emit(wired()[0])
 
@@ -262,7 +262,7 @@ def rates(place, monkeypatch) -> list[float]:
 
 
 def test_the_chosen_rate_is_that_of_who_looks_only(place, rates):
-    place.set_rate(10.0)
+    place.watching.set_rate(10.0)
     assert rates[-1] == 10.0
     place.leave()
     assert rates[-1] == QUIET_HZ
@@ -271,13 +271,13 @@ def test_the_chosen_rate_is_that_of_who_looks_only(place, rates):
 
 
 def test_while_an_experiment_runs_it_looks_seldom_and_says_so(place, rates):
-    place.set_rate(10.0)
-    place.start_load(1)
+    place.watching.set_rate(10.0)
+    place.watching.start_load(1)
     place.session.runner.is_running = True
     place.session.runner.began.emit()
 
     assert rates[-1] == QUIET_HZ
-    assert place.known_load.count == 0
+    assert place.watching.known_load.count == 0
     assert not place.controls.load.isEnabled()
     assert place.status() == "2 Hz while an experiment runs"
 

@@ -171,3 +171,30 @@ def test_a_fake_machine_with_a_watch_is_labelled_as_recorded(place, file):
     assert place._band._place.text() == "played again and again"
     assert place._band._play.isHidden()
     assert place.controls.save.isHidden()
+
+
+def test_marks_are_kept_in_the_file_and_come_back(place, tmp_path):
+    for t_s in (1.0, 1.5, 2.0):
+        place.session.sampled.emit(live(t_s))
+        if t_s == 1.5:
+            place.mark()
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    place.files.saving.choose_new = lambda suggestion: path
+
+    place.save()
+    place.show_recording(read(path))
+
+    assert [mark.at_s for mark in place.shown.history.marks] == [1.5]
+
+
+def test_a_minute_in_which_the_watch_began_anew_can_be_read(place, tmp_path):
+    for t_s in (8.0, 8.5, 0.5, 1.0):
+        place.session.sampled.emit(live(t_s))
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    place.files.saving.choose_new = lambda suggestion: path
+
+    place.save()
+
+    times = [sample.t_s for sample in read(path).samples]
+    assert len(times) == 4
+    assert times == sorted(times)

@@ -23,6 +23,7 @@ from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.window import Window
 from experiments.engine import messages as wire
 from experiments.words import Words
+from machine import recorded_watch
 from machine.doctor.diagnosis import diagnose
 from tests.app.recordings import Made, burst, ladder, threads
 from tests.app.window.stage import FakeRunner, entries, events, settle
@@ -36,7 +37,7 @@ class FakeWatcher(QObject):
     """What the window knows of a watcher; nobody watches."""
 
     ended = Signal()
-    pid = None
+    pid = player = None
 
     def set_rate(self, hz: float) -> None:
         pass
@@ -132,6 +133,23 @@ def show_live(whole: Whole) -> None:
                 network=[], gpus=[], missing=sample.missing,
             )
         )  # fmt: skip
+
+
+def show_live_recorded(whole: Whole) -> None:
+    show_live(whole)
+    path = whole.folder / "minute.coreopsis-watch.jsonl"
+    recorded_watch.write(
+        path,
+        [
+            {**{name: getattr(sample, name) for name in sample.__slots__},
+             "threads": [dict(thread) for thread in sample.threads]}
+            for sample in samples(4, seconds=20, gpus="pair")
+        ],
+        at="2026-05-03T03:02:01+00:00",
+        machine=whole.session.machine,
+        marks_s=[10.0],
+    )  # fmt: skip
+    whole.window.place.show_recording(recorded_watch.read(path))
 
 
 def show_explanation(whole: Whole) -> None:
@@ -231,6 +249,19 @@ def show_runs(whole: Whole) -> None:
 def show_runs_several(whole: Whole) -> None:
     show_runs(whole)
     whole.window.place.table.selectAll()
+
+
+def show_runs_pairing(whole: Whole) -> None:
+    show_runs(whole)
+    whole.do("runs.compare_with")
+
+
+def show_runs_deleted(whole: Whole) -> None:
+    show_runs(whole)
+    whole.do("runs.delete_runs")
+    whole.rest()
+    whole.do("runs.restore")
+    whole.rest()
 
 
 def show_runs_empty(whole: Whole) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from machine.doctor.evidence import Nvml, Torch, Vendor
+from machine.doctor.diagnosis import diagnose
+from machine.doctor.evidence import Nvml, NvmlDevice, Torch, Vendor
 from machine.doctor.gather import gather
 from tests.machine.doctor.buses import geforce, load, plug
 
@@ -210,3 +211,18 @@ def test_this_machine_is_gathered():
     assert evidence.surroundings.user
     assert evidence.surroundings.architecture
     assert evidence.torch is not None
+
+
+def test_what_nvml_answers_with_is_a_card_though_a_sandbox_hides_the_bus(look):
+    seen = Nvml(code=0, devices=(NvmlDevice(index=0, name="NVIDIA H100"),))
+
+    evidence = look(nvml=lambda: seen)
+
+    assert [(card.vendor, card.name) for card in evidence.cards] == [(Vendor.NVIDIA, "NVIDIA H100")]
+    assert evidence.nvml == seen
+    assert diagnose(evidence).vendor is Vendor.NVIDIA
+
+
+def test_where_no_bus_is_seen_and_nvml_finds_nothing_there_is_no_card(look):
+    assert look().cards == ()
+    assert look().nvml is None

@@ -41,14 +41,14 @@ def test_no_unknown_value_is_shown_as_a_number(faces, name):
 
 def test_errors_are_never_said_to_be_none_where_nobody_counts_them(faces):
     for face in (faces.cores(moment(busy=0.5)), faces.memory(moment())):
-        assert face.errors == "errors not told"
+        assert face.errors == "errors unknown"
         assert face.error_state == "unknown"
 
 
 @pytest.mark.parametrize(
     ("share", "words"),
     [
-        (None, "how much waits is not told here"),
+        (None, "what waits is not counted here"),
         (0.0, "no task waits"),
         (0.12, "tasks waited 12 % of the time"),
     ],
@@ -105,7 +105,7 @@ def test_what_is_not_told_is_said_in_one_sentence_with_its_reason(faces):
 
     text, tip = faces.not_sampled()
 
-    assert text == "Not told here: disks, network. A sandbox hides them."
+    assert text == "Not available here: disks, network. A sandbox hides them."
     assert "lsblk" in tip
 
 

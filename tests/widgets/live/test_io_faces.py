@@ -71,7 +71,7 @@ def test_errors_of_any_disk_are_told(faces):
 def test_one_disk_that_counts_no_errors_leaves_them_untold(faces):
     face = faces.disks(moment([DISK, {**DISK, "errors": None}]))
 
-    assert (face.errors, face.error_state) == ("errors not told", "unknown")
+    assert (face.errors, face.error_state) == ("errors unknown", "unknown")
 
 
 def test_without_a_queue_the_pressure_speaks(faces):
@@ -108,4 +108,7 @@ def test_dropped_packets_are_counted(faces):
 
 
 def test_drops_that_nobody_counts_are_not_none(faces):
-    assert "not told" in faces.network(moment(network=[{**CARD, "dropped": None}])).detail
+    assert (
+        "dropped packets unknown"
+        in faces.network(moment(network=[{**CARD, "dropped": None}])).detail
+    )

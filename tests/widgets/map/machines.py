@@ -65,7 +65,7 @@ def small() -> Machine:
             *UNREAD,
             Missing(
                 what="memory.modules",
-                why="Virtual machines have no table of modules.",
+                why="Virtual machines have none.",
                 how="dmidecode",
             ),
         ),

@@ -48,7 +48,7 @@ def test_a_fact_says_where_it_was_read(measure):
 
     assert known["Size"].value == "16 MiB"
     assert known["Size"].source == "/sys/devices/system/cpu/cpu*/cache/index*"
-    assert known["Shared by threads"].value == "0–1"
+    assert known["Serves"].value == "threads 0–1"
 
 
 def test_what_is_not_known_says_why_and_how_to_get_it(measure):
@@ -59,7 +59,7 @@ def test_what_is_not_known_says_why_and_how_to_get_it(measure):
 
     assert (modules.value, modules.why, modules.how) == (
         None,
-        "Virtual machines have no table of modules.",
+        "Virtual machines have none.",
         "dmidecode",
     )
 
@@ -69,7 +69,7 @@ def test_what_nobody_explains_is_still_not_zero():
     box = Box(id="cache:0", kind=Kind.CACHE, rect=HERE, members=(0,))
 
     assert facts(machine, box)["Size"].value is None
-    assert facts(machine, box)["Size"].why == "The system does not tell."
+    assert facts(machine, box)["Size"].why == "The system does not report it."
 
 
 def test_what_nobody_looked_for_gives_its_reason():

@@ -1,0 +1,57 @@
+"""How does the whole map get into a file or onto the clipboard, with nothing chosen in it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtGui import QImage
+
+from widgets.map import export
+from widgets.map.boxes import Layout, Measure, Rect
+from widgets.map.painting import Painting
+from widgets.map.sayings import Sayings
+from widgets.map.state import State
+from widgets.theme import Theme
+
+
+class Whole:
+    """One map as it is now."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        theme: Theme,
+        measure: Measure,
+        state: State,
+        sayings: Sayings,
+        name: str,
+    ) -> None:
+        self._layout, self._theme, self._measure, self._name = layout, theme, measure, name
+        self._state = replace(state, chosen=None, hovered=None, pointed=None, lit=frozenset())
+        self._sayings = sayings.in_state(self._state)
+
+    def picture(self) -> QImage:
+        """Return it as a picture."""
+        layout = self._layout
+        return export.picture(self._paint(), layout.width, layout.height, self._theme)
+
+    def svg(self) -> bytes:
+        """Return it as an SVG file."""
+        layout, paint = self._layout, self._paint(is_vector=True)
+        return export.svg(paint, layout.width, layout.height, self._theme, self._name)
+
+    def save(self, path: Path) -> None:
+        """Write it, by the suffix .svg or .png. Raises OSError."""
+        if path.suffix.lower() == ".svg":
+            path.write_bytes(self.svg())
+        else:
+            export.write_png(self.picture(), path)
+
+    def _paint(self, *, is_vector: bool = False) -> export.Paint:
+        painting = Painting(
+            self._layout, self._theme, self._measure, self._state, self._sayings,
+            is_vector=is_vector,
+        )  # fmt: skip
+        whole = Rect(0, 0, self._layout.width, self._layout.height)
+        return lambda painter: painting.paint(painter, [whole], 1.0)
