@@ -113,15 +113,15 @@ class ComparisonTable(QWidget):
             verdict = self._verdict(each)
             if self._is_narrow:
                 name.setContentsMargins(0, STEP, 0, 0)
-                grid.addWidget(name, line, 0, 1, 2)
-                grid.addWidget(verdict, line, 2, Qt.AlignmentFlag.AlignRight)
+                grid.addWidget(name, line, 0, 1, 3)
+                grid.addWidget(verdict, line + 2, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
                 line += 1
             else:
                 grid.addWidget(name, line, 0)
                 grid.addWidget(verdict, line, first + 3)
             for place, number in enumerate((each.a, each.b, each.ratio), first):
                 grid.addWidget(_number(number, "number"), line, place)
-            line += 1
+            line += 2 if self._is_narrow else 1
         return table
 
     def _verdict(self, compared: ComparedRow) -> QLabel:

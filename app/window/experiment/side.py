@@ -30,6 +30,7 @@ from app.window.session import Session
 from experiments.declare import Experiment, Need
 from experiments.parameters import from_json
 from experiments.problems import Problem, Trouble
+from experiments.units import show
 from widgets.basics import button
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.side_column import SideColumn, Tab
@@ -188,6 +189,9 @@ class Side(QObject):
         again = self._session.words.say(
             "page.key_and_seconds", {"key": key, "seconds_s": max(1, round(full_s))}
         )
+        shown = self._showing.shown
+        if shown is not None and shown.is_opened:  # longer words leave no room for the key
+            again = show(max(1, round(full_s)), "s")
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
 

@@ -105,6 +105,8 @@ class Whole:
             settle(lambda done=done: bool(done))
         page = getattr(self.window.place, "_page", None)
         settle(lambda: page is None or not page._drawing._timer.isActive())
+        for _ in range(20):  # one layout asks for another
+            QCoreApplication.processEvents()
 
     def close(self) -> None:
         self.window.place.leave()  # or its timers would outlive it
