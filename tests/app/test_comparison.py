@@ -11,7 +11,7 @@ from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
 from experiments.memory.burst_random import Params
 from experiments.problems import Trouble
-from tests.app.recordings import NOISE, burst, ladder, threads
+from tests.app.recordings import NOISE, burst, ladder
 from tests.experiments.machines import MIB
 
 BURST = Catalogue().load("burst-random")
