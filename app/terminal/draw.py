@@ -80,7 +80,9 @@ class Draw:
         self, bars: Sequence[marks.Bar], view: Bars | Ruler, *, logarithmic: bool
     ) -> RenderableType:
         unit = self._unit(view.table, view.value)
-        width = self._bar_width(beside=LABEL_WIDTH + 34)
+        spreads = [_range(bar.repeats, unit) for bar in bars]
+        numbers = max(len(show(bar.value, unit)) for bar in bars) + max(map(len, spreads))
+        width = self._bar_width(beside=LABEL_WIDTH + numbers + 3 * GAP)
         length = _scale([bar.value for bar in bars], width, logarithmic=logarithmic)
         column = view.detail if isinstance(view, Bars) else None
         detailed = len({bar.detail for bar in bars}) > 1
@@ -88,21 +90,21 @@ class Draw:
         table.add_column(max_width=LABEL_WIDTH)
         if logarithmic:
             table.add_row("", Text(self._heading(logarithmic=True), style="dim"))
-        for bar in bars:
+        for bar, spread in zip(bars, spreads, strict=True):
             label = self._label(bar.label, column, bar.detail if detailed else "")
-            low, high = min(bar.repeats), max(bar.repeats)
-            spread = "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
             table.add_row(
                 label, _blocks(length(bar.value)), show(bar.value, unit), Text(spread, style="dim")
             )
         return table
 
-    def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
-        """Return a table with bars; of more series than fit, tables of numbers one after another."""
+    def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType | None:
+        """Return a table with bars; of more series than fit, several without bars."""
         heading, unit = self._word("columns", view.x.column), self._unit(view.table, view.y.column)
         xs = _thinned(sorted({x for line in series for x, _ in line.points}))
         x_texts = [show(x, self._unit(view.table, view.x.column)) for x in xs]
         ys = [y for line in series for _, y in line.points]
+        if not ys:
+            return None
         headings = [self.choice(line.series) if line.series else "" for line in series]
         texts = [*(show(y, unit) for y in ys), *" ".join(headings).split()]
         number_width = max(NUMBER_WIDTH, *map(len, texts))
@@ -121,6 +123,8 @@ class Draw:
                 if bar >= LEAST_OF_MANY:
                     table.add_column("", no_wrap=True)
             for x, x_text in zip(xs, x_texts, strict=True):
+                if not any(x in points for points in part):
+                    continue
                 cells: list[RenderableType] = [x_text]
                 for points in part:
                     y = points.get(x)
@@ -182,6 +186,11 @@ class Draw:
 
     def _word(self, section: str, key: str) -> str:
         return self._words.say(f"{self._experiment.id}.{section}.{key}")
+
+
+def _range(repeats: Sequence[float], unit: str) -> str:
+    low, high = min(repeats), max(repeats)
+    return "" if low == high else f"{show(low, unit)} to {show(high, unit)}"
 
 
 def _grid() -> Table:

@@ -182,13 +182,14 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if fit is None:
         return Finding("nothing_to_compare", values, tuple(limits))
     best = max(of, key=lambda workers: of[workers].median)
-    values |= {"best_speedup": of[best].median, "best_workers": best}
+    values["best_speedup"] = of[best].median
     if any(not of[n].parts_from(of[best]) for n in of if n != best):
         limits.append("best_by_chance")
     if not of[1].is_below(of[best]):
         limits.append("no_fit")
         return Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
     values |= {
+        "best_workers": best,
         "parallel_fraction": fit.median,
         "parallel_least_fraction": fit.low,
         "parallel_most_fraction": fit.high,

@@ -199,3 +199,11 @@ def test_a_log_axis_is_named_once_above_its_lines(tables):
     lines = drawn(experiment, experiment.views[0], rows, values)
 
     assert [line for line in lines if "(logarithmic)" in line] == [lines[1]]
+
+
+def test_lines_of_which_nothing_is_measured_yet_are_not_drawn():
+    experiment = Catalogue().load("cache-ladder")
+    row = experiment.tables["steps"]
+    rows = [row(size_bytes=4096, order="sequential", repeat=0, latency_s=1e-9)]
+
+    assert drawn(experiment, experiment.views[0], {"steps": rows}) == []
