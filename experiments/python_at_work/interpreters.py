@@ -17,6 +17,7 @@ from experiments.problems import Trouble
 
 JOBS = Path(__file__).with_name("gil_jobs.py")
 POLL_S = 0.05
+END_S = 0.2  # a stop must not take longer
 
 
 class Interpreter:
@@ -33,6 +34,7 @@ class Interpreter:
     ) -> None:
         self.name = name
         self._check_stop = check_stop
+        self._is_asked = False  # and has not answered yet
         self._process = subprocess.Popen(
             [*command, str(script)],
             stdin=subprocess.PIPE,
@@ -47,6 +49,7 @@ class Interpreter:
     def ask(self, **request: object) -> None:
         """Send a request and return; the answer is fetched by `answer`."""
         assert self._process.stdin is not None
+        self._is_asked = True
         with contextlib.suppress(BrokenPipeError):  # the missing answer tells
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
@@ -61,11 +64,20 @@ class Interpreter:
                 continue
             if not line:
                 raise Trouble("interpreter_died", name=self.name)
+            self._is_asked = False
             answer: dict[str, Any] = json.loads(line)
             return answer
 
     def close(self) -> None:
-        """End the process and all that it started, also in the middle of a job."""
+        """End the process and all that it started, also in the middle of a job.
+
+        One that has nothing to do ends by itself when nobody can ask it any more, and waits for its
+        own children: only so is their processor time counted as that of the run.
+        """
+        if not self._is_asked and self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self._process.stdin.close()
+                self._process.wait(timeout=END_S)
         _kill_with_children(self._process)
         self._process.wait()
         self._reader.join()

@@ -14,6 +14,7 @@ from app.window.background import Background
 from app.window.entries import Entry
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
+from experiments.catalogue import Catalogue
 from experiments.declare import Need
 from experiments.problems import Problem
 from tests.app.recordings import burst, ladder, threads
@@ -144,7 +145,7 @@ def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place):
     assert (offer.state, offer.seconds) == (State.NEW, 12.0)
     assert offer.note == "Threads, processes and the interpreter lock"
     assert not offer.sketch.is_measured
-    assert place.status() == "0 of 3 measured on this machine"
+    assert place.status() == f"0 of {len(Catalogue().ids())} measured on this machine"
 
 
 def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake, qtbot):
@@ -155,7 +156,7 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
     assert offer.note.startswith("memory is ")
     assert offer.note.endswith("× as far as L1")
     qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
-    assert place.status() == "1 of 3 measured on this machine"
+    assert place.status() == f"1 of {len(Catalogue().ids())} measured on this machine"
 
 
 def test_a_result_that_lacks_a_value_is_not_told(place, awake):
