@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from app.library import Library
     from experiments.catalogue import Catalogue
+    from experiments.words import Words
     from machine.model import Machine
     from machine.recorded_watch import RecordedWatch
 
@@ -39,7 +40,11 @@ class Context:
     def __init__(self, *, data: Path | None = None, fake_machine: Path | None = None) -> None:
         self._data = data
         self._fake_machine = fake_machine
-        self.words = words.load(program=program.called())
+
+    @functools.cached_property
+    def words(self) -> Words:
+        """Every text, in the language of the program."""
+        return words.load(program=program.called())
 
     @property
     def has_fake_machine(self) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.window.runner import Runner
     from app.window.watcher import Watcher
     from experiments.catalogue import Catalogue
+    from experiments.words import Words
     from machine.model import Machine
 
 
@@ -45,13 +46,17 @@ class Session(QObject):
     def __init__(self, context: Context, look: Look, settings: Settings) -> None:
         super().__init__()
         self.context, self.look, self.settings = context, look, settings
-        self.words = context.words
         self.machine: Machine | None = None
         self.entries: dict[str, Entry] = {}
         self.runs: Sequence[Kept] = ()
         self.runner: Runner
         self.watcher: Watcher
         self.background: Background
+
+    @property
+    def words(self) -> Words:
+        """Every text; read when the first is asked for, which is after the first paint."""
+        return self.context.words
 
     @property
     def catalogue(self) -> Catalogue:
