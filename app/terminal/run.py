@@ -36,7 +36,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.complain(trouble.problem)
         if recording_of(experiment.id) is not None:
             said = context.words.say("terminal.recording_there", {"id": experiment.id})
-            context.errors.print(said)
+            context.console.print(said)
         return ExitCode.CANNOT_RUN_HERE
     params = from_text(
         experiment.params_for(context.machine, quick=options.quick), _settings(options.set)

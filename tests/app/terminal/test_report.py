@@ -15,6 +15,7 @@ from tests.app.recordings import burst, ladder, threads
 
 ENGLISH = words.load("en")
 RUNS = {"burst-random": burst, "cache-ladder": ladder, "gil-threads": threads}
+MADE = [Catalogue().load(experiment_id) for experiment_id in RUNS]
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def told(tmp_path):
     return one
 
 
-@pytest.mark.parametrize("experiment", map(Catalogue().load, RUNS), ids=lambda e: e.id)
+@pytest.mark.parametrize("experiment", MADE, ids=lambda e: e.id)
 def test_a_run_is_told_with_its_sentence_and_all_its_values(told, experiment):
     made = RUNS[experiment.id]()
     finding = wire.decode_event(made.lines[-1]).finding
@@ -49,7 +50,7 @@ def test_a_run_is_told_with_its_sentence_and_all_its_values(told, experiment):
     assert "{" not in said
 
 
-@pytest.mark.parametrize("experiment", map(Catalogue().load, RUNS), ids=lambda e: e.id)
+@pytest.mark.parametrize("experiment", MADE, ids=lambda e: e.id)
 def test_every_value_has_a_name_in_words(told, experiment):
     finding = wire.decode_event(RUNS[experiment.id]().lines[-1]).finding
 
