@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import glob
 import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -76,7 +79,19 @@ def _left_open() -> list[str]:
 
 
 def _children() -> set[psutil.Process]:
-    return {child for child in psutil.Process().children() if _is_ours(child)}
+    return {child for child in _all_children() if _is_ours(child)}
+
+
+def _all_children() -> Iterator[psutil.Process]:
+    """Yield the children; by Linux' own list, since psutil looks at every process there is."""
+    lists = glob.glob("/proc/self/task/*/children")
+    if not lists:
+        yield from psutil.Process().children()
+    for path in lists:
+        with contextlib.suppress(OSError):  # the thread has just ended
+            for pid in Path(path).read_text().split():
+                with contextlib.suppress(psutil.Error):
+                    yield psutil.Process(int(pid))
 
 
 def _is_ours(child: psutil.Process) -> bool:
