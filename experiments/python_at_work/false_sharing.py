@@ -238,7 +238,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     values=(
-        Value("same_line_s", "s", Part.L1),
+        Value("same_line_s", "s"),
         Value("far_apart_s", "s"),
         Value("slowdown", "ratio"),
         Value("same_core_slowdown", "ratio"),

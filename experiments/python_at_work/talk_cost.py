@@ -200,7 +200,7 @@ EXPERIMENT = Experiment(
     values=(
         *(Value(f"{way}_small_s", "s", Part.CORES) for way in WAYS),
         *(Value(f"{way}_large_s", "s") for way in WAYS),
-        *(Value(f"{way}_large_bytes_per_s", "bytes/s", Part.MEMORY) for way in WAYS),
+        *(Value(f"{way}_large_bytes_per_s", "bytes/s") for way in WAYS),
         Value("copy_large_s", "s"),
         Value("copy_large_bytes_per_s", "bytes/s"),
         *(Value(f"{part}_s", "s") for part in PARTS),

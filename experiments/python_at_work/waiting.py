@@ -215,7 +215,7 @@ EXPERIMENT = Experiment(
     values=(
         Value("one_wait_s", "s"),
         *(Value(f"{way}_s", "s") for way in WAYS),
-        *(Value(f"bytes_per_{kind}", "bytes", Part.MEMORY) for kind in KINDS),
+        *(Value(f"bytes_per_{kind}", "bytes") for kind in KINDS),
         Value("waits", ""),
         Value("wait_s", "s"),
         Value("most_coroutines", ""),
