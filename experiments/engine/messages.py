@@ -251,8 +251,13 @@ def _decode(decoder: msgspec.json.Decoder[Any], line: bytes) -> Any:
         raise BadMessage(str(error) or type(error).__name__) from None
 
 
+_ALWAYS_FINITE = frozenset({str, int, bool, bytes, type(None)})  # most values: they go fast
+
+
 def _refuse_not_finite(value: object, where: str = "") -> None:
     # msgspec writes NaN as null, which would be a quiet lie.
+    if type(value) in _ALWAYS_FINITE:
+        return
     if isinstance(value, float):
         if not math.isfinite(value):
             raise BadMessage(f"{where.lstrip('.')} is {value}")

@@ -192,7 +192,7 @@ def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
 def _sample(job: Job, sampler: Sampler, hz: float) -> wire.Command | Unreadable | None:
     next_s = time.monotonic()
     while True:
-        job.send(wire.Sample(**dataclasses.asdict(sampler.sample())))
+        job.send(wire.Sample(**msgspec.to_builtins(sampler.sample())))
         next_s = max(next_s + _period_s(hz), time.monotonic())
         while (left_s := next_s - time.monotonic()) > 0:
             try:
