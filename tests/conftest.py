@@ -10,15 +10,27 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from app import garbage
+
 OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
+
+
+garbage.leave_to_us()  # as in the window's process
+
+
+def pytest_collection_finish() -> None:
+    """Take what stays to the end out of every collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -29,14 +41,18 @@ def nothing_is_left_behind(request) -> Iterator[None]:
     """
     threads, children, descriptors = set(threading.enumerate()), _children(), _descriptors()
     had_qt = "PySide6.QtGui" in sys.modules
+    _remember_timers()
     heard = _Warnings()
     with heard:
         yield
+    _delete_later_is_now()
+    garbage.collect_due()
     end_s = time.monotonic() + PATIENCE_S
     while (left := _left(threads, children)) and time.monotonic() < end_s:
         time.sleep(0.01)
     assert not left, f"left running: {left}"
     assert not (shown := _left_open()), f"left open: {shown}"
+    assert not (ticking := _left_ticking()), f"left ticking: {ticking}"
     if _descriptors() > descriptors + DESCRIPTORS and had_qt == ("PySide6.QtGui" in sys.modules):
         gc.collect()  # costs too much to be done after every test
         assert _descriptors() <= descriptors + DESCRIPTORS, "left open: descriptors"
@@ -66,6 +82,16 @@ def _left(threads: set[threading.Thread], children: set[psutil.Process]) -> list
     return new + [repr(child) for child in _children() - children]
 
 
+def _delete_later_is_now() -> None:
+    """Delete what was to be deleted later: Qt does so in an event loop, and here often none runs.
+
+    Each widget that stays makes the style of every test that follows dearer.
+    """
+    core = sys.modules.get("PySide6.QtCore")
+    if core is not None and core.QCoreApplication.instance() is not None:
+        core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+
+
 def _left_open() -> list[str]:
     """Return the windows and menus of Qt that are left, and close them."""
     widgets = sys.modules.get("PySide6.QtWidgets")
@@ -76,6 +102,40 @@ def _left_open() -> list[str]:
         window.close()
         window.deleteLater()
     return [repr(window) for window in left]
+
+
+timers: weakref.WeakSet[object] = weakref.WeakSet()
+
+
+def _remember_timers() -> None:
+    """Keep a list of Qt's timers from now on: Qt itself has none."""
+    core = sys.modules.get("PySide6.QtCore")
+    if core is None or core.QTimer.__init__.__name__ == "remembered":
+        return
+    make = core.QTimer.__init__
+
+    def remembered(timer: object, *given: object, **named: object) -> None:
+        make(timer, *given, **named)
+        timers.add(timer)
+
+    core.QTimer.__init__ = remembered
+
+
+def _left_ticking() -> list[str]:
+    """Return the timers of Qt that still run, and stop them."""
+    if not any(_ticks(timer) for timer in timers):
+        return []
+    gc.collect()  # what holds itself is gone for whoever made it
+    left = [timer for timer in timers if _ticks(timer)]
+    for timer in left:
+        timer.stop()
+    return [f"{timer!r} of {timer.parent()!r}" for timer in left]
+
+
+def _ticks(timer: object) -> bool:
+    import shiboken6
+
+    return shiboken6.isValid(timer) and timer.isActive() and not timer.isSingleShot()
 
 
 def _children() -> set[psutil.Process]:

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from app import garbage
 from app.context import Context, ExitCode
 
 QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two: the session of the desktop ends
+GARBAGE_MS = 1000
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -31,6 +33,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _open(context: Context) -> ExitCode:
+    garbage.leave_to_us()  # before the imports, which are faster for it
+    from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
     from app.window.session import Session
@@ -53,6 +57,9 @@ def _open(context: Context) -> ExitCode:
     session = Session(context, look, settings)
     window = Window(session)
 
+    collecting = QTimer(application, interval=GARBAGE_MS)
+    collecting.timeout.connect(garbage.collect_due)
+
     def wake() -> None:
         from app.window import crash
 
@@ -62,6 +69,7 @@ def _open(context: Context) -> ExitCode:
         window.wake()
         application.styleHints().colorSchemeChanged.connect(window.preferences.dress)
         single.asked_to_front.connect(window.come_to_front)
+        collecting.start()
         if problem is not None:
             session.troubled.emit(problem)
 

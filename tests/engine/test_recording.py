@@ -120,12 +120,14 @@ def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
         if (pid := os.fork()) == 0:
             _record_for_ever(path, tell)
         os.close(tell)
+        early = number % 4 == 0  # perhaps before it has begun
+        begun = b"" if early else os.read(told, 1)
         time.sleep(moments.uniform(0.0, 0.01))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         with open(told, "rb") as pipe:
-            acknowledged = len(pipe.read())
-        if acknowledged == 0:  # killed before it had begun
+            acknowledged = len(begun + pipe.read())
+        if acknowledged == 0:
             continue
         writing += 1
         run = read(path)
@@ -133,7 +135,7 @@ def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
         assert run.finished.outcome is Outcome.LOST
         assert set(run.notes) <= {"torn_line_dropped", "recording_without_end"}
         assert path.read_bytes().startswith(encoded([STARTED, *map(row, range(acknowledged - 1))]))
-    assert writing > 10
+    assert writing >= 75
 
 
 def _record_for_ever(path: Path, tell: int) -> None:

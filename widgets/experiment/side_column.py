@@ -158,6 +158,10 @@ class _Tabs(QStackedWidget):
         if self.minimumSizeHint() != before:
             self.updateGeometry()
 
+    def hasHeightForWidth(self) -> bool:
+        """Ask for no more than `minimumSizeHint`: a tab's own wish would pass for the head's."""
+        return False
+
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
 

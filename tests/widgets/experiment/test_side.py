@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
 
 from experiments import words
+from experiments.catalogue import Catalogue
 from widgets import theme as themes
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
 from widgets.experiment.state import StateBlock
+from widgets.form import ParamsForm
 from widgets.look import Look
 
 ENGLISH = words.load("en")
@@ -131,3 +135,35 @@ def test_one_scroll_bar_is_enough_where_the_head_leaves_no_room(qtbot, column):
     column.state.show_state("Full run", sentence="\n".join(["a long finding"] * 30))
     qtbot.waitUntil(lambda: column.verticalScrollBar().maximum() > 0)
     qtbot.waitUntil(lambda: inner.maximum() == 0)
+
+
+@pytest.fixture(params=[1.0, 2.0])
+def worn(request, look) -> Iterator[Look]:
+    """Return a look that the application wears, for as long as the test goes on."""
+    themes.add_fonts()
+    look.wear(themes.load("dark", request.param))
+    yield look
+    look.wear(themes.load("dark"))
+
+
+@pytest.mark.parametrize("height", range(240, 900, 60))
+def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch, height):
+    experiment = Catalogue().load("gil-threads")
+    form = ParamsForm(experiment, ENGLISH, worn)
+    form.show_params(experiment.params(), {"pythons": tuple(f"3.{n}" for n in range(8, 15))})
+    column.set_form(form)
+    column.result.show_result([(f"value {n}", "1 ns") for n in range(9)], ["What is meant. " * 20])
+    column.state.show_state("Full run", sentence="A finding of some length. " * 4)
+    column.fit(1100)
+    column.resize(column.width(), height)
+    column.show()
+    column.offer([Tab.SETTINGS])
+    for _ in range(20):
+        QApplication.processEvents()
+    asked = []
+    monkeypatch.setattr(column._stack, "unroll", lambda **given: asked.append(given))
+
+    for _ in range(20):
+        QApplication.processEvents()
+
+    assert asked == []
