@@ -10,7 +10,7 @@ from typing import Any
 from experiments.declare import Experiment
 from experiments.problems import Trouble
 
-SHELVES = ("experiments.python_at_work", "experiments.memory")
+SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.to_the_gpu")
 
 
 class Catalogue:

@@ -1,7 +1,8 @@
 """Which words does the program use? One catalogue per language, for window and terminal.
 
-A text is found by its dotted key; `{name}` in it takes a value, shown in the unit that the name
-ends in (`{memory_latency_s}` becomes "151 ns").
+A text is found by its dotted key; what an experiment does not say itself is said for all of them
+in the section `shared`. `{name}` in a text takes a value, shown in the unit that the name ends in
+(`{memory_latency_s}` becomes "151 ns").
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from experiments import units
 from experiments.resources import read_resource
+
+SHARED = "shared"
 
 
 class Words:
@@ -35,8 +38,7 @@ class Words:
 
     def has(self, key: str) -> bool:
         """Is there a text for `key`?"""
-        self._read(key.partition(".")[0])
-        return key in self._texts
+        return self._text(key) is not None
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
         """Return every key that starts with `prefix`."""
@@ -49,9 +51,16 @@ class Words:
 
         A missing text or value must never hide a result: the key, or the placeholder, is shown.
         """
-        self._read(key.partition(".")[0])
-        text = self._texts.get(key, key)
-        return text.format_map(_Shown({**self._always, **(values or {})}))
+        text = self._text(key)
+        return (key if text is None else text).format_map(
+            _Shown({**self._always, **(values or {})})
+        )
+
+    def _text(self, key: str) -> str | None:
+        section, _, rest = key.partition(".")
+        self._read(section)
+        self._read(SHARED)
+        return self._texts.get(key, self._texts.get(f"{SHARED}.{rest}"))
 
     def _read(self, section: str) -> None:
         text = self._unread.get(section)

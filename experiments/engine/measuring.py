@@ -16,6 +16,7 @@ from typing import Any
 from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Frame, Note, Progress, specs
+from experiments.devices.conditions import others_on
 from experiments.engine import messages as wire
 from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
@@ -68,6 +69,10 @@ class _Run:
         outcome = wire.Outcome.COMPLETED
         disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
+        if (
+            others := others_on(self._bench.machine, getattr(self._params, "device", ""))
+        ) is not None:
+            self._tell(others)
         generator = self._experiment.measure(self._params, self._bench)
         try:
             with closing(generator):

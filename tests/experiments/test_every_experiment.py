@@ -87,6 +87,37 @@ AGREED = {
     "core-to-core": {"median_s", "fastest_s", "slowest_s", "group_count"},
     "smt": {"arithmetic_gain", "waiting_gain"},
     "simd": {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"},
+    "placement": {"same_device_s", "copy_then_add_s", "copy_s"},
+    "dataloader": {
+        "best_workers", "best_samples_per_s", "model_alone_samples_per_s",
+        "zero_workers_samples_per_s",
+    },
+    "crossover": {
+        "crossover_size", "crossover_size_with_copies", "cpu_peak_flop_per_s",
+        "gpu_peak_flop_per_s",
+    },
+    "many-small": {"launch_s", "one_op_s", "thousand_ops_s"},
+    "diffusion": {
+        "numpy_cells_per_s", "torch_cpu_cells_per_s", "torch_gpu_cells_per_s",
+        "compiled_cells_per_s",
+    },
+    "pinned": {
+        "pageable_to_gpu_bytes_per_s", "pinned_to_gpu_bytes_per_s",
+        "pageable_from_gpu_bytes_per_s", "pinned_from_gpu_bytes_per_s", "pinning_s",
+        "link_fraction",
+    },
+    "async": {
+        "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
+        "synchronize_s",
+    },
+    "streams": {
+        "one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s",
+    },
+    "logging": {"every_step_slowdown", "on_device_slowdown"},
+    "bottleneck": {
+        "waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction",
+    },
+    "gpu-or-not": {"cpu_s", "gpu_s", "copy_s"},
     "banks-mlp": {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"},
 }  # fmt: skip
 AGREED_COLUMNS = {
@@ -259,7 +290,8 @@ def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
 
 @on_every_machine
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
-def test_the_defaults_can_be_typed_and_sent(experiment, here, quick):
+def test_the_defaults_can_be_typed_and_sent(experiment, here, quick, monkeypatch):
+    monkeypatch.setattr("experiments.devices.device.inspect", lambda: here)  # its choices
     params = experiment.params_for(here, quick=quick)
     typed = {
         name: to_text(getattr(params, name), spec.unit)

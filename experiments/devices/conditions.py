@@ -1,0 +1,93 @@
+"""Under which conditions did the GPU work? Its clock, what holds that back, and who else is there.
+
+As NVIDIA's management library and the kernel tell; what they do not tell is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.declare import Note, column
+from experiments.devices.device import Device, gpu_of
+from machine.gpu_samples import GpuSample
+from machine.live_gpus import GpuSampler
+from machine.model import Machine
+
+BUSY = 0.05  # share of the time: more is somebody's work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """The GPU right after one round; `held_back` lists why its clock was not higher."""
+
+    repeat: int = column()
+    sm_hz: float | None = column("hz")
+    memory_hz: float | None = column("hz")
+    power_watts: float | None = column("watts")
+    temperature_celsius: float | None = column("celsius")
+    pcie_generation: int | None = column()
+    held_back: str = column()
+
+
+class Conditions:
+    """Looks at the GPU of a device between rounds."""
+
+    def __init__(self, device: Device) -> None:
+        self._watch = _Watch(device.bench.machine, device.gpu()) if device.is_gpu else None
+        self._bench = device.bench
+
+    def rows(self, repeat: int) -> list[Condition]:
+        """Return one row, none where nobody tells. May block for 40 ms."""
+        now = self._watch.sample(self._bench.now_s()) if self._watch is not None else None
+        if now is None or now.sm_hz is None:
+            return []
+        held_back = [r.key for r in now.clock_reasons or () if r.severity != "information"]
+        return [
+            Condition(
+                repeat=repeat,
+                sm_hz=now.sm_hz,
+                memory_hz=now.memory_hz,
+                power_watts=now.power_watts,
+                temperature_celsius=now.temperature_celsius,
+                pcie_generation=now.pcie_generation,
+                held_back=", ".join(held_back),
+            )
+        ]
+
+
+def others_on(machine: Machine, device: str) -> Note | None:
+    """Return what to say of a job of somebody else's on the GPU, before the run takes it."""
+    gpu = gpu_of(machine, device)
+    if gpu is None:
+        return None
+    watch = _Watch(machine, gpu)
+    now = watch.sample(0.0)
+    watch.close()
+    if now is None:
+        return None
+    computing = [each for each in now.processes or () if each.kind == "compute"]
+    if not computing and (now.busy or 0.0) < BUSY:
+        return None
+    held_bytes = sum(each.memory_bytes or 0 for each in computing)
+    return Note(
+        "gpu_is_shared",
+        {"processes": len(computing), "held_bytes": held_bytes, "busy_fraction": now.busy or 0.0},
+    )
+
+
+class _Watch:
+    """The sampler of Live, of one GPU."""
+
+    def __init__(self, machine: Machine, gpu: object) -> None:
+        self._sampler = GpuSampler(Path("/"))
+        self._place = machine.gpus.index(gpu) if gpu in machine.gpus else None
+
+    def sample(self, now_s: float) -> GpuSample | None:
+        found, _ = self._sampler.sample(now_s)
+        if self._place is None or self._place >= len(found):
+            return None
+        return found[self._place]
+
+    def close(self) -> None:
+        self._sampler.close()

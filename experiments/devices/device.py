@@ -1,0 +1,166 @@
+"""One device of torch, the processor or a GPU of any maker, as far as a measurement needs it.
+
+A GPU works through queues: what is called is queued and done later, in order within a stream. A
+mark is an event in such a queue, with the device's own time. The processor does everything at
+once, so its marks are moments of the bench's clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.problems import Trouble
+from machine.devices import Gpu
+from machine.inspect import inspect
+from machine.memory import available_bytes
+from machine.model import Machine
+
+CPU = "cpu"
+MEMORY_SHARE = 0.6  # of a GPU's free memory, without being told to take more
+HOLD_HZ = 2e9  # more than any GPU's clock is rare: a hold lasts at least as long as asked for
+MS = 1e-3
+
+_TORCH_NAMES = {"cuda": "cuda", "rocm": "cuda", "xpu": "xpu", "mps": "mps"}
+
+
+class Mark:
+    """A moment in the work of a device; known when the work before it is done."""
+
+    def __init__(self, device: Device, stream: Any = None) -> None:
+        self._device = device
+        self._event: Any = device.backend.Event(enable_timing=True) if device.is_gpu else None
+        if self._event is None:
+            self._at_s = device.bench.now_s()
+        elif device.has_streams:
+            self._event.record(device.backend.current_stream() if stream is None else stream)
+        else:
+            self._event.record()
+
+    def is_done(self) -> bool:
+        """Has the device come past it? Never waits."""
+        return self._event is None or bool(self._event.query())
+
+    def wait(self) -> None:
+        """Wait until the device has come past it."""
+        if self._event is not None:
+            self._event.synchronize()
+
+    def since(self, earlier: Mark) -> float:
+        """Return the device's seconds from another mark to this one; both must be done."""
+        if self._event is None:
+            return self._at_s - earlier._at_s
+        return float(earlier._event.elapsed_time(self._event)) * MS
+
+
+class Device:
+    """A device by the name that torch has for it: "cpu", "cuda:0", "xpu:0" or "mps"."""
+
+    def __init__(self, name: str, bench: Bench) -> None:
+        """Take the device. Raises Trouble where torch cannot use it."""
+        import torch
+
+        self.torch, self.name, self.bench = torch, name, bench
+        self.kind, _, number = name.partition(":")
+        self.index = int(number or 0)
+        self.is_gpu = self.kind != CPU
+        self.has_streams = self.kind in ("cuda", "xpu")
+        self.backend = torch.get_device_module(self.kind)
+        if self.is_gpu:
+            count = self.backend.device_count()
+            if self.index >= count:
+                raise Trouble("device_unusable", device=name, count=count)
+            if self.has_streams:
+                self.backend.set_device(self.index)
+
+    def wait(self) -> None:
+        """Wait until all that was queued is done."""
+        if self.is_gpu:
+            self.backend.synchronize()
+
+    def mark(self, stream: Any = None) -> Mark:
+        """Put a mark behind what is queued so far, in the current stream or in another."""
+        return Mark(self, stream)
+
+    def stream(self) -> Any:
+        """Return a new stream, None where the device has only one queue."""
+        return self.backend.Stream() if self.has_streams else None
+
+    def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
+        """Queue what is called meanwhile into this stream."""
+        if stream is None:
+            return contextlib.nullcontext()
+        made: contextlib.AbstractContextManager[Any] = self.backend.stream(stream)
+        return made
+
+    def hold(self, seconds: float) -> bool:
+        """Keep the queue busy for that long, at least; False where the device knows no such thing.
+
+        What is queued meanwhile then runs without gaps. Ends by itself, so it cannot lock up.
+        """
+        if self.kind != "cuda":
+            return False
+        self.backend._sleep(int(seconds * HOLD_HZ))
+        return True
+
+    def free_bytes(self) -> int:
+        """Return how much memory may be taken without being told to."""
+        if not self.is_gpu:
+            return (available_bytes() or 0) // 2
+        if self.kind == "mps":
+            free = self.backend.recommended_max_memory() - self.backend.driver_allocated_memory()
+        else:
+            free, _ = self.backend.mem_get_info(self.index)
+        return int(free * MEMORY_SHARE)
+
+    def gpu(self) -> Gpu | None:
+        """Return what inspection says of it, None of the processor or where it is not sure.
+
+        By its unique number where torch tells one: CUDA may count the GPUs in another order.
+        """
+        machine = self.bench.machine
+        if self.kind == "cuda":
+            unique = str(getattr(self.backend.get_device_properties(self.index), "uuid", "?"))
+            found = [gpu for gpu in machine.gpus if unique in (gpu.uuid or "")]
+            if len(found) == 1:
+                return found[0]
+        return gpu_of(machine, self.name)
+
+
+def devices_of(machine: Machine) -> tuple[str, ...]:
+    """Return the names that torch has for the devices of a machine, GPUs first.
+
+    Their order is that of the PCI bus, which the measuring process asks of CUDA too.
+    """
+    numbers: dict[str, int] = {}
+    names = []
+    for gpu in machine.gpus:
+        kind = _TORCH_NAMES.get(gpu.torch_backend or "")
+        if kind is None or gpu.visible is False:
+            continue
+        number = numbers.setdefault(kind, 0)
+        numbers[kind] += 1
+        names.append(kind if kind == "mps" else f"{kind}:{number}")
+    return (*names, CPU)
+
+
+def gpu_of(machine: Machine, name: str) -> Gpu | None:
+    """Return the GPU of a machine that torch calls so, None where there is none."""
+    usable = [
+        gpu
+        for gpu in machine.gpus
+        if _TORCH_NAMES.get(gpu.torch_backend or "") is not None and gpu.visible is not False
+    ]
+    names = devices_of(machine)[:-1]
+    return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
+
+
+def device_choices() -> tuple[str, ...]:
+    """Return the devices of this machine, for a parameter."""
+    return devices_of(inspect())
+
+
+def default_device(machine: Machine) -> str:
+    """Return the first GPU, the processor where there is none."""
+    return devices_of(machine)[0]

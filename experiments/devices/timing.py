@@ -1,0 +1,88 @@
+"""How long does work take on a device? Between two marks, with the queue filled beforehand.
+
+A GPU that is faster than it is called waits for the next call, and marks around small work would
+tell the calling. So the queue is held while the calls are made: the device then does them without
+gaps. Whether that held is looked at, and a sample that it did not is not clean.
+Method: as nvbandwidth and the samples of CUDA do it with a delay kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from experiments.devices.device import Device
+
+MOST_QUEUED = 100  # calls behind a hold; of many more the driver blocks until the first is done
+HOLD_S = 1e-3
+LONGER = 4  # times, that a hold is made longer when the calls outlast it
+SAMPLE_S = 1e-3
+WARM_S = 0.5  # until the clocks of a GPU have risen
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How long one call took: on the device, and until it had come back to the caller.
+
+    Not `is_clean`: the device may have waited for its caller meanwhile.
+    """
+
+    device_s: float
+    queued_s: float
+    is_clean: bool
+
+
+def taken(device: Device, work: Callable[[], object], count: int = 1) -> Taken:
+    """Return how long one of `count` calls takes, at most MOST_QUEUED of them."""
+    count, hold_s = min(count, MOST_QUEUED), HOLD_S
+    found = _taken(device, work, count, hold_s)
+    for _ in range(LONGER):
+        if found.is_clean or device.kind != "cuda":  # others know no hold
+            break
+        hold_s = 2 * max(hold_s, found.queued_s * count)
+        found = _taken(device, work, count, hold_s)
+    return found
+
+
+def _taken(device: Device, work: Callable[[], object], count: int, hold_s: float) -> Taken:
+    device.bench.check_stop()
+    device.wait()
+    is_held = device.hold(hold_s)
+    start, start_s = device.mark(), device.bench.now_s()
+    for _ in range(count):
+        work()
+    queued_s = device.bench.now_s() - start_s
+    is_clean = not device.is_gpu or (is_held and not start.is_done())
+    end = device.mark()
+    end.wait()
+    return Taken(end.since(start) / count, queued_s / count, is_clean)
+
+
+def whole_s(device: Device, work: Callable[[], object]) -> float:
+    """Return the caller's seconds from the call until all of it is done."""
+    device.bench.check_stop()
+    device.wait()
+    start_s = device.bench.now_s()
+    work()
+    device.wait()
+    return device.bench.now_s() - start_s
+
+
+def enough(device: Device, work: Callable[[], object], at_least_s: float = SAMPLE_S) -> int:
+    """Return how many calls make a sample long enough to be timed well; the first warm up."""
+    count = 1
+    while count < MOST_QUEUED:
+        took_s = taken(device, work, count).device_s * count
+        if took_s >= at_least_s:
+            break
+        count = min(MOST_QUEUED, max(2 * count, int(1.2 * count * at_least_s / max(took_s, 1e-9))))
+    return count
+
+
+def warm(device: Device, work: Callable[[], object]) -> None:
+    """Work until libraries are loaded and clocks have risen; the processor once."""
+    start_s = device.bench.now_s()
+    while True:
+        whole_s(device, work)
+        if not device.is_gpu or device.bench.now_s() - start_s >= WARM_S:
+            return

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.bench import Bench
+from experiments.devices import timing
+from experiments.devices.device import Device, default_device, devices_of, gpu_of
+from experiments.devices.failures import gpu_problem
+from experiments.problems import Trouble
+from machine.devices import Gpu
+from tests.experiments.machines import machine
+
+torch = pytest.importorskip("torch")
+from tests.experiments.fake_gpu import CALL_S, LAUNCH_S, NAME, fake_gpu  # noqa: E402
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    with fake_gpu(monkeypatch) as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def device(gpu) -> Device:
+    return Device(NAME, Bench(machine(gpus=1), clock=gpu.clock))
+
+
+@pytest.fixture
+def cpu() -> Device:
+    return Device("cpu", Bench(machine()))
+
+
+def test_devices_are_called_as_torch_calls_them():
+    backends = ("cuda", "rocm", None, "xpu", "mps", "hpu")
+    here = machine()
+    gpus = tuple(Gpu(index=n, torch_backend=name) for n, name in enumerate(backends))
+    here = replace(here, gpus=gpus)
+    assert devices_of(here) == ("cuda:0", "cuda:1", "xpu:0", "mps", "cpu")
+    assert gpu_of(here, "cuda:1") is gpus[1]
+    assert gpu_of(here, "mps") is gpus[4]
+    assert gpu_of(here, "cpu") is None
+    assert default_device(here) == "cuda:0"
+    assert default_device(machine()) == "cpu"
+
+
+def test_a_gpu_that_is_hidden_is_not_counted():
+    gpus = (Gpu(index=0, torch_backend="cuda", visible=False), Gpu(index=1, torch_backend="cuda"))
+    here = replace(machine(), gpus=gpus)
+
+    assert devices_of(here) == ("cuda:0", "cpu")
+    assert gpu_of(here, "cuda:0") is gpus[1]
+
+
+def test_a_gpu_that_torch_does_not_have_is_trouble():
+    with pytest.raises(Trouble) as caught:
+        Device("cuda:7", Bench(machine(gpus=8)))
+    assert caught.value.problem.key == "device_unusable"
+
+
+def test_small_work_is_timed_without_the_calls(gpu, device):
+    x = torch.ones(16, device=NAME)
+
+    found = timing.taken(device, lambda: x.add_(1), 50)
+
+    assert found.is_clean
+    assert found.device_s == pytest.approx(LAUNCH_S, rel=0.2)
+    assert found.queued_s == pytest.approx(CALL_S, rel=0.2)
+
+
+def test_a_sample_that_the_device_was_too_fast_for_is_not_clean(gpu, device, monkeypatch):
+    monkeypatch.setattr(device, "hold", lambda seconds: False)
+    x = torch.ones(16, device=NAME)
+
+    found = timing.taken(device, lambda: x.add_(1), 50)
+
+    assert not found.is_clean
+    assert found.device_s == pytest.approx(CALL_S, rel=0.2)  # it waited for its caller
+
+
+def test_a_hold_grows_until_it_outlasts_the_calls(gpu, device):
+    x = torch.ones(16, device=NAME)
+
+    def slow():
+        gpu.now_s += 1e-3
+        x.add_(1)
+
+    assert timing.taken(device, slow, 20).is_clean
+    assert sum("hold" in entry for entry in gpu.log) == 2
+
+
+def test_every_mark_is_read_once(gpu, device):
+    x = torch.ones(16, device=NAME)
+    timing.taken(device, lambda: x.add_(1), 5)
+
+    assert sorted(event.reads for event in gpu.events) == [0, 1]
+
+
+def test_no_more_is_queued_than_a_driver_takes(gpu, device):
+    x = torch.ones(16, device=NAME)
+    timing.taken(device, lambda: x.add_(1), 10_000)
+
+    assert sum(entry.startswith("add_") for entry in gpu.log) <= timing.MOST_QUEUED
+
+
+def test_a_device_is_warm_after_half_a_second_of_work(gpu, device):
+    a = torch.ones(512, 512, device=NAME)
+    before_s = gpu.now_s
+
+    timing.warm(device, lambda: a @ a)
+
+    assert gpu.now_s - before_s >= timing.WARM_S
+
+
+def test_the_processor_has_no_queue(cpu):
+    x = torch.ones(1000)
+    found = timing.taken(cpu, lambda: x.add_(1), 3)
+
+    assert found.is_clean
+    assert found.device_s == pytest.approx(found.queued_s, rel=0.9)
+    assert x[0] == 4
+    assert cpu.stream() is None
+    assert not cpu.hold(1.0)
+
+
+def test_pinned_copies_return_at_once_and_pageable_ones_do_not(gpu, device):
+    there = torch.empty(2**20, dtype=torch.uint8, device=NAME)
+    pinned = torch.empty(2**20, dtype=torch.uint8, pin_memory=True)
+    pageable = torch.empty(2**20, dtype=torch.uint8)
+    device.wait()
+
+    fast = timing.taken(device, lambda: there.copy_(pinned, non_blocking=True), 1)
+    slow_s = timing.whole_s(device, lambda: there.copy_(pageable, non_blocking=True))
+
+    assert fast.queued_s < fast.device_s < slow_s
+
+
+def test_copies_run_beside_kernels_in_another_stream(gpu, device):
+    a = torch.ones(2048, 2048, device=NAME)
+    host = torch.empty(2**24, dtype=torch.uint8, pin_memory=True)
+    there = torch.empty(2**24, dtype=torch.uint8, device=NAME)
+
+    def both(stream):
+        with device.on(stream):
+            there.copy_(host, non_blocking=True)
+        _ = a @ a
+
+    apart_s = timing.whole_s(device, lambda: both(None))
+    beside_s = timing.whole_s(device, lambda: both(device.stream()))
+
+    assert beside_s < 0.7 * apart_s
+
+
+@pytest.mark.parametrize(
+    ("error", "key"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried 2 GiB"), "gpu_out_of_memory"),
+        (RuntimeError("CUDA error: out of memory"), "gpu_out_of_memory"),
+        (torch.AcceleratorError("CUDA error: an illegal memory access"), "gpu_failed"),
+        (RuntimeError("cuBLAS error: CUBLAS_STATUS_NOT_INITIALIZED"), "gpu_failed"),
+        (RuntimeError("CUDA error: GPU has fallen off the bus"), "gpu_lost"),
+    ],
+)  # fmt: skip
+def test_an_error_of_the_gpu_is_a_sentence(error, key):
+    assert gpu_problem(error).key == key
+
+
+@pytest.mark.parametrize("error", [ValueError("CUDA error"), RuntimeError("shapes do not fit")])
+def test_other_errors_are_not_the_gpu_s(error):
+    assert gpu_problem(error) is None
