@@ -23,10 +23,10 @@ test sweep bench: TOLD := /dev/null
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test sweep bench lint format clean libraries another-torch
+.PHONY: help run test sweep bench gpu-check lint format clean libraries another-torch
 
 help: ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
 	@echo "Options: ARGS='...' for run, LITE=1 without PyTorch, TORCH='...' another PyTorch,"
 	@echo "         PYTHON=python3.12 another Python."
 
@@ -41,6 +41,10 @@ sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experime
 
 bench: .venv/.dev libraries $(TORCH_STAMP) ## measure the budgets of ARCHITECTURE.md
 	$(BIN)/python -m tests.bench $(ARGS)
+
+# On a bare GPU server nothing is installed: what is there is used, and what is missing is named.
+gpu-check: ## hold every experiment of a GPU against CUDA, on a machine with one
+	@python=$(BIN)/python; [ -x $$python ] || python=$(PYTHON); $$python -m tests.gpu_check $(ARGS)
 
 lint: .venv/.dev ## check the style, the types and the layers
 	$(BIN)/ruff check

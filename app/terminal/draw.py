@@ -105,7 +105,8 @@ class Draw:
         ys = [y for line in series for _, y in line.points]
         if not ys:
             return None
-        headings = [self.choice(line.series) if line.series else "" for line in series]
+        alone = self._word("columns", view.y.column)
+        headings = [self.choice(line.series) if line.series else alone for line in series]
         texts = [*(show(y, unit) for y in ys), *" ".join(headings).split()]
         number_width = max(NUMBER_WIDTH, *map(len, texts))
         free = self._console.width - max(map(len, [heading, *x_texts]))
@@ -118,8 +119,7 @@ class Draw:
             table.add_column(heading, justify="right", no_wrap=True)
             part = [dict(line.points) for line in series[at : at + most]]
             for name in headings[at : at + most]:
-                shown = name or self._word("columns", view.y.column)
-                table.add_column(shown, justify="right", min_width=NUMBER_WIDTH)
+                table.add_column(name, justify="right", min_width=NUMBER_WIDTH)
                 if bar >= LEAST_OF_MANY:
                     table.add_column("", no_wrap=True)
             for x, x_text in zip(xs, x_texts, strict=True):
@@ -137,15 +137,16 @@ class Draw:
 
     def _lanes(self, lanes: Sequence[marks.Lane], view: Timeline) -> RenderableType:
         end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)
-        width = max(20, min(self._console.width - LABEL_WIDTH - 8, MOST_LANE))
+        numbers = [_lane_number(lane) for lane in lanes]
+        beside = LABEL_WIDTH + max(map(len, numbers), default=0) + 2 * GAP
+        width = max(20, min(self._console.width - beside, MOST_LANE))
         table = _grid()
         table.add_column(width=LABEL_WIDTH)
         detailed = len({lane.detail for lane in lanes}) > 1
         before = None
-        for lane in lanes:
+        for lane, number in zip(lanes, numbers, strict=True):
             label = self._label(lane.group, view.detail, lane.detail if detailed else "")
             label, before = "" if label == before else label, label
-            number = str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane
             table.add_row(label, number, _lane(lane.slices, end_s, width))
         table.add_row("", "", Text(f"0 to {show(end_s, 's')}", style="dim"))
         return table
@@ -202,6 +203,13 @@ def _thinned(xs: Sequence[float]) -> list[float]:
         return list(xs)
     step = (len(xs) - 1) / (MOST_ROWS - 1)
     return [xs[round(place * step)] for place in range(MOST_ROWS)]
+
+
+def _lane_number(lane: marks.Lane) -> str:
+    """Return what stands beside the label of a lane, nothing where that says it already."""
+    if lane.lane == lane.detail:
+        return ""
+    return str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane
 
 
 def _scale(values: Sequence[float], width: int, *, logarithmic: bool) -> Callable[[float], float]:

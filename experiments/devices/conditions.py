@@ -11,7 +11,6 @@ from pathlib import Path
 from experiments.declare import Note, column
 from experiments.devices.device import Device, gpu_of
 from machine.gpu_samples import GpuSample
-from machine.live_gpus import GpuSampler
 from machine.model import Machine
 
 BUSY = 0.05  # share of the time: more is somebody's work
@@ -37,9 +36,13 @@ class Conditions:
         self._watch = _Watch(device.bench.machine, device.gpu()) if device.is_gpu else None
         self._bench = device.bench
 
+    def look(self) -> GpuSample | None:
+        """Return all that is told of the GPU now, None where nobody tells. May block for 40 ms."""
+        return None if self._watch is None else self._watch.sample(self._bench.now_s())
+
     def rows(self, repeat: int) -> list[Condition]:
         """Return one row, none where nobody tells. May block for 40 ms."""
-        now = self._watch.sample(self._bench.now_s()) if self._watch is not None else None
+        now = self.look()
         if now is None or now.sm_hz is None:
             return []
         held_back = [r.key for r in now.clock_reasons or () if r.severity != "information"]
@@ -80,6 +83,8 @@ class _Watch:
     """The sampler of Live, of one GPU."""
 
     def __init__(self, machine: Machine, gpu: object) -> None:
+        from machine.live_gpus import GpuSampler  # the catalogue is read without it
+
         self._sampler = GpuSampler(Path("/"))
         self._place = machine.gpus.index(gpu) if gpu in machine.gpus else None
 

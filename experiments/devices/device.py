@@ -13,7 +13,6 @@ from typing import Any
 from experiments.bench import Bench
 from experiments.problems import Trouble
 from machine.devices import Gpu
-from machine.inspect import inspect
 from machine.memory import available_bytes
 from machine.model import Machine
 
@@ -156,9 +155,21 @@ def gpu_of(machine: Machine, name: str) -> Gpu | None:
     return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
 
 
+def inspect() -> Machine:
+    """Look at this machine; what that takes is loaded only when somebody looks."""
+    from machine import inspect as inspection
+
+    return inspection.inspect()
+
+
 def device_choices() -> tuple[str, ...]:
     """Return the devices of this machine, for a parameter."""
     return devices_of(inspect())
+
+
+def gpu_choices() -> tuple[str, ...]:
+    """Return the GPUs of this machine, for a parameter of what needs one; never nothing."""
+    return devices_of(inspect())[:-1] or (CPU,)
 
 
 def default_device(machine: Machine) -> str:

@@ -68,6 +68,24 @@ def whole_s(device: Device, work: Callable[[], object]) -> float:
     return device.bench.now_s() - start_s
 
 
+def each_s(device: Device, work: Callable[[], object], count: int) -> float:
+    """Return the caller's seconds for one of `count` calls in a row, until all of them are done."""
+
+    def repeat() -> None:
+        for _ in range(count):
+            work()
+
+    return whole_s(device, repeat) / count
+
+
+def enough_in_a_row(device: Device, work: Callable[[], object]) -> int:
+    """Return how many calls in a row are long enough for the caller's clock; the first warm up."""
+    each_s(device, work, 1)
+    return device.bench.repeat_for(
+        lambda count: each_s(device, work, count), at_least_s=SAMPLE_S, start=1
+    )
+
+
 def enough(device: Device, work: Callable[[], object], at_least_s: float = SAMPLE_S) -> int:
     """Return how many calls make a sample long enough to be timed well; the first warm up."""
     count = 1

@@ -4,7 +4,9 @@ Method: the flat roof are independent multiply-adds in registers on every core, 
 read and the triad of `stream` move; both at their best. Below stand loops of known intensity, each
 thread with arrays of its own that no cache holds: sums and means that move much and compute little,
 polynomials of rising degree, and a matrix product by numpy, one for each core. All are timed in
-shuffled rounds, pinned, in double precision.
+shuffled rounds, pinned, in double precision. On a GPU operations of torch take their place, in
+single precision: copy, triad, read and products of ever thicker matrices; and large products in
+each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 from experiments.bench import Bench
@@ -31,8 +34,20 @@ from experiments.declare import (
     Value,
     param,
 )
+from experiments.devices.ceilings import arithmetic_flop_per_s, cache_bytes, memory_bytes_per_s
+from experiments.devices.conditions import Condition
+from experiments.devices.device import CPU, default_device, device_choices
 from experiments.memory import stream
 from experiments.memory.arrays import Team, cache_count, spread_out
+from experiments.memory.gpu_roof import (
+    FEW_THICK,
+    GPU_PRECISIONS,
+    OTHER_ROOFS,
+    ROOF,
+    THICK,
+    gpu_peaks,
+    measure_gpu,
+)
 from experiments.memory.roof_arms import (
     PRECISIONS,
     SLOPES,
@@ -50,9 +65,11 @@ from machine.model import Machine, is_virtual, last_level_cache_bytes, usable_th
 
 MIB, GIB = 2**20, 2**30
 SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
-ROOF = "roof"
-KERNELS = (ROOF, POLYNOMIAL, "triad", "dot", "stencil", "matmul")
-ABOVE = 1.05  # times the roof: then something is wrong
+KERNELS = (ROOF, *OTHER_ROOFS, POLYNOMIAL, "thin", "triad", "dot", "stencil", "matmul")
+GPU = "gpu0"  # the first GPU of a run, which has no second
+ABOVE, TOO_MUCH = 1.05, 1.02  # times the roof, and a theoretical limit: then something is wrong
+BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
+GPU_BYTES_PER_S = 2e11  # cautious, for the estimate
 FULL_S, QUICK_S = 28.0, 3.5
 
 
@@ -60,6 +77,7 @@ FULL_S, QUICK_S = 28.0, 3.5
 class Params:
     """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
 
+    device: str = param(CPU, choices=device_choices)
     array_bytes: int = param(
         256 * MIB, unit="bytes", minimum=8 * MIB, maximum=64 * GIB, scale="log2"
     )
@@ -70,6 +88,10 @@ class Params:
 
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield peaks, rates and points in shuffled rounds, and the roof over them at the end."""
+    if params.device != CPU:
+        few, rounds = params.few_degrees, params.rounds
+        yield from measure_gpu(params.device, params.array_bytes, few, rounds, bench)
+        return
     threads = spread_out(bench.machine)[: params.threads]
     if not threads:
         return
@@ -112,11 +134,13 @@ def _best(peaks: Sequence[Peak], rates: Sequence[Rate]) -> tuple[float, float]:
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Find the ridge, and tell how near the roof the triad and the matrix product come."""
+    if params.device != CPU:
+        return _analyse_gpu(params, tables, machine)
     limits = ["write_allocate_not_counted", "no_gpu_roof"]
     if is_virtual(machine):
         limits.append("virtual_machine")
-    cache_bytes = last_level_cache_bytes(machine)
-    all_bytes = (cache_bytes or 0) * cache_count(machine, usable_threads(machine))
+    held_bytes = last_level_cache_bytes(machine) or 0
+    all_bytes = held_bytes * cache_count(machine, usable_threads(machine))
     if not all_bytes or params.array_bytes < stream.BEYOND_CACHE * all_bytes:
         limits.append("partly_in_cache")
     peak, slope = _best(tables["peaks"], tables["rates"])
@@ -128,22 +152,74 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not peak or not slope:
         return Finding("roof_in_part", values, tuple(limits))
     values |= {"peak_cpu_flop_per_s": peak, "ridge_cpu_flop_per_byte": peak / slope}
-    samples: dict[tuple[str, float], list[float]] = {}
-    for point in tables["points"]:
-        if point.kernel != ROOF:
-            at = samples.setdefault((point.kernel, point.flop_per_byte), [])
-            at.append(point.flop_per_s)
-    for (kernel, x), reached_each in samples.items():
-        reached, roof = max(reached_each), min(peak, slope * x)
-        if reached > ABOVE * roof and "above_the_roof" not in limits:
-            limits.append("above_the_roof")
-        if kernel in ("triad", "matmul"):
-            values |= {f"{kernel}_cpu_flop_per_s": reached, f"{kernel}_flop_per_byte": x}
-            values[f"{kernel}_roof_fraction"] = reached / roof
+    if _is_above(tables["points"], peak, slope):
+        limits.append("above_the_roof")
+    values |= _reached(tables["points"], peak, slope, "cpu")
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return Finding("roof_in_part", values, tuple(limits))
     below = values["matmul_flop_per_byte"] < values["ridge_cpu_flop_per_byte"]
     return Finding("all_on_the_slope" if below else "both_sides", values, tuple(limits))
+
+
+def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Do the same for a GPU, whose limits are known more often."""
+    limits = ["one_operation_at_a_time"]
+    peaks = gpu_peaks(tables["peaks"], tables["points"])
+    if any(name not in peaks for name in GPU_PRECISIONS):
+        limits.append("precisions_left_out")
+    held_bytes = cache_bytes(machine, params.device)
+    if not held_bytes or params.array_bytes < BEYOND_CACHE * held_bytes:
+        limits.append("partly_in_gpu_cache")
+    peak = peaks.get("fp32", 0.0)
+    slope = max((rate.bytes_per_s for rate in tables["rates"]), default=0.0)
+    values = {f"{name}_{GPU}_flop_per_s": found for name, found in peaks.items()}
+    suspects = []
+    for name, found in peaks.items():
+        limit = arithmetic_flop_per_s(machine, params.device, name)
+        if limit is not None:
+            values[f"{name}_limit_flop_per_s"] = limit
+            suspects.append(found > TOO_MUCH * limit)
+    limit = memory_bytes_per_s(machine, params.device)
+    if limit is not None:
+        values["memory_limit_bytes_per_s"] = limit
+        suspects.append(slope > TOO_MUCH * limit)
+    if any(suspects):
+        limits.append("above_the_limit")
+    if slope:
+        values[f"peak_{GPU}_bytes_per_s"] = slope
+    if not peak or not slope:
+        return Finding("roof_in_part", values, tuple(limits))
+    values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
+    values |= _reached(tables["points"], peak, slope, GPU)
+    if _is_above(tables["points"], peak, slope):
+        limits.append("above_the_roof")
+    if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
+        return Finding("roof_in_part", values, tuple(limits))
+    return Finding("gpu_both_sides", values, tuple(limits))
+
+
+def _samples(points: Sequence[Point]) -> dict[tuple[str, float], float]:
+    """Return the best of each kernel at each of its intensities."""
+    best: dict[tuple[str, float], float] = {}
+    for point in points:
+        if not point.kernel.startswith(ROOF):
+            at = point.kernel, point.flop_per_byte
+            best[at] = max(best.get(at, 0.0), point.flop_per_s)
+    return best
+
+
+def _is_above(points: Sequence[Point], peak: float, slope: float) -> bool:
+    return any(rate > ABOVE * min(peak, slope * x) for (_, x), rate in _samples(points).items())
+
+
+def _reached(points: Sequence[Point], peak: float, slope: float, which: str) -> dict[str, float]:
+    """Return how near to the roof the triad and the matrix product come."""
+    values: dict[str, float] = {}
+    for (kernel, x), rate in _samples(points).items():
+        if kernel in ("triad", "matmul"):
+            values |= {f"{kernel}_{which}_flop_per_s": rate, f"{kernel}_flop_per_byte": x}
+            values[f"{kernel}_roof_fraction"] = rate / min(peak, slope * x)
+    return values
 
 
 def _peak_values(peaks: Sequence[Peak]) -> dict[str, float]:
@@ -158,7 +234,11 @@ def _peak_values(peaks: Sequence[Peak]) -> dict[str, float]:
 
 
 def defaults(machine: Machine) -> Params:
-    """Take the arrays and threads of `stream`: four last-level caches, one thread a core."""
+    """Take a GPU, or the arrays and threads of `stream`: four last-level caches, one a core."""
+    device = default_device(machine) if find_spec("torch") else CPU
+    if device != CPU:
+        held_bytes = BEYOND_CACHE * (cache_bytes(machine, device) or 0)
+        return Params(device=device, array_bytes=max(256 * MIB, held_bytes))
     suited = stream.defaults(machine)
     params = Params(array_bytes=max(8 * MIB, suited.array_bytes), threads=suited.threads)
     while params.rounds > 2 and seconds(params) > FULL_S:
@@ -176,6 +256,10 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate, at 10 GB/s a thread up to 16 of them."""
+    if params.device != CPU:
+        arms = 6 + len(GPU_PRECISIONS) + len(FEW_THICK if params.few_degrees else THICK)
+        sample_s = 0.01 + 3 * params.array_bytes / GPU_BYTES_PER_S
+        return 1.5 + (params.rounds + 2) * arms * sample_s
     team = min(params.threads, stream.WORTH)
     degrees = FEW_DEGREES if params.few_degrees else DEGREES
     sample_s = 1.3 * (SAMPLE_S + THREAD_SAMPLE_S * params.threads)
@@ -185,16 +269,18 @@ def seconds(params: Params) -> float:
 
 
 def _memory_bytes(params: Params) -> int:
+    if params.device != CPU:
+        return 0
     moved = stream.Params(array_bytes=params.array_bytes, threads=params.threads, loaded=False)
     return stream.memory_bytes(moved)
 
 
 EXPERIMENT = Experiment(
     id="roofline",
-    version=1,
+    version=2,
     shelf=Shelf.MEMORY,
     params=Params,
-    tables={"points": Point, "peaks": Peak, "rates": Rate},
+    tables={"points": Point, "peaks": Peak, "rates": Rate, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(
@@ -206,7 +292,10 @@ EXPERIMENT = Experiment(
             series="kernel",
             order=KERNELS,
             statistic="greatest",
-            limits=(Limit("ridge", "ridge_cpu_flop_per_byte", "x"),),
+            limits=(
+                Limit("ridge", "ridge_cpu_flop_per_byte", "x"),
+                Limit("ridge", f"ridge_{GPU}_flop_per_byte", "x"),
+            ),
         ),
         Bars(
             key="peaks",
@@ -214,7 +303,7 @@ EXPERIMENT = Experiment(
             label="precision",
             value="flop_per_s",
             detail="cores",
-            order=tuple(PRECISIONS),
+            order=GPU_PRECISIONS,
             statistic="greatest",
         ),
         Bars(
@@ -222,7 +311,7 @@ EXPERIMENT = Experiment(
             table="rates",
             label="kernel",
             value="bytes_per_s",
-            order=SLOPES,
+            order=(*SLOPES, "copy"),
             statistic="greatest",
             limits=(Limit("memory_modules", "memory_limit_bytes_per_s"),),
         ),
@@ -231,6 +320,11 @@ EXPERIMENT = Experiment(
         Value("peak_cpu_flop_per_s", "flop/s", Part.CORES),
         Value("peak_cpu_bytes_per_s", "bytes/s", Part.MEMORY),
         Value("ridge_cpu_flop_per_byte", ""),
+        Value(f"peak_{GPU}_flop_per_s", "flop/s", Part.GPU),
+        Value(f"peak_{GPU}_bytes_per_s", "bytes/s", Part.GPU),
+        Value(f"ridge_{GPU}_flop_per_byte", ""),
+        *(Value(f"{name}_{GPU}_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
+        *(Value(f"{name}_limit_flop_per_s", "flop/s") for name in GPU_PRECISIONS),
         *(
             Value(f"{which}_{name}_flop_per_s", "flop/s")
             for which in ("one_core", "all_cores")
@@ -240,14 +334,14 @@ EXPERIMENT = Experiment(
             value
             for kernel in ("triad", "matmul")
             for value in (
-                Value(f"{kernel}_cpu_flop_per_s", "flop/s"),
+                *(Value(f"{kernel}_{which}_flop_per_s", "flop/s") for which in ("cpu", GPU)),
                 Value(f"{kernel}_flop_per_byte", ""),
                 Value(f"{kernel}_roof_fraction", "fraction"),
             )
         ),
         Value("memory_limit_bytes_per_s", "bytes/s"),
     ),
-    parts=(Part.CORES, Part.MEMORY),
+    parts=(Part.CORES, Part.MEMORY, Part.GPU),
     needs=(Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,

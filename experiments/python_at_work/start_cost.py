@@ -14,14 +14,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 from experiments.bench import Bench
 from experiments.declare import (
@@ -37,6 +33,7 @@ from experiments.declare import (
     column,
     param,
 )
+from experiments.own_folder import own_folder
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.gil_arms import OWN
 from experiments.python_at_work.interpreters import own
@@ -55,7 +52,6 @@ USUAL_S = {  # of those that are longer than a sample
     "process_pool_cold": 0.009,
 }  # fmt: skip
 FOLDER = "coreopsis-start-"  # holds the socket of forkserver
-SHORT_PATH = "/tmp"  # that of a socket ends at 104 characters on macOS, whose own are long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +79,7 @@ class Start:
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield one row for each method and round."""
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(_folder())
+        folder = stack.enter_context(own_folder(FOLDER))
         python = own("start_jobs.py", bench.check_stop, temporary=folder)
         stack.callback(python.close)
         # Before all else: whoever is asked to stop has a tenth of a second.
@@ -122,23 +118,6 @@ def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
         if (method not in PROCESSES or method in processes)
         and (method != "subinterpreter" or sys.version_info >= (3, 12))
     ]
-
-
-@contextlib.contextmanager
-def _folder() -> Iterator[str]:
-    """Make a folder for the socket of forkserver, and remove those whose run was killed."""
-    import psutil
-
-    places = (SHORT_PATH, tempfile.gettempdir())
-    base = next(place for place in places if os.access(place, os.W_OK))
-    for left in Path(base).glob(f"{FOLDER}*"):
-        pid = left.name.removeprefix(FOLDER).partition("-")[0]
-        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f"{FOLDER}{os.getpid()}-", dir=base, ignore_cleanup_errors=True
-    ) as folder:
-        yield folder
 
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:

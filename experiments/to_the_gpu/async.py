@@ -33,14 +33,16 @@ from experiments.declare import (
 )
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, device_choices
-from experiments.devices.timing import warm, whole_s
+from experiments.devices.timing import taken, warm
 from experiments.statistics import spreads
+from experiments.to_the_gpu.lanes import Slice, slices
 from experiments.views import Axis, Bars, Lines, Timeline
 from machine.model import Machine
 
 BLOCKERS = ("print", "item", "cpu", "numpy", "if", "nonzero", "synchronize")
 FP32_BYTES = 4
 SHOWN = 10  # products on the lanes
+WAY = "products"
 CPU_FLOP_PER_S, GPU_FLOP_PER_S = 5e10, 1.5e13  # cautious, to tell the time beforehand
 
 
@@ -73,16 +75,6 @@ class Blocker:
     back_s: float = column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
-    """One product: the call by the processor, or the work by the device."""
-
-    lane: str = column()
-    product: int = column()
-    start_s: float = column("s")
-    end_s: float = column("s")
-
-
 def measure(params: Params, bench: Bench) -> Measured:
     """Yield calls and blockers in shuffled rounds, then the lanes of a few products."""
     device = Device(params.device, bench)
@@ -108,7 +100,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         if arm == counts[-1]:
             yield from conditions.rows(turn.round)
         yield Progress(0.95 * turn.fraction)
-    yield from _lanes(device, product)
+    alone_s = taken(device, product, SHOWN).device_s
+    yield from slices(device, WAY, product, SHOWN, work_s=alone_s if device.is_gpu else None)
 
 
 def _called(
@@ -159,26 +152,6 @@ def _blockers(device: Device, out: Any) -> dict[str, Callable[[], object]]:
         device.wait,
     )
     return dict(zip(BLOCKERS, calls, strict=True))
-
-
-def _lanes(device: Device, product: Callable[[], None]) -> Iterator[Slice]:
-    """Yield who worked when; both clocks are 0 where the device had just nothing left to do."""
-    whole_s(device, product)
-    start_s, start = device.bench.now_s(), device.mark()
-    calls, marks = [], [start]
-    for _ in range(SHOWN):
-        called_s = device.bench.now_s() - start_s
-        product()
-        calls.append((called_s, device.bench.now_s() - start_s))
-        marks.append(device.mark())
-    device.wait()
-    ends_s = [mark.since(start) for mark in marks]
-    for number, (called_s, back_s) in enumerate(calls):
-        yield Slice(lane="calls", product=number, start_s=called_s, end_s=back_s)
-        # Before its call it cannot have begun: then the device was waiting for it.
-        begun_s = max(ends_s[number], called_s)
-        done_s = max(ends_s[number + 1], begun_s)
-        yield Slice(lane="device", product=number, start_s=begun_s, end_s=done_s)
 
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
@@ -248,7 +221,16 @@ EXPERIMENT = Experiment(
             series="kind",
             order=("queued", "finished"),
         ),
-        Timeline(key="lanes", table="lanes", lane="lane", start="start_s", end="end_s"),
+        Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            detail="lane",
+            lane="lane",
+            start="start_s",
+            end="end_s",
+            order=(WAY,),
+        ),
         Bars(key="blockers", table="blockers", label="blocker", value="back_s", order=BLOCKERS),
     ),
     values=(

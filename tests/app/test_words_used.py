@@ -61,6 +61,8 @@ def is_said(key: str) -> bool:
             return name in CONSTANTS or key in CONSTANTS
         case "doctor":
             return key in CONSTANTS or name.rpartition(".")[2] in CONSTANTS
+        case "shared":
+            return any(is_said_of_experiment(each, name) for each in EXPERIMENTS.values())
         case _ if section in EXPERIMENTS:
             return is_said_of_experiment(EXPERIMENTS[section], name)
         case _:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from dataclasses import replace
+
 import pytest
 from hypothesis import settings
 
 from experiments.bench import Bench
 from experiments.catalogue import Catalogue
-from experiments.declare import Frame, Note, Progress
+from experiments.declare import Frame, Need, Note, Progress
+from experiments.needs import missing_need
 from experiments.parameters import from_text
 from machine.inspect import inspect
+from tests.experiments.machines import machine
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
@@ -34,19 +40,40 @@ TINY = {
     "core-to-core": {"cores": "3", "lines": "2", "rounds": "4"},
     "smt": {"chain_bytes": "1 MiB", "rounds": "2"},
     "simd": {"largest_bytes": "1 MiB", "rounds": "2"},
+    "crossover": {"largest": "64", "rounds": "2"},
+    "busy-not-full": {"size": "16", "copy_bytes": "64 KiB", "load_s": "2 ms", "rounds": "2"},
+    "dataloader": {"most_workers": "1", "batch": "2", "batches": "4", "rounds": "2"},
+    "diffusion": {"large": "64", "shown_s": "100 ms", "rounds": "2"},
+    "bottleneck": {"batch": "2", "steps": "3", "rounds": "2"},
+    "gpu-or-not": {"rows": "32", "columns": "16", "steps": "3", "rounds": "2"},
     "banks-mlp": {"memory_bytes": "1 MiB", "rounds": "2"},
+    "pinned": {"smallest_bytes": "64 KiB", "largest_bytes": "256 KiB", "rounds": "2"},
+    "non-blocking": {"size_bytes": "1 MiB", "rounds": "2"},
+    "streams": {"total_bytes": "1 MiB", "pieces": "2", "rounds": "2"},
+    "placement": {"largest_bytes": "64 KiB", "rounds": "2"},
+    "many-small": {"numbers": "10000", "rounds": "2"},
+    "logging": {"large": "128", "steps": "20", "rounds": "2"},
 }
 
 
 class Small:
-    """A run that was really measured: its parameters, machine and rows in order."""
+    """A run that was really measured, if need be on a fake GPU: parameters, machine and rows."""
 
     def __init__(self, experiment) -> None:
         self.experiment = experiment
-        self.machine = inspect()
-        quick = experiment.params_for(self.machine, quick=True)
-        self.params = from_text(quick, TINY.get(experiment.id, {}))
-        self.items = list(experiment.measure(self.params, Bench(self.machine, quick=True)))
+        self.machine, clock = inspect(), time.perf_counter
+        with contextlib.ExitStack() as stack:
+            if missing_need(experiment, self.machine) is Need.GPU:  # then one is played
+                from tests.experiments.fake_gpu import fake_gpu
+
+                patch = stack.enter_context(pytest.MonkeyPatch.context())
+                clock = stack.enter_context(fake_gpu(patch)).clock
+                self.machine = replace(self.machine, gpus=machine(gpus=1).gpus)
+                patch.setattr("experiments.devices.device.inspect", lambda: self.machine)
+            quick = experiment.params_for(self.machine, quick=True)
+            self.params = from_text(quick, TINY.get(experiment.id, {}))
+            bench = Bench(self.machine, quick=True, clock=clock)
+            self.items = list(experiment.measure(self.params, bench))
         self.rows = [each for each in self.items if not isinstance(each, Progress | Note | Frame)]
 
     def tables(self, count: int | None = None) -> dict:

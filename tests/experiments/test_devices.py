@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from experiments.bench import Bench
-from experiments.devices import timing
+from experiments.devices import ceilings, timing
 from experiments.devices.device import Device, default_device, devices_of, gpu_of
 from experiments.devices.failures import gpu_problem
 from experiments.problems import Trouble
-from machine.devices import Gpu
+from machine.devices import Gpu, Link
 from tests.experiments.machines import machine
 
 torch = pytest.importorskip("torch")
@@ -124,6 +124,48 @@ def test_the_processor_has_no_queue(cpu):
     assert not cpu.hold(1.0)
 
 
+def test_calls_in_a_row_are_timed_until_the_last_is_done(gpu, device):
+    a = torch.ones(1024, 1024, device=NAME)
+    product_s = timing.taken(device, lambda: a @ a, 10).device_s
+
+    assert timing.each_s(device, lambda: a @ a, 10) == pytest.approx(product_s, rel=0.1)
+    assert timing.each_s(device, lambda: a[:1].add_(1), 10) > CALL_S
+
+
+def test_enough_calls_in_a_row_for_the_caller_s_clock(gpu, device):
+    x = torch.ones(16, device=NAME)
+    count = timing.enough_in_a_row(device, lambda: x.add_(1))
+
+    assert count * timing.each_s(device, lambda: x.add_(1), count) >= timing.SAMPLE_S
+
+
+def test_as_on_a_gpu_nothing_is_added_across_devices(gpu):
+    x = torch.ones(16, device=NAME)
+    with pytest.raises(RuntimeError, match="same device"):
+        x + torch.ones(16)
+    assert (x + torch.tensor(1.0))[0] == 2
+    gpu.log.clear()
+    assert x.to(NAME) is x
+    assert gpu.log == []  # it is there already
+
+
+def test_the_ceilings_of_a_device_are_those_that_inspection_knows():
+    here = machine(gpus=1, peak_bytes_per_s=1e11)
+    link = Link(peak_bytes_per_s=6e10)
+    known = {"vendor": "NVIDIA", "memory_bus_bits": 512, "memory_clock_hz": 10**9}
+    gpu = replace(here.gpus[0], l2_bytes=1000, link=link, **known)
+    here = replace(here, gpus=(gpu,))
+
+    assert ceilings.memory_bytes_per_s(here, "cpu") == 1e11
+    assert ceilings.memory_bytes_per_s(here, NAME) == 2 * 10**9 * 512 / 8
+    assert ceilings.cache_bytes(here, NAME) == 1000
+    assert ceilings.link_bytes_per_s(here, NAME) == 6e10
+    assert ceilings.link_bytes_per_s(here, "cpu") is None
+    assert ceilings.memory_bytes_per_s(machine(gpus=1), NAME) is None
+    unified = replace(here, gpus=(replace(gpu, unified_memory=True),))
+    assert ceilings.link_bytes_per_s(unified, NAME) is None
+
+
 def test_pinned_copies_return_at_once_and_pageable_ones_do_not(gpu, device):
     there = torch.empty(2**20, dtype=torch.uint8, device=NAME)
     pinned = torch.empty(2**20, dtype=torch.uint8, pin_memory=True)
@@ -150,6 +192,41 @@ def test_copies_run_beside_kernels_in_another_stream(gpu, device):
     beside_s = timing.whole_s(device, lambda: both(device.stream()))
 
     assert beside_s < 0.7 * apart_s
+
+
+def test_what_a_copy_brings_is_there_when_it_is_done(gpu, device):
+    there = torch.full((1000,), 7, dtype=torch.uint8, device=NAME)
+    host = torch.zeros(1000, dtype=torch.uint8, pin_memory=True)
+    device.wait()
+
+    host[:500].copy_(there[:500], non_blocking=True)
+    assert host.sum() == 0  # read too early
+    there.fill_(9)  # queued behind the copy, which has its bytes
+    device.wait()
+
+    assert host.sum() == 3500
+
+
+def test_a_copy_takes_what_its_source_holds_when_it_is_done(gpu, device):
+    host = torch.full((1000,), 7, dtype=torch.uint8, pin_memory=True)
+    there = torch.empty(1000, dtype=torch.uint8, device=NAME)
+    device.wait()
+
+    there.copy_(host, non_blocking=True)
+    host[500:] = 9  # too early
+    device.wait()
+
+    assert there.cpu().sum() == 500 * 7 + 500 * 9
+
+
+def test_work_behind_a_copy_has_its_data(gpu, device):
+    host = torch.full((1000,), 7, dtype=torch.uint8, pin_memory=True)
+    there = torch.zeros(1000, dtype=torch.uint8, device=NAME)
+
+    there.copy_(host, non_blocking=True)
+    doubled = there + there
+
+    assert doubled.cpu().sum() == 14_000
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,13 @@ AGREED = {
         "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
         "synchronize_s",
     },
+    "non-blocking": {
+        f"{memory}_{call}_{direction}_{until}_s"
+        for memory in ("pageable", "pinned")
+        for call in ("blocking", "non_blocking")
+        for direction in ("to_gpu", "from_gpu")
+        for until in ("returned", "finished")
+    },
     "streams": {
         "one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s",
     },

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments import own_folder
 from experiments.bench import Bench
 from experiments.declare import Note
 from experiments.python_at_work import start_cost, start_jobs
@@ -118,7 +119,7 @@ def test_a_python_without_subinterpreters_is_told():
 def folder(monkeypatch):
     """A folder for the folders of runs; that of pytest is too long for a socket."""
     with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr(start_cost, "SHORT_PATH", folder)
+        monkeypatch.setattr(own_folder, "SHORT_PATH", folder)
         yield Path(folder)
 
 
@@ -137,7 +138,7 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next(folder):
     living = folder / f"{FOLDER}{os.getpid()}-abc"
     living.mkdir()
 
-    with start_cost._folder() as own:
+    with own_folder.own_folder(FOLDER) as own:
         assert set(folder.iterdir()) == {living, Path(own)}
     assert list(folder.iterdir()) == [living]
 

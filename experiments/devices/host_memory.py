@@ -1,0 +1,66 @@
+"""Memory of the processor that a GPU copies to and from: pinned or pageable, and near to the GPU.
+
+Pinned memory cannot move, so a GPU copies it by itself. All other memory is pageable: the driver
+copies it piece by piece to pinned memory of its own, or from there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from experiments.devices.device import Device
+from machine.model import usable_threads
+
+PAGEABLE, PINNED = "pageable", "pinned"
+BLOCK = 2**20  # elements that repeat: to draw gigabytes of random numbers would take long
+
+
+def host_memory(device: Device, count: int, kind: str, dtype: str = "uint8") -> Any:
+    """Return so many random elements, so that all of the memory has been written."""
+    torch = device.torch
+    found = torch.empty(count, dtype=getattr(torch, dtype), pin_memory=kind == PINNED)
+    if dtype == "uint8":
+        block = torch.randint(0, 256, (min(count, BLOCK),), dtype=torch.uint8)
+    else:
+        block = torch.randn(min(count, BLOCK), dtype=found.dtype)
+    for part in found.split(BLOCK):
+        part.copy_(block[: len(part)])
+    return found
+
+
+def can_pin(device: Device) -> bool:
+    """Does torch know pinned memory that this device copies by itself?"""
+    return device.has_streams
+
+
+def give_back_pinned(device: Device) -> bool:
+    """Give pinned memory that nobody uses back to the system; False where torch keeps it."""
+    empty = getattr(getattr(device.torch, "accelerator", None), "empty_host_cache", None)
+    if empty is None and device.kind == "cuda":  # torch before 2.12
+        empty = getattr(device.torch._C, "_host_emptyCache", None)
+    if empty is None:
+        return False
+    empty()
+    return True
+
+
+@contextlib.contextmanager
+def near(device: Device) -> Iterator[bool]:
+    """Keep this thread near to the GPU, and so the memory that it writes first.
+
+    Yields False where there are several memory nodes, and nobody tells which one is near.
+    """
+    machine, gpu = device.bench.machine, device.gpu()
+    nodes = [node for node in machine.numa if node.memory_bytes]
+    threads = [
+        thread.id
+        for thread in usable_threads(machine)
+        if gpu is not None and gpu.numa_node is not None and thread.numa_node == gpu.numa_node
+    ]
+    if len(nodes) < 2 or not threads:
+        yield len(nodes) < 2
+        return
+    with device.bench.pinned(threads[-1]) as place:
+        yield place is not None

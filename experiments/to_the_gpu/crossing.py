@@ -1,0 +1,48 @@
+"""From which size does one way win over another? Where two lines cross, if they do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.statistics import Spread
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """From `size` on the second way wins.
+
+    It clearly lost at `low` and clearly wins from `high` on. `low` is None, and `size` is `high`,
+    where it has not clearly lost at any size.
+    """
+
+    size: float
+    low: int | None
+    high: int
+
+
+def crossing(first: Mapping[int, Spread], second: Mapping[int, Spread]) -> Crossing | None:
+    """Return where the second way becomes the faster one, None if it is not at the largest size.
+
+    Between two sizes by a straight line through the logarithms, as times follow powers of a size.
+    """
+    common = sorted(first.keys() & second.keys())
+    won = list(itertools.takewhile(lambda s: second[s].is_below(first[s]), reversed(common)))
+    if not won:
+        return None
+    high = won[-1]
+    lost = [size for size in common if size < high and first[size].is_below(second[size])]
+    if not lost:
+        return Crossing(high, None, high)
+
+    def lead(size: int) -> float:
+        return math.log(first[size].median / second[size].median)
+
+    size = float(high)
+    for one, other in itertools.pairwise(s for s in common if lost[-1] <= s <= high):
+        if lead(one) <= 0 < lead(other):
+            share = -lead(one) / (lead(other) - lead(one))
+            size = one * (other / one) ** share
+    return Crossing(size, lost[-1], high)

@@ -1,0 +1,337 @@
+"""Is it worth a GPU? Four questions about work of your own sizes, answered and then tried.
+
+Does it fit, does it branch, how much moves, is it supported? Method: short samples tell what a
+call, a question about a result, memory, arithmetic and the way there and back cost on this machine.
+An estimate follows from them in each round: on the processor the calls and the longer one of memory
+and arithmetic, on a GPU the longest of the three, as its calls are queued; with a decision after
+every step, a wait for each. Then the work itself is timed, on the processor and on the GPU, with
+the copies apart, from and to ordinary memory.
+
+What it cannot tell: what a better program would need. The samples are taken in this run; nothing
+is taken over from earlier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.timing import warm, whole_s
+from experiments.statistics import Spread, ratios, spread, spreads
+from experiments.to_the_gpu.crossover_ways import cores_of
+from experiments.to_the_gpu.speeds import Speeds, sampler
+from experiments.to_the_gpu.works import ELEMENT_BYTES, PRODUCT, WORKS, Work
+from experiments.views import Bars
+from machine.model import Machine
+
+MIB = 2**20
+WHERE = ("cpu", "gpu", "copy")
+ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
+PIECES = ("calls", "memory", "arithmetic", "asking", "there", "back")
+PROBE_BYTES, QUICK_PROBE_BYTES = 64 * MIB, 16 * MIB
+CPU_FLOP_PER_S, CPU_BYTES_PER_S = 3e10, 5e9  # cautious, to tell the time beforehand
+QUICK_S = 4.2
+SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned: your data, what is done to it, and how often before it comes back."""
+
+    device: str = param(CPU, choices=device_choices)
+    work: str = param(PRODUCT, choices=WORKS)
+    rows: int = param(2048, minimum=16, maximum=2**24, scale="log2")
+    columns: int = param(1024, minimum=2, maximum=2**16, scale="log2")
+    steps: int = param(10, minimum=1, maximum=100_000, scale="log10")
+    asks: bool = param(False)
+    precision: str = param("fp32", choices=tuple(ELEMENT_BYTES))
+    most_s: float = param(0.4, unit="s", minimum=0.01, maximum=10.0)
+    rounds: int = param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Time:
+    """All steps on a device, or the copies: "cpu" is measured, "cpu_estimated" is not.
+
+    Measured were the first `steps`; where that is not all, the time is for all of them.
+    """
+
+    kind: str = column()
+    repeat: int = column()
+    steps: int = column()
+    taken_s: float = column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What an estimate is made of."""
+
+    where: str = column()
+    piece: str = column()
+    repeat: int = column()
+    piece_s: float = column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Is the work supported on a device, and does it fit?"""
+
+    where: str = column()
+    is_supported: bool = column()
+    needed_bytes: int = column("bytes")
+    free_bytes: int = column("bytes")
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield the answers, then an estimate and the work itself in every round."""
+    work = _work(params)
+    devices = {"cpu": Device(CPU, bench)}
+    devices["cpu"].torch.set_num_threads(cores_of(bench.machine))
+    if params.device != CPU:
+        devices["gpu"] = Device(params.device, bench)
+    able = {}
+    for where, device in devices.items():
+        answer = Answer(
+            where=where,
+            is_supported=work.is_supported(device),
+            needed_bytes=work.needed_bytes,
+            free_bytes=device.free_bytes(),
+        )
+        yield answer
+        if answer.is_supported and answer.needed_bytes <= answer.free_bytes:
+            able[where] = device
+    conditions = Conditions(devices.get("gpu", devices["cpu"]))
+    probe_bytes = QUICK_PROBE_BYTES if bench.quick else PROBE_BYTES
+    samplers, trials = {}, {}
+    for where, device in able.items():
+        samplers[where] = sampler(device, work, probe_bytes)
+        yield Progress(0.05 if where == "cpu" else 0.1)
+        # One sample may have been disturbed; a trial that is not made cannot be made up for.
+        estimates_s = [_all_s(params, work, samplers[where]()) for _ in range(SAMPLES)]
+        trials[where] = _trial(params, work, device, min(estimates_s) / params.steps)
+        yield Progress(0.1 if where == "cpu" else 0.15)
+    for turn, where in bench.interleave(list(able), params.rounds):
+        speeds = samplers[where]()
+        pieces = speeds.pieces(work, params.steps, asks=params.asks)
+        yield from _estimate(where, pieces, turn.round, params.steps)
+        if where == "gpu":
+            yield from _estimate("copy", speeds.copies(work), turn.round, params.steps)
+        for name, (steps, taken_s) in trials[where]().items():
+            yield Time(kind=name, repeat=turn.round, steps=steps, taken_s=taken_s)
+        if where == "gpu":
+            yield from conditions.rows(turn.round)
+        yield Progress(0.15 + 0.85 * turn.fraction)
+
+
+def _work(params: Params) -> Work:
+    return Work(params.work, params.rows, params.columns, params.precision)
+
+
+def _all_s(params: Params, work: Work, speeds: Speeds) -> float:
+    return sum(speeds.pieces(work, params.steps, asks=params.asks).values())
+
+
+def _estimate(
+    where: str, pieces: dict[str, float], repeat: int, steps: int
+) -> Iterator[Piece | Time]:
+    for name, piece_s in pieces.items():
+        yield Piece(
+            where="cpu" if where == "cpu" else "gpu", piece=name, repeat=repeat, piece_s=piece_s
+        )
+    taken_s = sum(pieces.values())
+    yield Time(kind=ESTIMATED[where], repeat=repeat, steps=steps, taken_s=taken_s)
+
+
+def _trial(
+    params: Params, work: Work, device: Device, step_s: float
+) -> Callable[[], dict[str, tuple[int, float]]]:
+    """Return what does the work once, as much of it as there is time for, and tells the time."""
+    if step_s > params.most_s:  # not even one step
+        return dict
+    steps = max(1, min(params.steps, int(params.most_s / step_s)))
+    inputs = work.inputs(device)
+    step, out = work.step(device, inputs)
+    first = out.view(-1).narrow(0, 0, 1)
+
+    def all_steps() -> None:
+        for _ in range(steps):
+            step()
+            if params.asks:
+                first.item()
+
+    here = [each.to(CPU) for each in inputs]
+    result = here[0].clone()
+
+    def there() -> None:
+        for target, source in zip(inputs, here, strict=True):
+            target.copy_(source)
+
+    def trial() -> dict[str, tuple[int, float]]:
+        taken_s = whole_s(device, all_steps) * params.steps / steps
+        if not device.is_gpu:
+            return {"cpu": (steps, taken_s)}
+        copy_s = whole_s(device, there) + whole_s(device, lambda: result.copy_(out))
+        return {"gpu": (steps, taken_s), "copy": (steps, copy_s)}
+
+    warm(device, step)
+    trial()
+    return trial
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Answer the four questions, and tell how far the estimate was off."""
+    work, has_gpu = _work(params), params.device != CPU
+    answers = {row.where: row for row in tables["answers"]}
+    values: dict[str, float] = {
+        "needed_bytes": work.needed_bytes,
+        "moved_bytes": work.bytes_there + work.bytes_back,
+    }
+    if "gpu" in answers:
+        values["free_bytes"] = answers["gpu"].free_bytes
+    of = spreads((row.kind, row.taken_s) for row in tables["times"])
+    pairs = {}
+    for where, estimated in ESTIMATED.items():
+        if where in of:
+            values[f"{where}_s"] = of[where].median
+        if estimated in of:
+            values[f"estimated_{where}_s"] = of[estimated].median
+        if where in of and estimated in of:
+            pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
+    compared, unclear = ratios(pairs)
+    values |= compared
+    limits = ["samples_of_this_run"]
+    if any(row.steps < params.steps for row in tables["times"]):
+        limits.append("measured_in_part")
+    if any(estimated in of and where not in of for where, estimated in ESTIMATED.items()):
+        limits.append("too_long_to_try")
+    if not has_gpu:
+        limits += ["needs_gpu", "way_unknown", "gpu_unknown"]
+    elif of:
+        limits.append("ordinary_memory")
+    return Finding(_message(params, tables, of), values, tuple(limits), unclear)
+
+
+def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
+    answers = {row.where: row for row in tables["answers"]}
+    last = answers.get("gpu" if params.device != CPU else "cpu")
+    if last is None:
+        return "in_part"
+    if not last.is_supported:
+        return "not_supported"
+    if last.needed_bytes > last.free_bytes:
+        return "does_not_fit"
+    if "cpu" not in of:
+        return "cpu_estimated" if ESTIMATED["cpu"] in of else "in_part"
+    if params.device == CPU:
+        return "cpu_alone"
+    with_copies = _with_copies(tables)
+    if "gpu" not in of or with_copies is None:
+        return "in_part"
+    cpu = of["cpu"]
+    if with_copies.is_below(cpu):
+        return "worth_it"
+    if of["gpu"].is_below(cpu):
+        return "worth_it_there"
+    return "stay" if cpu.is_below(of["gpu"]) else "no_winner"
+
+
+def _with_copies(tables: Tables) -> Spread | None:
+    """Return the GPU's time and that of the copies together, round by round."""
+    copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == "copy"}
+    return spread(
+        row.taken_s + copies_s[row.repeat]
+        for row in tables["times"]
+        if row.kind == "gpu" and row.repeat in copies_s
+    )
+
+
+def defaults(machine: Machine) -> Params:
+    """Take the first GPU, and a layer of a usual size."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and shorter trials of it."""
+    reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.15))
+    while seconds(reduced) > QUICK_S and reduced.rows > 64:
+        reduced = replace(reduced, rows=reduced.rows // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate: samples, and trials that are as long as they may be, at a cautious rate."""
+    work = _work(params)
+    step_s = max(work.operations / CPU_FLOP_PER_S, work.needed_bytes / CPU_BYTES_PER_S)
+    devices = 1 if params.device == CPU else 2
+    trial_s = min(params.most_s, params.steps * step_s) + 0.05
+    return (
+        0.7 * devices
+        + 4e-9 * params.rows * params.columns
+        + (params.rounds + 2) * devices * (trial_s + 0.02)
+    )
+
+
+def memory_bytes(params: Params) -> int:
+    """The work itself, copies of it for a GPU, and what the samples take."""
+    return 3 * _work(params).needed_bytes + 3 * PROBE_BYTES
+
+
+EXPERIMENT = Experiment(
+    id="gpu-or-not",
+    version=1,
+    shelf=Shelf.TO_THE_GPU,
+    params=Params,
+    tables={"times": Time, "pieces": Piece, "answers": Answer, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Bars(
+            key="times",
+            table="times",
+            label="kind",
+            value="taken_s",
+            order=tuple(kind for where in WHERE for kind in (ESTIMATED[where], where)),
+        ),
+        Bars(
+            key="pieces",
+            table="pieces",
+            label="piece",
+            value="piece_s",
+            detail="where",
+            order=PIECES,
+        ),
+    ),
+    values=(
+        Value("cpu_s", "s", Part.CORES),
+        Value("gpu_s", "s", Part.GPU),
+        Value("copy_s", "s", Part.PCIE),
+        *(Value(f"estimated_{where}_s", "s") for where in WHERE),
+        *(Value(f"{where}_estimated_over_measured", "ratio") for where in WHERE),
+        Value("needed_bytes", "bytes"),
+        Value("moved_bytes", "bytes"),
+        Value("free_bytes", "bytes"),
+    ),
+    parts=(Part.CORES, Part.PCIE, Part.GPU),
+    needs=(Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

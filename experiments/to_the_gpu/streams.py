@@ -1,0 +1,315 @@
+"""Can a GPU copy and compute at the same time?
+
+Method: data goes to the GPU in pieces, through two matrix products, and back. All pieces in one
+stream, or dealt out to several, in shuffled rounds; and from pageable memory. The products are made
+as wide as makes them last as long as a copy, or as much longer as is asked for. Marks in the
+streams tell when each part of each piece began and ended, on the device's one clock; the last is
+the total. Each part alone gives the limits: the sum of the parts, and the longest of them.
+Source: simpleStreams of NVIDIA's CUDA samples; the overlap is that of Meta's Holistic Trace
+Analysis, time copying while computing / time copying.
+
+What it cannot tell: when work begins that waits for another stream's. It is drawn from the end of
+the work before it, as each engine does one thing at a time; the overlap does not depend on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, gpu_choices
+from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
+from experiments.devices.timing import taken, warm, whole_s
+from experiments.statistics import Spread, ratios, spreads
+from experiments.to_the_gpu.pieces import ALONE, BESIDE, PARTS, Course, Pieces
+from experiments.views import Bars, Limit, Timeline
+from machine.model import Machine
+
+MIB, GIB = 2**20, 2**30
+TOO_MUCH = 1.02
+UNEQUAL = 1.5  # times a copy, from which on computing and copying are said to differ
+CALLING = 0.9  # of the total: then the calls set the pace
+GAIN = 1.1  # less is not said to be a gain of kernels beside kernels
+PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `compute_per_copy` is how long computing takes against one copy."""
+
+    device: str = param(CPU, choices=gpu_choices)
+    total_bytes: int = param(128 * MIB, unit="bytes", minimum=MIB, maximum=8 * GIB, scale="log2")
+    pieces: int = param(8, minimum=1, maximum=256, scale="log2")
+    streams: int = param(4, minimum=1, maximum=32, scale="log2")
+    compute_per_copy: float = param(1.0, minimum=0.05, maximum=20.0, scale="log10")
+    pageable: bool = param(True)
+    rounds: int = param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """All pieces there, computed and back; `called_s` until the last call was back."""
+
+    streams: int = column()
+    memory: str = column()
+    repeat: int = column()
+    total_s: float = column("s")
+    called_s: float = column("s")
+    overlap_fraction: float = column("fraction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """One part of all pieces, with nothing beside it."""
+
+    part: str = column()
+    repeat: int = column()
+    took_s: float = column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """One part of one piece, in as many streams as were allowed; in the first round."""
+
+    part: str = column()
+    stream: int = column()
+    piece: int = column()
+    start_s: float = column("s")
+    end_s: float = column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneStream(Slice):
+    """The same in one stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromPageable(Slice):
+    """The same in as many streams as were allowed, from and to pageable memory."""
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield totals and each part alone in shuffled rounds, and the lanes of the first one."""
+    device = Device(params.device, bench)
+    if not can_pin(device):
+        return
+    total_bytes = params.total_bytes
+    while 4 * total_bytes > device.free_bytes() and total_bytes > MIB:  # there, back, between
+        total_bytes //= 2
+    if total_bytes < params.total_bytes:
+        yield Note("less_on_gpu", {"largest_bytes": total_bytes})
+    kinds = (PINNED, PAGEABLE) if params.pageable else (PINNED,)
+    with near(device):
+        pieces = Pieces(device, total_bytes, params.pieces, params.streams, kinds)
+        warm(device, partial(pieces.alone, "compute"))
+        pieces.calibrate(params.compute_per_copy)
+        arms: list[Any] = [(count, PINNED) for count in _counts(params.streams)]
+        arms += [(params.streams, PAGEABLE)] * params.pageable
+        for streams, memory in arms:
+            pieces.course(streams, memory)
+            pieces.check(memory)
+        for part in ALONE:
+            whole_s(device, partial(pieces.alone, part))
+        conditions = Conditions(device)
+        for turn, arm in bench.interleave([*arms, *ALONE], params.rounds):
+            if arm in ALONE:
+                took_s = taken(device, partial(pieces.alone, arm)).device_s
+                yield Alone(part=arm, repeat=turn.round, took_s=took_s)
+            else:
+                streams, memory = arm
+                course = pieces.course(streams, memory)
+                yield Total(
+                    streams=streams,
+                    memory=memory,
+                    repeat=turn.round,
+                    total_s=course.total_s,
+                    called_s=course.called_s,
+                    overlap_fraction=course.overlap_fraction,
+                )
+                if turn.round == 0:
+                    yield from _lanes(course, streams, memory, params.streams)
+            if arm == arms[0]:
+                yield from conditions.rows(turn.round)
+            yield Progress(turn.fraction)
+
+
+def _counts(streams: int) -> list[int]:
+    """Return the numbers of streams that are tried: 1, 2, 4 and so on, and as many as allowed."""
+    return [*(2**n for n in range(streams.bit_length()) if 2**n < streams), streams]
+
+
+def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Slice]:
+    """Yield the lanes of one stream, of as many as allowed, and of those from pageable memory."""
+    if streams not in (1, most):
+        return
+    row = FromPageable if memory == PAGEABLE else OneStream if streams == 1 else Slice
+    for work in course.works:
+        start_s, end_s = work.ran
+        yield row(
+            part=work.part, stream=work.stream, piece=work.piece, start_s=start_s, end_s=end_s
+        )
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare one stream with several, and both with the parts alone."""
+    of = spreads(((row.memory, row.streams), row.total_s) for row in tables["totals"])
+    hidden = spreads(((row.memory, row.streams), row.overlap_fraction) for row in tables["totals"])
+    parts = spreads((row.part, row.took_s) for row in tables["alone"])
+    limits: list[str] = []
+    values, unclear = _alone(parts)
+    if values.get("kernels_speedup", GAIN) < GAIN:
+        limits.append("kernels_fill_the_gpu")
+    if {"compute", "to_gpu"} <= parts.keys():
+        apart = parts["compute"].median / parts["to_gpu"].median
+        if not 1 / UNEQUAL < apart < UNEQUAL:
+            limits.append("parts_differ")
+    pinned = {streams: found for (memory, streams), found in of.items() if memory == PINNED}
+    if not pinned:
+        message = "one_queue" if params.device.startswith(("mps", CPU)) else "in_part"
+        return Finding(message, values, tuple(limits), unclear)
+    best = min(pinned, key=lambda streams: pinned[streams].median)
+    names = {1: "one_stream_s", 2: "two_streams_s"}
+    values |= {name: pinned[count].median for count, name in names.items() if count in pinned}
+    values |= {
+        "best_s": pinned[best].median,
+        "best_streams": best,
+        "overlap_fraction": hidden[PINNED, best].median,
+    }
+    if "longest_part_s" in values and values["best_s"] * TOO_MUCH < values["longest_part_s"]:
+        limits.append("above_the_limit")
+    called = spreads(
+        (row.streams, row.called_s) for row in tables["totals"] if row.memory == PINNED
+    )
+    if called[best].median > CALLING * pinned[best].median:
+        limits.append("calls_set_the_pace")
+    pageable = of.get((PAGEABLE, params.streams))
+    if pageable is not None:
+        values["pageable_s"] = pageable.median
+        values["pageable_overlap_fraction"] = hidden[PAGEABLE, params.streams].median
+    else:
+        limits.append("pinned_alone")
+    if 1 not in pinned or len(pinned) < 2 or not set(PARTS) <= parts.keys():
+        return Finding("in_part", values, tuple(limits), unclear)
+    several = min((n for n in pinned if n > 1), key=lambda n: pinned[n].median)
+    found, unclear_too = ratios({"streams_speedup": (pinned[1], pinned[several])})
+    if not pinned[several].is_below(pinned[1]):
+        return Finding("no_gain", values | found, tuple(limits), (*unclear, *unclear_too))
+    is_ruined = pageable is not None and pinned[several].is_below(pageable)
+    message = "hidden_from_pinned_memory" if is_ruined else "hidden"
+    return Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
+
+
+def _alone(parts: Mapping[str, Spread]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return what each part takes alone, their sum and the longest, and kernels in two streams."""
+    values = {f"{part}_s": found.median for part, found in parts.items()}
+    if set(PARTS) <= parts.keys():
+        alone_s = [values[f"{part}_s"] for part in PARTS]
+        values |= {"sum_s": sum(alone_s), "longest_part_s": max(alone_s)}
+    if not {"compute", BESIDE} <= parts.keys():
+        return values, ()
+    found, unclear = ratios({"kernels_speedup": (parts["compute"], parts[BESIDE])})
+    return values | found, unclear
+
+
+def defaults(machine: Machine) -> Params:
+    """Take 128 MiB in eight pieces, on the first GPU."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take 32 MiB at most, three times."""
+    return replace(params, total_bytes=min(params.total_bytes, 32 * MIB), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the bytes that are copied, one part after the other."""
+    copy_s = params.total_bytes / PINNED_BYTES_PER_S
+    course_s = copy_s * (2 + params.compute_per_copy) + 1e-4 * params.pieces
+    turn_s = (len(_counts(params.streams)) + 2) * course_s + copy_s * params.compute_per_copy
+    if params.pageable:
+        turn_s += course_s + 2 * params.total_bytes / PAGEABLE_BYTES_PER_S
+    begin_s = 1.5 + memory_bytes(params) / HOST_BYTES_PER_S
+    return begin_s + (params.rounds + 1) * turn_s
+
+
+def memory_bytes(params: Params) -> int:
+    """What is sent and what is got, in each kind of memory."""
+    return (4 if params.pageable else 2) * params.total_bytes
+
+
+def _timeline(key: str) -> Timeline:
+    return Timeline(
+        key=key, table=key, lane="stream", start="start_s", end="end_s", group="part", order=PARTS
+    )
+
+
+EXPERIMENT = Experiment(
+    id="streams",
+    version=1,
+    shelf=Shelf.TO_THE_GPU,
+    params=Params,
+    tables={
+        "totals": Total,
+        "alone": Alone,
+        "several_streams": Slice,
+        "one_stream": OneStream,
+        "pageable": FromPageable,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Bars(
+            key="totals",
+            table="totals",
+            label="streams",
+            value="total_s",
+            detail="memory",
+            limits=(Limit("sum", "sum_s", "x"), Limit("longest", "longest_part_s", "x")),
+        ),
+        _timeline("several_streams"),
+        _timeline("one_stream"),
+        _timeline("pageable"),
+        Bars(key="alone", table="alone", label="part", value="took_s", order=ALONE),
+    ),
+    values=(
+        Value("one_stream_s", "s"),
+        Value("two_streams_s", "s"),
+        Value("best_s", "s", Part.GPU),
+        Value("best_streams", ""),
+        Value("streams_speedup", "ratio", Part.PCIE),
+        Value("overlap_fraction", "fraction"),
+        Value("longest_part_s", "s"),
+        Value("sum_s", "s"),
+        *(Value(f"{part}_s", "s") for part in ALONE),
+        Value("kernels_speedup", "ratio"),
+        Value("pageable_s", "s"),
+        Value("pageable_overlap_fraction", "fraction"),
+    ),
+    parts=(Part.PCIE, Part.GPU),
+    needs=(Need.TORCH, Need.GPU),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=60.0,  # gigabytes are pinned and written first
+)
