@@ -7,6 +7,7 @@ their own folders. What hangs, fails or is no CPython of 3.8 or newer is left ou
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 import re
@@ -115,14 +116,26 @@ def _ask(path: str) -> Interpreter | None:
         with open(path, "rb") as program:
             if program.read(2) == b"#!":
                 return None
+            file = os.fstat(program.fileno())
+        answer = _told(path, file.st_ino, file.st_mtime_ns)
     except OSError:
         return None
-    answer = _answer(path, "-I", "-S", "-c", _ASK)
     kind, executable, version, *more = [*answer.split("\n"), "", "", ""]
     if kind != "cpython" or _numbers(version)[:2] < OLDEST:
         return None
     told = executable if os.path.isabs(executable) else path
     return _interpreter(os.path.realpath(told), " ".join([version, *more]))
+
+
+@functools.cache
+def _told(path: str, _inode: int, _changed_ns: int) -> str:
+    """Return what a Python says of itself; it is asked once as long as its file is the same.
+
+    Raises OSError where it says nothing: another time it may.
+    """
+    if not (answer := _answer(path, "-I", "-S", "-c", _ASK)):
+        raise OSError
+    return answer
 
 
 def _answer(*command: str) -> str:

@@ -92,7 +92,7 @@ def read(path: Path) -> RecordedWatch:
             break  # cut short while it was written
         try:
             plain = msgspec.json.decode(line)
-            if isinstance(plain, dict) and plain.get("type") == "watch":
+            if isinstance(plain, dict) and (plain.get("type") == "watch" or "format" in plain):
                 at, machine = _head(plain)
                 is_made_up = plain.get("made_up") is True
             elif isinstance(plain, dict) and plain.get("type") == "mark":
@@ -136,7 +136,9 @@ def _text(path: Path) -> bytes:
 
 
 def _head(plain: dict[str, Any]) -> tuple[str, Machine | None]:
-    if plain.get("format") != FORMAT or plain.get("version") != VERSION:
+    if plain.get("format") != FORMAT:
+        raise BadWatch("This file is no recording of Live; a run is opened in Runs.")
+    if plain.get("version") != VERSION:
         raise BadWatch("This file is no watch of a version that this program reads: update it.")
     at, machine = plain.get("at"), plain.get("machine")
     return at if isinstance(at, str) else "", None if machine is None else from_json(machine)

@@ -16,15 +16,21 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app import garbage
 
 OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
+QT_PATIENCE_MS = 60_000  # pytest-qt's own 5 s are too few for a busy machine
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
 
 garbage.leave_to_us()  # as in the window's process
+# Hundreds of processes are started: where the environment forbids it, each would compile us anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
+    wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 
 
 def pytest_collection_finish() -> None:

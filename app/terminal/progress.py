@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from app.context import Context
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
+from experiments.engine.following import Following
 from experiments.engine.jobs import Run
 from experiments.problems import Problem
 
@@ -30,24 +31,23 @@ class Follow:
         self.refused: Problem | None = None
 
     def to_the_end(self) -> tuple[wire.Finished, dict[str, list[Any]]]:
-        """Return the last line and the rows of every table."""
-        tables: dict[str, list[Any]] = {name: [] for name in self._experiment.tables}
-        finished = None
+        """Return the last line and the rows of every table.
+
+        A process that had to be ended told no finding; then it is what its rows say.
+        """
+        following = Following(self._experiment)
         with self._bar() as (bar, task):
             for event in self._run.events():
-                if isinstance(event, wire.Row):
-                    row_type = self._experiment.tables[event.table]
-                    tables[event.table].append(msgspec.convert(event.row, row_type))
-                elif isinstance(event, wire.Progress):
+                following.add(event)
+                if isinstance(event, wire.Progress):
                     left = {"left_s": round(event.left_s or 0)}
                     said = self._context.words.say("terminal.time_left", left)
                     bar.update(task, completed=event.fraction, left=said)
                 elif isinstance(event, wire.Note):
                     self._note(event)
-                elif isinstance(event, wire.Finished):
-                    finished = event
+        finished = following.finished
         assert finished is not None  # a run always ends in one
-        return finished, tables
+        return msgspec.structs.replace(finished, finding=following.finding()), following.tables
 
     def _note(self, note: wire.Note) -> None:
         if note.key == "machine_was_quiet":

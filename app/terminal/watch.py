@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
@@ -32,7 +33,7 @@ from widgets.live.faces import Faces
 from widgets.live.history import History, Moment
 from widgets.live.io_faces import IoFaces, flow
 
-BAR_WIDTH = 30
+BAR_WIDTH = 30  # at most, where the terminal is wide enough
 FEW_THREADS = 16  # have a line each; more are told as steps, from idle to busy
 STEPS = "▁▂▃▄▅▆▇█"
 
@@ -129,28 +130,29 @@ class _Told(contextlib.ExitStack):
         else:
             self._console.print(_line(sample, moment))
 
-    def _table(self, sample: wire.Sample, moment: Moment) -> Table:
+    def _table(self, sample: wire.Sample, moment: Moment) -> Group:
+        width = min(BAR_WIDTH, self._console.width // 4)
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(style="dim", no_wrap=True)
-        table.add_column(width=BAR_WIDTH)
+        table.add_column(width=width)
         table.add_column()
-        table.add_row("cores", _bar(moment.busy_fraction), _text(self._faces.cores(moment)))
-        for label, bar, text in _thread_rows(sample):
+        table.add_row("cores", _bar(moment.busy_fraction, width), _text(self._faces.cores(moment)))
+        for label, bar, text in _thread_rows(sample, width):
             table.add_row(label, bar, text)
         memory = _text(self._faces.memory(moment))
-        table.add_row("memory", _bar(moment.memory_fraction), memory)
+        table.add_row("memory", _bar(moment.memory_fraction, width), memory)
         if sample.disks:
             busiest = max((disk.get("busy") or 0.0 for disk in sample.disks), default=None)
-            table.add_row("disks", _bar(busiest), _text(self._io.disks(moment)))
+            table.add_row("disks", _bar(busiest, width), _text(self._io.disks(moment)))
         if sample.network:
             table.add_row("network", "", _text(self._io.network(moment)))
         for gpu in sample.gpus:
-            table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"]), load_text(gpu, self._words))
+            load = load_text(gpu, self._words)
+            table.add_row(f"gpu {gpu['index']}", _bar(gpu["busy"], width), load)
         for label, text in process_lines(sample.gpus):
             table.add_row(label, "", text)
-        if missing := self._faces.not_sampled()[0]:
-            table.add_row("", "", missing)
-        return table
+        missing = self._faces.not_sampled()[0]
+        return Group(table, missing) if missing else Group(table)
 
 
 def _text(face: Face) -> str:
@@ -159,14 +161,14 @@ def _text(face: Face) -> str:
     return " · ".join(part for part in (errors, face.number, *face.detail.split("\n")) if part)
 
 
-def _thread_rows(sample: wire.Sample) -> Iterator[tuple[str, str, str]]:
+def _thread_rows(sample: wire.Sample, width: int) -> Iterator[tuple[str, str, str]]:
     threads = sample.threads
     if len(threads) <= FEW_THREADS:
         for thread in threads:
-            yield f"thread {thread['id']}", _bar(thread["busy"]), _share(thread["busy"])
+            yield f"thread {thread['id']}", _bar(thread["busy"], width), _share(thread["busy"])
         return
-    for start in range(0, len(threads), BAR_WIDTH):
-        some = threads[start : start + BAR_WIDTH]
+    for start in range(0, len(threads), width):
+        some = threads[start : start + width]
         steps = "".join("?" if t["busy"] is None else _step(t["busy"]) for t in some)
         yield f"threads {some[0]['id']} to {some[-1]['id']}", steps, ""
 
@@ -195,5 +197,5 @@ def _share(busy: Any) -> str:
     return "?" if busy is None else f"{busy * 100:.0f} %"
 
 
-def _bar(share: float | None) -> str:
-    return "" if share is None else "█" * round(min(share, 1.0) * BAR_WIDTH)
+def _bar(share: float | None, width: int) -> str:
+    return "" if share is None else "█" * round(min(share, 1.0) * width)

@@ -85,14 +85,14 @@ class Endings(QObject):
         ended = ending.end(process, by_force=by_force)
         if ended is Ended.ASKED:
             self._asked[process.pid] = process
-        self._tell(ended, holder)
+        self._tell(ended, holder, by_force=by_force)
 
-    def _tell(self, ended: Ended, holder: Holder) -> None:
+    def _tell(self, ended: Ended, holder: Holder, *, by_force: bool = False) -> None:
         say = self._session.words.say
         number = {"number": str(holder.pid)}
         whose = {"number": str(holder.pid), "user": holder.user or "?"}
         texts = {
-            Ended.ASKED: say("live.end_asked", number),
+            Ended.ASKED: say("live.end_forced" if by_force else "live.end_asked", number),
             Ended.GONE: say("live.end_gone", number),
             Ended.OTHER: say("live.end_other", number),
             Ended.FORBIDDEN: say("live.end_forbidden", whose),

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.watches import read_watch
+from app.window.folders import begin, remember
 from app.window.saving import Saving
 from app.window.session import Session
 from experiments.engine import messages as wire
@@ -57,8 +58,12 @@ class LiveFiles(QObject):
         say = self._session.words.say
         kinds = " ".join(f"*{suffix}" for suffix in recorded_watch.SUFFIXES)
         kinds = f"{say('live.recorded_kind')} ({kinds})"
-        name, _ = QFileDialog.getOpenFileName(self._parent, say("live.open"), "", kinds)
-        return Path(name) if name else None
+        where = begin(self._session)
+        name, _ = QFileDialog.getOpenFileName(self._parent, say("live.open"), where, kinds)
+        if not name:
+            return None
+        remember(self._session, Path(name))
+        return Path(name)
 
 
 def dropped(event: QDropEvent) -> list[Path]:

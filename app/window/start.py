@@ -90,7 +90,9 @@ def _quit_by_signal(leave: Callable[[], object]) -> None:
 
     Python looks for signals when it runs anything, here with the timers of the status line.
     """
+    from PySide6.QtCore import QTimer
+
     for name in QUITTING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: leave())
+            signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # it may be painting

@@ -58,6 +58,11 @@ class Watcher(QObject):
             self.player.sampled.connect(self.sampled)
             self.player.play()
 
+    def inspect(self) -> None:
+        """Look anew at what this machine is; `inspected` comes when that is done."""
+        if self._worker is not None:
+            self._worker.send(wire.Inspect())
+
     def set_rate(self, hz: float) -> None:
         """Send samples at another rate from now on."""
         self._hz = hz

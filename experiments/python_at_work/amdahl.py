@@ -4,15 +4,18 @@ Method: a fixed amount of compiled work, of which a chosen share is done by one 
 rest is divided among n threads, one on each core first, then on their siblings. Numbers of workers
 are shuffled in each round; a speedup is that over one worker in the same round. Amdahl's law
 is fitted to each round, up to the physical cores, so the fit has a spread like anything measured.
+Where the problem grows with the workers, n of them do n times the divided part, a speedup is that
+of the work done in a second, and Gustafson's law is fitted instead.
 The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
-Source: G. Amdahl (1967); A. Karp and H. Flatt, Measuring Parallel Processor Performance (1990).
+Source: G. Amdahl (1967); J. Gustafson, Reevaluating Amdahl's Law (1988); A. Karp and H. Flatt,
+Measuring Parallel Processor Performance (1990).
 
 What it cannot tell: one core alone may run at a higher clock, which makes every speedup smaller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -48,7 +51,8 @@ from machine.model import (
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 COMPUTE, MEMORY = KERNELS = ("compute", "memory")
-IDEAL, MEASURED, FITTED = CURVES = ("ideal", "measured", "fitted")
+FIXED, GROWING = PROBLEMS = ("fixed", "growing")
+MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
 BEYOND_CACHE, FREE_SHARE = 4, 0.25
 LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
 FULL_S, QUICK_S = 28.0, 4.0
@@ -59,6 +63,7 @@ class Params:
     """What may be turned; the array is that of the memory kernel."""
 
     kernel: str = param(COMPUTE, choices=KERNELS)
+    problem: str = param(FIXED, choices=PROBLEMS)
     serial_fraction: float = param(0.05, unit="fraction", minimum=0.0, maximum=1.0)
     most_workers: int = param(4, minimum=1, maximum=4096, scale="log2")
     sample_s: float = param(0.2, unit="s", minimum=0.01, maximum=10.0, scale="log10")
@@ -78,7 +83,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speedup:
-    """A point of a curve: measured, ideal, or Amdahl's law as fitted to this round."""
+    """A point of a curve: measured, ideal, or a law as fitted to this round."""
 
     curve: str = column()
     workers: int = column()
@@ -110,7 +115,7 @@ def measure(params: Params, bench: Bench) -> Measured:
     for turn, workers in bench.interleave(steps, params.rounds):
         walls[workers] = _run(params, bench, work, threads[:workers], turn.round)
         if len(walls) == len(steps):
-            yield from _rows(walls, physical_cores(bench.machine) or 1)
+            yield from _rows(params, walls, physical_cores(bench.machine) or 1)
             walls = {}
         yield Progress(turn.fraction)
 
@@ -121,9 +126,10 @@ def _run(params: Params, bench: Bench, work: Work, threads: list[int | None], tu
     if serial > 0:
         serial_s = seconds_together(bench, [(threads[0], partial(work.job, 0.0, serial))])
     edges = [serial + (1 - serial) * place / len(threads) for place in range(len(threads) + 1)]
-    jobs = [partial(work.job, *part) for part in pairwise(edges)]
+    times = len(threads) if params.problem == GROWING else 1
+    jobs = [partial(_repeat, times, work.job, *part) for part in pairwise(edges)]
     divided_s = seconds_together(bench, list(zip(threads, jobs, strict=True)))
-    each = (1 - serial) * work.steps / len(threads)
+    each = (1 - serial) * times * work.steps / len(threads)
     return Run(
         workers=len(threads),
         repeat=turn,
@@ -132,29 +138,52 @@ def _run(params: Params, bench: Bench, work: Work, threads: list[int | None], tu
     )
 
 
-def _rows(walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
-    one_s = walls[1].wall_s
-    fitted = parallel_fraction({n: run.wall_s for n, run in walls.items()}, cores)
+def _repeat(times: int, job: Callable[[float, float], object], start: float, end: float) -> None:
+    """Grow a part in time, not in memory, so that each worker's stays its own."""
+    for _ in range(times):
+        job(start, end)
+
+
+def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
+    measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
+    fitted = parallel_fraction(params, measured, cores)
     for workers, run in sorted(walls.items()):
         yield run
-        speedups = {IDEAL: float(workers), MEASURED: one_s / run.wall_s}
-        if fitted is not None:
-            share = 1 - fitted * (1 - 1 / workers)
-            speedups[FITTED] = 1 / max(share, LEAST_SHARE)
-        for curve, speedup in speedups.items():
+        of = {IDEAL: float(workers), MEASURED: measured[workers]}
+        if fitted is not None and params.problem == GROWING:
+            of[GUSTAFSON] = 1 + fitted * (workers - 1)
+        elif fitted is not None:
+            of[AMDAHL] = 1 / max(1 - fitted * (1 - 1 / workers), LEAST_SHARE)
+        for curve, speedup in of.items():
             yield Speedup(curve=curve, workers=workers, repeat=run.repeat, speedup=speedup)
         if workers > 1:
-            lost = (run.wall_s / one_s - 1 / workers) / (1 - 1 / workers)
-            yield Loss(workers=workers, repeat=run.repeat, lost_fraction=lost)
+            most, gained = _gain(params, workers, measured[workers])
+            yield Loss(workers=workers, repeat=run.repeat, lost_fraction=1 - gained / most)
 
 
-def parallel_fraction(walls_s: Mapping[int, float], cores: int) -> float | None:
-    """Return p of T(n) = T(1) (1 - p + p/n), by least squares up to `cores`; None without two."""
+def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
+    """Return how many times the work of one worker was done in a second; none without that one."""
     if 1 not in walls_s:
-        return None
-    gains = {n: 1 - wall_s / walls_s[1] for n, wall_s in walls_s.items() if 1 < n <= cores}
-    weight = sum((1 - 1 / n) ** 2 for n in gains)
-    return sum((1 - 1 / n) * gain for n, gain in gains.items()) / weight if weight else None
+        return {}
+    serial, grows = params.serial_fraction, params.problem == GROWING
+    return {
+        n: (serial + (1 - serial) * (n if grows else 1)) * walls_s[1] / wall_s
+        for n, wall_s in walls_s.items()
+    }
+
+
+def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
+    """Return what p = 1 would gain, and what was: p is the second over the first, in both laws."""
+    if params.problem == GROWING:  # S = 1 + p (n - 1)
+        return workers - 1.0, speedup - 1
+    return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
+
+
+def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
+    """Return the p of the law, from speedups by least squares up to `cores`; None without two."""
+    gains = [_gain(params, n, speedup) for n, speedup in of.items() if 1 < n <= cores]
+    weight = sum(most**2 for most, _ in gains)
+    return sum(most * gained for most, gained in gains) / weight if weight else None
 
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
@@ -168,16 +197,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             limits.append("partly_in_cache")
         if sum(1 for node in machine.numa if node.memory_bytes) > 1:
             limits.append("memory_on_one_node")
-    rounds: dict[int, dict[int, float]] = {}
+    walls: dict[int, dict[int, float]] = {}
     for run in tables["runs"]:
-        rounds.setdefault(run.repeat, {})[run.workers] = run.wall_s
-    of = spreads(
-        (workers, walls_s[1] / wall_s)
-        for walls_s in rounds.values()
-        if 1 in walls_s
-        for workers, wall_s in walls_s.items()
-    )
-    fits = [parallel_fraction(walls_s, cores or 1) for walls_s in rounds.values()]
+        walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
+    rounds = [speedups(params, walls_s) for walls_s in walls.values()]
+    of = spreads(each for measured in rounds for each in measured.items())
+    fits = [parallel_fraction(params, measured, cores or 1) for measured in rounds]
     fit = spread(p for p in fits if p is not None)
     if fit is None:
         return Finding("nothing_to_compare", values, tuple(limits))
@@ -194,15 +219,18 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         "parallel_least_fraction": fit.low,
         "parallel_most_fraction": fit.high,
     }
-    if fit.high < 1 - LEAST_SHARE / 10:
+    if params.problem == FIXED and fit.high < 1 - LEAST_SHARE / 10:
         values["bound_speedup"] = 1 / (1 - fit.median)
-    return Finding(_message(fit, 1 - params.serial_fraction), values, tuple(limits))
+    return Finding(_message(params, fit), values, tuple(limits))
 
 
-def _message(fit: Spread, chosen: float) -> str:
+def _message(params: Params, fit: Spread) -> str:
+    is_fixed, chosen = params.problem == FIXED, 1 - params.serial_fraction
     if fit.high < chosen:
-        return "scales_less"
-    return "scales_more" if fit.low > chosen else "scales_as_chosen"
+        return "scales_less" if is_fixed else "grows_less"
+    if fit.low > chosen:
+        return "scales_more" if is_fixed else "grows_more"
+    return "scales_as_chosen" if is_fixed else "grows_as_chosen"
 
 
 def _all_caches_bytes(machine: Machine) -> int:
@@ -230,9 +258,10 @@ def _within(limit_s: float, params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate after Amdahl; cores that are shared make it longer."""
+    """Estimate after the law; cores that are shared make it longer."""
     serial, steps = params.serial_fraction, counts(params.most_workers)
-    one_round_s = sum(serial + (1 - serial) / n + 0.005 * n / 64 for n in steps) * params.sample_s
+    whole = [serial + (1 - serial) / (1 if params.problem == GROWING else n) for n in steps]
+    one_round_s = (sum(whole) + 0.005 * sum(steps) / 64) * params.sample_s
     filling_s = params.array_bytes / GIB * 0.6 if params.kernel == MEMORY else 0.0
     return 0.2 + filling_s + 3 * params.sample_s + 1.3 * params.rounds * one_round_s
 

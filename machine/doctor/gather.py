@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from machine.doctor import elsewhere
-from machine.doctor.cards import PCI_DEVICES, read_amd, read_bus
+from machine.doctor.cards import read_amd, read_bus
 from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
-from machine.linux import entries, read_text
+from machine.linux import read_text
 from machine.notes import Notes
 from machine.system import read_container, read_virtualization
 
@@ -63,9 +63,9 @@ def gather(
     # Asked while its driver is not loaded, NVML would load it.
     is_loaded = "nvidia" in kernel.loaded or (root / "dev/nvidiactl").exists()
     is_loaded = is_loaded or any(card.address is None for card in awake)
-    # A sandbox may hide the bus and all files: then NVML alone knows what it lets through.
-    is_hidden = not cards and not entries(root / PCI_DEVICES)
-    is_asked = (awake and is_loaded) or is_hidden
+    # A sandbox may hide the bus or the card on it, and all files: then NVML alone knows what it
+    # lets through. Where no card is seen there is none that it could wake.
+    is_asked = (awake and is_loaded) or not cards
     answered = nvml() if is_asked and surroundings.board is None else None
     if not cards and answered is not None:
         seen = answered.devices

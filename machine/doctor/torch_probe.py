@@ -140,6 +140,12 @@ def find_python(path: str) -> str:
         for place in ("", ".venv", "venv"):
             if found := program_in(given / place):
                 return found
+            link = given / place / "bin/python"
+            if link.is_symlink():  # of an environment whose Python was removed or updated
+                raise BadPython(
+                    f"The Python of {given / place} is gone: there is no {link.resolve()}; "
+                    "make the environment anew."
+                )
         raise BadPython(
             f"There is no Python in the folder {path}; give an environment (venv or conda), "
             "or the program itself."

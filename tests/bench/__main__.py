@@ -24,6 +24,7 @@ PARTS = (
     "window",
     "drawing",
     "map",
+    "library",
     "inspecting",
 )
 ROOT = Path(__file__).parents[2]

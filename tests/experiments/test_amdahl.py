@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.bench import Bench
@@ -14,6 +16,7 @@ from experiments.python_at_work.amdahl import (
     Speedup,
     analyse,
     parallel_fraction,
+    speedups,
 )
 from machine.inspect import inspect
 from machine.model import Machine
@@ -40,11 +43,49 @@ def tables(rows):
 
 def test_the_fit_finds_the_share_that_made_the_times():
     walls_s = {n: 2.0 * (0.1 + 0.9 / n) for n in (1, 2, 3, 4, 8)}
+    of = speedups(PARAMS, walls_s)
 
-    assert parallel_fraction(walls_s, 8) == pytest.approx(0.9)
-    assert parallel_fraction({**walls_s, 16: 99.0}, 8) == pytest.approx(0.9)  # beyond the cores
-    assert parallel_fraction({1: 2.0}, 8) is None
-    assert parallel_fraction({2: 1.0, 4: 0.5}, 8) is None
+    assert parallel_fraction(PARAMS, of, 8) == pytest.approx(0.9)
+    assert parallel_fraction(PARAMS, {**of, 16: 99.0}, 8) == pytest.approx(0.9)  # beyond the cores
+    assert parallel_fraction(PARAMS, {1: 1.0}, 8) is None
+    assert speedups(PARAMS, {2: 1.0, 4: 0.5}) == {}
+
+
+def test_the_speedup_of_a_growing_problem_follows_gustafson():
+    params = Params(problem="growing", serial_fraction=0.25)
+    of = speedups(params, dict.fromkeys((1, 2, 4), 2.0))  # nobody hinders anybody
+
+    assert of == {1: 1.0, 2: 1.75, 4: 3.25}
+    assert parallel_fraction(params, of, 4) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("slower", "message"), [(1.0, "grows_as_chosen"), (1.3, "grows_less"), (0.9, "grows_more")]
+)
+def test_a_growing_problem_has_no_bound(slower, message):
+    rows = [
+        Run(workers=n, repeat=turn, wall_s=1.0 if n == 1 else slower * factor, each_per_s=1.0)
+        for turn, factor in enumerate(NOISE)
+        for n in (1, 2, 4, 8)
+    ]
+    found = analyse(replace(PARAMS, problem="growing"), tables(rows), machine(cores=8))
+
+    assert found.message == message
+    assert found.values["best_speedup"] == pytest.approx((0.05 + 0.95 * 8) / slower, rel=0.01)
+    assert "bound_speedup" not in found.values
+
+
+def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
+    done = []
+    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    params = Params(serial_fraction=0.25, problem="growing")
+    run = amdahl._run(params, Bench(inspect()), work, [None] * 2, 0)
+    items = amdahl._rows(params, {1: replace(run, workers=1), 2: run}, 2)
+
+    assert sorted(done) == [(0.0, 0.25), *[(0.25, 0.625)] * 2, *[(0.625, 1.0)] * 2]
+    assert {item.curve for item in items if isinstance(item, Speedup)} == {
+        *("measured", "ideal", "gustafson"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -170,12 +170,10 @@ def test_both_halves_of_the_matrix_are_measured_and_affinity_comes_back():
 def test_a_stop_in_the_middle_leaves_no_thread_behind():
     asked = iter([False] * 3)
     bench = Bench(HERE, stop=lambda: next(asked, True))
-    start_s = time.monotonic()
     with pytest.raises(StopRequested):
         one_way_s(Slots(4), 0, 1, bench)
 
     assert not [each for each in threading.enumerate() if each.name == "answering"]
-    assert time.monotonic() - start_s < 5
 
 
 @two_cores

@@ -116,6 +116,18 @@ def test_the_running_interpreter_is_left_out_and_keeps_its_name(candidates, answ
     assert [(i.name, i.version) for i in find()] == [(RUNNING, RUNNING)]
 
 
+def test_a_python_is_asked_again_only_if_its_file_changed_or_it_said_nothing(candidates, answers):
+    path = install(candidates, "python3.99")
+    assert find() == ()
+    answers["python3.99"] = speak(path, "3.99.1")
+    assert [i.version for i in find()] == ["3.99.1"]
+    answers.clear()
+    assert [i.version for i in find()] == ["3.99.1"]
+    answers["python3.99"] = speak(path, "3.99.2")
+    os.utime(path, (0, 0))
+    assert [i.version for i in find()] == ["3.99.2"]
+
+
 def test_all_candidates_are_asked_at_once(candidates, monkeypatch):
     everybody = threading.Barrier(4, timeout=10)
     monkeypatch.setattr(pythons, "_answer", lambda *_: str(everybody.wait()))

@@ -77,7 +77,8 @@ def test_a_torn_last_line_is_left_out(tmp_path):
         (b"", "no sample"),
         (b"no JSON\n{}\n", "Line 1"),
         (b"\xff\xfe\n", "Line 1"),
-        (b'{"type": "watch", "format": "other"}\n', "version"),
+        (b'{"type": "watch", "format": "other"}\n', "no recording of Live"),
+        (b'{"type": "started", "format": "coreopsis.run", "version": 1}\n', "opened in Runs"),
         (b'{"type": "watch", "format": "coreopsis.watch", "version": 2}\n', "version"),
         (
             b'{"type": "watch", "format": "coreopsis.watch", "version": 1, "machine": {}}\n',

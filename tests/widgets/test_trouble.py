@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QImage
 
 from tests.widgets.sheets import WORDS, Below
 from widgets.trouble import CrashDialog, TroubleBox
@@ -25,12 +25,8 @@ def box(window) -> TroubleBox:
 
 
 def colours(widget) -> set[str]:
-    picture = widget.grab().toImage()
-    return {
-        picture.pixelColor(x, y).name()
-        for x in range(0, picture.width())
-        for y in range(0, picture.height())
-    }
+    picture = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return {QColor(rgb).name() for rgb in set(picture.constBits().cast("I"))}
 
 
 def test_there_is_nothing_to_see_before_there_is_trouble(box):

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QAbstractButton
 
 from experiments.units import show
 from experiments.words import Words
 from widgets.catalogue import sketch
 from widgets.catalogue.offer import WORDS, Offer, State
-from widgets.catalogue.text import draw_lines, line_px
+from widgets.catalogue.text import draw_lines, line_px, wrapped
 from widgets.icons import pixmap
 from widgets.look import Look
 from widgets.theme import STEP, Theme
 
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
+MOST_TITLE_LINES = 3  # the last of which takes its room from the stamp
 STAMP_WIDTH, STAMP_HEIGHT = 118, 54  # pixels at zoom 1
 WALKS = {
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
@@ -112,16 +122,24 @@ class Card(QAbstractButton):
         painter.setPen(QColor(theme.soft))
         line = QRectF(inner.left(), inner.top(), inner.width(), line_px(_title(theme)))
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, time)
-        room = _advance(painter, time) + 3 * STEP if time else 0
         painter.setPen(QColor(theme.ink))
-        draw_lines(
-            painter, inner.adjusted(0, 0, -room, 0), self.offer.question, _title(theme), TITLE_LINES
-        )
+        room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
+        draw_lines(painter, room, self.offer.question, _title(theme), MOST_TITLE_LINES)
 
     def _paint_stamp(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
-        top = inner.top() + TITLE_LINES * line_px(_title(theme)) + 3 * STEP
-        room = QRectF(inner.left(), top, STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom)
-        sketch.paint(painter, room, self.offer.sketch, theme)
+        width = inner.width() - self._beside_title_px(theme)
+        title = wrapped(self.offer.question, _title(theme), width, MOST_TITLE_LINES)
+        line = line_px(_title(theme))
+        down = max(len(title) - TITLE_LINES, 0) * line
+        top = inner.top() + TITLE_LINES * line + 3 * STEP + down
+        size = QSizeF(STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom - down)
+        sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.offer.sketch, theme)
+
+    def _beside_title_px(self, theme: Theme) -> float:
+        """Return what the time takes of the width."""
+        time = self._time()
+        width = QFontMetricsF(theme.font("note")).horizontalAdvance(time)
+        return width + 3 * STEP if time else 0.0
 
     def _paint_foot(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         word = self._state_word()

@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
+from widgets.theme import STEP
+
 HINT_OPACITY = 0.7  # on coloured buttons it stays whole, or it could not be read
 
 
@@ -80,7 +82,7 @@ class ActionButton(QPushButton):
         words, hint = metrics.horizontalAdvance(self.text()), metrics.horizontalAdvance(self.hint)
         room = self.rect()
         gap = self._gap() if self.hint else 0
-        if words + gap + hint > room.width() - 2 * gap:
+        if words + gap + hint > room.width() - 2 * STEP:
             gap = hint = 0
         left = (room.width() - words - gap - hint) // 2
         painter.setPen(self.palette().buttonText().color())

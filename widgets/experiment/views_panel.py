@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.declare import Experiment
@@ -58,7 +59,7 @@ class ViewsPanel(QScrollArea):
         from widgets.plots.plot import Plot
 
         self._experiment = experiment
-        content = QWidget()
+        content = _Content()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
@@ -66,7 +67,6 @@ class ViewsPanel(QScrollArea):
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place))
             plot = Plot(experiment, view, self._words, self._look)
-            # Titles that wrap make the panel ask for heights: of a plot that is the least.
             plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
             plot.installEventFilter(self)
             plot.table_wanted.connect(self.table_wanted)
@@ -113,6 +113,7 @@ class ViewsPanel(QScrollArea):
                     self.plots[place].draw(
                         tables[view.table], values, beside=_other(beside, view.table)
                     )
+                self._fit_one(place)
                 return True
         return False
 
@@ -127,6 +128,12 @@ class ViewsPanel(QScrollArea):
         """Return the plot that the keyboard was in last, at first the headline."""
         return self.plots[self.place] if self.plots else None
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is narrower may have to be higher."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Remember which plot the keyboard is in: a menu or the palette may take it away."""
         if event.type() == QEvent.Type.FocusIn and watched in self.plots:
@@ -140,9 +147,22 @@ class ViewsPanel(QScrollArea):
         return view if place != 1 else self._words.say("page.confirming", {"view": view})
 
     def _fit(self) -> None:
-        for place, plot in enumerate(self.plots):
-            least = OTHER_PX if place else HEADLINE_PX
-            plot.setMinimumHeight(round(least * self._look.theme.zoom))
+        for place in range(len(self.plots)):
+            self._fit_one(place)
+
+    def _fit_one(self, place: int) -> None:
+        """Keep a plot from being crowded, though it may then have to be scrolled to."""
+        plot, least = self.plots[place], (OTHER_PX if place else HEADLINE_PX)
+        width = self.width() - 8 * STEP  # with or without a scroll bar, or it might come and go
+        plot.setMinimumHeight(round(max(least * self._look.theme.zoom, plot.least_height(width))))
+
+
+class _Content(QWidget):
+    """Asks for the height of its titles, wrapped as they are, and of a plot for the least."""
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
 
 
 def _other(beside: tuple[str, str, Tables] | None, table: str) -> Beside | None:

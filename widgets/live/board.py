@@ -22,6 +22,7 @@ from widgets.live.cores import CoresBody
 from widgets.live.faces import Faces
 from widgets.live.groups import group_threads
 from widgets.live.history import SPAN_S, History, Moment
+from widgets.live.minute import move
 from widgets.live.processes import ProcessTable
 from widgets.live.resources import Resource, Resources
 from widgets.live.sparkline import Sparkline
@@ -244,7 +245,7 @@ class Board(QWidget):
                 columns=columns,
             )
             for tile, rect in zip(tiles, rects, strict=True):
-                tile.setGeometry(rect)
+                move(tile, rect)
         self.processes.setGeometry(0, height + grid.GAP, width, table)
         self._note.setGeometry(0, height + below - note, width, note)
         self.setMinimumHeight(height + below)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QRect, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
 from widgets.live.core_strip import CoreStrip
 from widgets.live.history import History
+from widgets.live.minute import move
 from widgets.live.sparkline import Sparkline
 from widgets.look import Look
 from widgets.theme import STEP
@@ -56,6 +57,7 @@ class CoresBody(QWidget):
 
     def _place(self) -> None:
         strip = self.strip.height_within(self.height() - self._line_height() - 2 * STEP)
-        self.strip.setGeometry(0, self.height() - strip, self.width(), strip)
+        move(self.strip, QRect(0, self.height() - strip, self.width(), strip))
         left = self.strip.left
-        self.line.setGeometry(left, 0, self.width() - left, self.height() - strip - 2 * STEP)
+        line = self.height() - strip - 2 * STEP
+        move(self.line, QRect(left, 0, self.width() - left, line))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -16,6 +16,17 @@ from widgets.live.history import SPAN_S, History, Moment
 from widgets.live.ribbon import Ribbon
 from widgets.look import Look
 from widgets.theme import STEP
+
+
+def move(view: QWidget, place: QRect) -> None:
+    """Give an opaque view its place.
+
+    WORKAROUND: Qt moves the pixels of an opaque widget and paints what is then missing of it over
+    all that lies above it: a notice was cut off until it was painted again.
+    """
+    view.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
+    view.setGeometry(place)
+    view.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
 
 class MinuteView(QWidget):

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.live.cores import CoresBody
 from widgets.live.face import Face
 from widgets.live.history import SPAN_S
+from widgets.live.minute import move
 from widgets.live.sparkline import Sparkline
 from widgets.look import Look
 from widgets.theme import STEP
@@ -239,7 +240,11 @@ class Tile(QWidget):
             },
         }
         self.body.setVisible(self.face.known)
-        self.body.setGeometry(PAD, top, width, max(0, self.height() - PAD - foot - top))
+        body = QRect(PAD, top, width, max(0, self.height() - PAD - foot - top))
+        if isinstance(self.body, CoresBody):
+            self.body.setGeometry(body)
+        else:
+            move(self.body, body)
 
     def _body_top(self) -> int:
         heights = self._line_height("title") + self._line_height("number")

@@ -6,7 +6,7 @@ costs a few tiles.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -47,6 +47,7 @@ class Canvas(QWidget):
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look = look
+        self.caption: Callable[[], str] = str  # what is written below a picture of it
         self._state = State()
         self._sayings = Sayings(words, self._state)
         self._view = View()
@@ -178,7 +179,8 @@ class Canvas(QWidget):
     def whole(self) -> Whole:
         """Return all of the map, whatever part of it is seen."""
         theme, name = self._look.theme, self.accessibleName()
-        return Whole(self._layout, theme, self._measure, self._state, self._sayings, name)
+        layout, measure, caption = self._layout, self._measure, self.caption()
+        return Whole(layout, theme, measure, self._state, self._sayings, name, caption)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)

@@ -16,6 +16,7 @@ Titles = tuple[str, ...]
 GPU_BACKENDS = ("cuda", "rocm", "xpu", "mps", None)  # torch's names of what computes on GPUs
 BITS = 8
 SUFFIXES = r"\s+\d+\s?GB.*$|\s+Laptop GPU$|(\s+Max-Q)?\s+/ Mobile$"  # of one series
+ALIKE = 0.99  # of a rate: less is another one
 
 
 def decimal_bytes(count: int) -> str:
@@ -26,6 +27,21 @@ def decimal_bytes(count: int) -> str:
 def is_narrow(link: Link | None) -> bool:
     """Does the card have more lanes than it uses? Generations say nothing: idle cards slow down."""
     return bool(link and link.width and link.card_width and link.width < link.card_width)
+
+
+def narrower_way(machine: Machine, address: str, link: Link | None) -> float | None:
+    """Return what all of the way to a card carries, where that is less than its own link does."""
+    way, ceiling = pcie.peak_bytes_per_s(machine, address), link.peak_bytes_per_s if link else None
+    return way if way and ceiling and way < ALIKE * ceiling else None
+
+
+def needs_look(machine: Machine, gpu: Gpu) -> bool:
+    """Does less reach the GPU than it could take?"""
+    seats = (device for device in machine.pci if device.address == gpu.pci_address)
+    link = next((seat.link for seat in seats if seat.link), gpu.link)
+    if gpu.c2c_bytes_per_s or gpu.unified_memory or gpu.pci_address is None:
+        return False
+    return is_narrow(link) or narrower_way(machine, gpu.pci_address, link) is not None
 
 
 class DeviceLabels:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QRect, QRectF, QSize
-from PySide6.QtGui import QImage, QImageWriter, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QPainter, QPainterPath, Qt
 from PySide6.QtSvg import QSvgGenerator
 
 from widgets.theme import STEP, Theme
@@ -19,18 +19,18 @@ POINTS_AN_INCH = 96  # of CSS: one pixel is one pixel
 Paint = Callable[[QPainter], object]  # all of the map, in its own units
 
 
-def picture(paint: Paint, width: float, height: float, theme: Theme) -> QImage:
-    """Return the whole map on the ground of the theme."""
+def picture(paint: Paint, width: float, height: float, theme: Theme, caption: str) -> QImage:
+    """Return the whole map on the ground of the theme, below it of what machine it is."""
     size = _size(width, height)
     image = QImage(size * SCALE, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SCALE)
     with QPainter(image) as painter:
-        _paint(painter, paint, size, theme)
+        _paint(painter, paint, size, theme, caption)
     return image
 
 
-def svg(paint: Paint, width: float, height: float, theme: Theme, title: str) -> bytes:
-    """Return the whole map as one SVG file that needs no font."""
+def svg(paint: Paint, width: float, height: float, theme: Theme, title: str, caption: str) -> bytes:
+    """Return the same as one SVG file that needs no font."""
     size, buffer = _size(width, height), QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
@@ -40,7 +40,7 @@ def svg(paint: Paint, width: float, height: float, theme: Theme, title: str) -> 
     generator.setViewBox(QRect(0, 0, size.width(), size.height()))
     generator.setTitle(title)
     with QPainter(generator) as painter:
-        _paint(painter, paint, size, theme)
+        _paint(painter, paint, size, theme, caption)
     return bytes(buffer.data().data())
 
 
@@ -60,10 +60,25 @@ def write_png(image: QImage, path: Path) -> None:
     path.write_bytes(bytes(buffer.data().data()))
 
 
-def _paint(painter: QPainter, paint: Paint, size: QSize, theme: Theme) -> None:
+def _paint(painter: QPainter, paint: Paint, size: QSize, theme: Theme, caption: str) -> None:
     painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.ground)
+    _write(painter, caption, size, theme)
     painter.translate(MARGIN, MARGIN)
     paint(painter)
+
+
+def _write(painter: QPainter, caption: str, size: QSize, theme: Theme) -> None:
+    """Write the caption into the margin at the foot, as an outline."""
+    font = theme.font("small")
+    metrics = QFontMetricsF(font)
+    room = size.width() - 2 * MARGIN
+    outline = QPainterPath()
+    base = size.height() - MARGIN / 2 + (metrics.ascent() - metrics.descent()) / 2
+    outline.addText(
+        MARGIN, base, font, metrics.elidedText(caption, Qt.TextElideMode.ElideRight, room)
+    )
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillPath(outline, QColor(theme.soft))
 
 
 def _size(width: float, height: float) -> QSize:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from experiments.declare import Part
 from machine.devices import Gpu
 from widgets.map.boxes import Box, Kind, Letters, Measure, Rect
+from widgets.map.device_labels import needs_look
 from widgets.map.labels import Labels
 from widgets.theme import STEP
 
@@ -98,6 +99,10 @@ class Gpus:
             titles=self._labels.fold_back()
             if self._is_unfolded
             else self._labels.fold("map.more_gpus", hidden),
+            needs_look=not self._is_unfolded
+            and any(
+                needs_look(self._machine, self._machine.gpus[n]) for n in self._order[-hidden:]
+            ),
             is_dashed=True,
         )
 

@@ -144,8 +144,10 @@ class _Headed:
             measure.elided(box.titles[-1], self._letters, width) if box.titles else ""
         )
         if title and top + height <= box.rect.bottom:
-            line = Rect(box.rect.x + inset, top, width, height)
-            self._add(line, title, self._letters, self._title_role)
+            sign = (height + STEP) * box.needs_look  # stands before the text
+            line = Rect(box.rect.x + inset + sign, top, width - sign, height)
+            role = "attention" if box.needs_look else self._title_role
+            self._add(line, title, self._letters, role)
 
     def _bar(self, bar: Rect) -> None:
         """How full it is in the bar, how fast at the right of it."""

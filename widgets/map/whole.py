@@ -26,20 +26,25 @@ class Whole:
         state: State,
         sayings: Sayings,
         name: str,
+        caption: str,
     ) -> None:
-        self._layout, self._theme, self._measure, self._name = layout, theme, measure, name
+        self._layout, self._theme, self._measure = layout, theme, measure
+        self._name, self._caption = name, caption
         self._state = replace(state, chosen=None, hovered=None, pointed=None, lit=frozenset())
         self._sayings = sayings.in_state(self._state)
 
     def picture(self) -> QImage:
         """Return it as a picture."""
         layout = self._layout
-        return export.picture(self._paint(), layout.width, layout.height, self._theme)
+        caption = self._caption
+        return export.picture(self._paint(), layout.width, layout.height, self._theme, caption)
 
     def svg(self) -> bytes:
         """Return it as an SVG file."""
         layout, paint = self._layout, self._paint(is_vector=True)
-        return export.svg(paint, layout.width, layout.height, self._theme, self._name)
+        return export.svg(
+            paint, layout.width, layout.height, self._theme, self._name, self._caption
+        )
 
     def save(self, path: Path) -> None:
         """Write it, by the suffix .svg or .png. Raises OSError."""

@@ -10,14 +10,13 @@ from experiments.declare import Part
 from machine import pcie
 from machine.devices import Link, PciDevice
 from widgets.map.boxes import Box, Kind, Letters, Measure, Rect, Wire
-from widgets.map.device_labels import Titles, is_narrow
+from widgets.map.device_labels import Titles, is_narrow, narrower_way
 from widgets.map.gpus import linked_height
 from widgets.map.labels import Labels
 from widgets.theme import STEP
 
 THICKEST, THINNEST = 12.0, 1.5
 FULL_BYTES_PER_S = 63e9  # PCIe 5 with 16 lanes is drawn the thickest
-ALIKE = 0.99  # of a rate: less is another one
 USUAL_RATE = "88.8 of 88.8 GB/s"  # below the name of a link whose ceiling is known
 
 
@@ -118,15 +117,14 @@ class Wiring:
         link = self._link(address)
         place = self._pci.get(address)
         titles, ceiling = self._labels.link(link), link.peak_bytes_per_s if link else None
-        way = pcie.peak_bytes_per_s(self._machine, address)
-        is_held_up = is_gpu and bool(way and ceiling and way < ALIKE * ceiling)
-        if is_held_up and way:
+        way = narrower_way(self._machine, address, link) if is_gpu else None
+        if way is not None:
             titles = self._labels.held_up(titles, way)
         return Joint(
             titles=titles,
             path="pci" if place is None else f"pci[{place}].link",
-            ceiling=way if is_held_up else ceiling,
-            needs_look=is_narrow(link) or is_held_up,
+            ceiling=ceiling if way is None else way,
+            needs_look=is_narrow(link) or way is not None,
             address=address,
         )
 

@@ -51,6 +51,7 @@ def lay_out(
         full = span(QSizeF(width, height), theme)
         seen = sight(full)
         left = _left_px(plan.y, seen.y, bounds.width(), height, theme)
+        left = max(left, _out_px(plan.x, seen.x, width, theme, at=0))
         right = max(_right_px(plan.x, seen.x, width, theme), plan.right_px * theme.zoom)
         width = max(bounds.width() - left - right, LEAST_PX)
     width = min(width, _most_px(plan.x, theme))
@@ -60,6 +61,12 @@ def lay_out(
     area = Area(rect, seen, is_downward=plan.y.names is not None)
     strip = QRectF(bounds.left(), bounds.top(), bounds.width(), strip_px)
     return Layout(area, full, strip)
+
+
+def around_px(plan: Plan, theme: Theme, rows: int) -> float:
+    """Return how high all is that stands above and below an area, with so many rows above."""
+    line = QFontMetricsF(theme.font("note")).height()
+    return rows * line + STEP + _below_px(plan.x, line)
 
 
 def paint_grid(sheet: Sheet, plan: Plan) -> None:
@@ -187,13 +194,20 @@ def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: T
 def _right_px(plan: AxisPlan, sight: Range, width: float, theme: Theme) -> float:
     if plan.names is not None or not plan.is_shown:
         return float(STEP)
+    return max(_out_px(plan, sight, width, theme, at=-1), 3.0 * STEP)
+
+
+def _out_px(plan: AxisPlan, sight: Range, width: float, theme: Theme, *, at: int) -> float:
+    """Return how far the first tick (0) or the last (-1) reaches out of the area, in steps."""
+    if plan.names is not None or not plan.is_shown:
+        return 0.0
     found = _ticks(plan, sight, _most_across(width, theme))
     if not found:
-        return 3.0 * STEP
-    place, text = found[-1]
+        return 0.0
+    place, text = found[at]
     beyond = text_size(text, theme.font("note")).width() / 2
-    beyond -= (sight[1] - place) / (sight[1] - sight[0]) * width
-    return max(-(-beyond // STEP) * STEP, 3.0 * STEP)
+    beyond -= abs(sight[at] - place) / (sight[1] - sight[0]) * width
+    return max(-(-beyond // STEP) * STEP, 0.0)
 
 
 def _square(rect: QRectF, sight: Span) -> QRectF:

@@ -20,7 +20,7 @@ from widgets.plots.terms import Terms
 from widgets.plots.ticks import has_place
 from widgets.theme import STEP, Theme
 
-ROW_PX = 60.0  # of a bar and the air around it, at most
+ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the air around it
 BAR, HALF_BAR = 0.38, 0.24  # thickness, in rows; the second that of two runs beside each other
 APART = 0.21  # of each of the two from the middle of their row
 SECOND_ALPHA = 130  # the bar of the other run
@@ -116,6 +116,10 @@ class BarsDrawing:
         low = -reach(-min(ends)) if ends and min(ends) < 0.0 else 0.0
         high = reach(max(longest / (1.0 - room), *near, 0.0))
         return Span((low, high), (-0.5, max(len(self._names), 1) - 0.5))
+
+    def least_px(self, width: float, theme: Theme) -> float:
+        """Return the height at which each bar has its line of text."""
+        return len(self._names) * LEAST_ROW_PX * theme.zoom
 
     def paint(self, sheet: Sheet) -> None:
         """Draw bars and dots, and the numbers right of the farthest dot."""

@@ -67,6 +67,11 @@ class Canvas(QWidget):
         self._scene.show_all()
         self._refresh()
 
+    def least_height(self, width: float) -> float:
+        """Return how high it must be where it is so wide; 0 where any height will do."""
+        least = self._scene.least_px(width - 2 * PADDING_PX, self._look.theme)
+        return least + 2 * PADDING_PX if least else 0.0
+
     def picture(self, *, scale: float = 2.0) -> QImage:
         """Return what is shown, with the caption, `scale` pixels for each here."""
         return export.picture(self._scene, self.size(), self._look.theme, scale)

@@ -172,6 +172,14 @@ class ShowsFrames(Protocol):
 
 
 @runtime_checkable
+class NeedsHeight(Protocol):
+    """A drawing that has to leave something out, or cannot be read, where it is too low."""
+
+    def least_px(self, width: float, theme: Theme) -> float:
+        """Return how high an area about this wide must be."""
+
+
+@runtime_checkable
 class HasInsides(Protocol):
     """A drawing of marks that are more than points: the mouse reads them wherever it is in one."""
 

@@ -26,6 +26,7 @@ from widgets.plots.ticks import to_axis
 from widgets.theme import STEP, Theme
 
 GAP = 0.6  # columns between two runs
+LEAST_SPREAD = 0.1  # around the median: cells that differ by less look alike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +166,10 @@ class HeatmapDrawing:
         if not len(known):
             return
         ends = float(known.min()), float(known.max())
-        low, high = (to_axis(end, self._scale) for end in ends)
+        middle = float(np.median(known))
+        spread = LEAST_SPREAD * abs(middle)
+        low = to_axis(min(ends[0], middle - spread), self._scale)
+        high = to_axis(max(ends[1], middle + spread), self._scale)
         places = around(low, high, self._scale)
         self._key = ColourKey(places, self._scale, self._unit)
         units = {_suffix(show(end, self._unit)) for end in ends}

@@ -93,7 +93,7 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     pen.setDashPattern(list(DASHES))
     painter.save()
     painter.setPen(pen)
-    written = [label.rect for label in sheet.labels]
+    written = [label.rect for label in (*sheet.labels, *labels)]
     top = min((label.rect.top() for label in labels), default=area.rect.top())
     for line in reversed(lines):  # of two close ones, the upper gets the place above
         if not _is_seen(line, area):

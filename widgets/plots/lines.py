@@ -78,9 +78,13 @@ class LinesDrawing:
             around(y_low, y_high + room, self._view.y.scale),
         )
 
+    def least_px(self, width: float, theme: Theme) -> float:
+        """Return the height at which all labels could stand one below the other."""
+        return min(len(self._lines), FEW) * QFontMetricsF(theme.font("note")).height()
+
     def paint(self, sheet: Sheet) -> None:
-        """Draw dots, lines and labels."""
-        theme = sheet.theme
+        """Draw dots, lines and labels; the first line lies above the others."""
+        theme, upward = sheet.theme, self._lines[::-1]
         sheet.lines(
             [
                 Curve(
@@ -89,14 +93,16 @@ class LinesDrawing:
                     colour=theme.series_colour(line.colour),
                     is_dashed=line.is_second,
                 )
-                for line in self._lines
+                for line in upward
             ]
         )
         crowd = sum(len(line.dot_xs) for line in self._lines)
-        for line in self._lines:
+        for line in upward:
             if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line says it all
                 colour = theme.series_colour(line.colour)
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd)
+            if len(line.xs) == 1:  # no line goes through its statistic
+                sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
         are_few = len(self._lines) <= FEW

@@ -24,6 +24,7 @@ from widgets.theme import STEP, Theme
 
 HEAD_PX = 4.0
 FLAG_ROW = 2.0  # from one flag to the next, in heights of the text
+BELOW = 0.12  # of what is above the ruler: room for heads and dots
 LIFT_PX = 14.0  # from the ruler to the lowest flag
 
 
@@ -84,7 +85,7 @@ class RulerDrawing:
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
         """Return whole decades around the pins."""
-        y = (-1.0, 1.0) if self._has_second else (-0.12, 1.0)
+        y = (-1.0, 1.0) if self._has_second else (-BELOW, 1.0)
         if not self._pins:
             return Span((0.0, 1.0), y)
         known = (self._values.get(limit.value, 0.0) for limit in self._view.limits)
@@ -102,6 +103,15 @@ class RulerDrawing:
                 break
             high += 0.25
         return Span((low, high), y)
+
+    def least_px(self, width: float, theme: Theme) -> float:
+        """Return the height at which each flag has its row."""
+        area = Area(QRectF(0.0, 0.0, width, 1.0), self.span(QSizeF(width, 1.0), theme))
+        font = _flag_font(theme)
+        sides = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
+        rows = max(_rows(self._flags(area, pins, font)) for pins in sides)
+        above = LIFT_PX * theme.zoom + rows * text_size("", font).height()
+        return above * (2.0 if self._has_second else 1.0 + BELOW)
 
     def paint(self, sheet: Sheet) -> None:
         """Draw the ruler, the repeats on it, and the pins with their flags."""
@@ -183,14 +193,14 @@ class RulerDrawing:
         low, high = area.sight.x
         seen = [pin for pin in pins if low <= pin.place <= high]
         flags = self._flags(area, seen, font)
-        rows = min(max((row for _, row in flags), default=0) + 1, max(int(room / height), 1))
+        rows = min(max(_rows(flags), 1), max(int(room / height), 1))
         row_px = min(FLAG_ROW * height, room / rows)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for pin, (flat, row) in zip(seen, flags, strict=True):
             px, colour = area.x_px(pin.place), theme.series_colour(pin.colour)
             middle = zero - up * (lift + row * row_px + height / 2)
-            if row < rows:
+            if 0 <= row < rows:
                 painter.setPen(QPen(QColor(colour), 1.5))
                 painter.drawLine(QPointF(px, zero), QPointF(px, middle - up * height / 2))
                 rect = flat.translated(0, middle - height / 2)
@@ -204,17 +214,39 @@ class RulerDrawing:
         painter.restore()
 
     def _flags(self, area: Area, pins: Sequence[_Pin], font: QFont) -> list[tuple[QRectF, int]]:
-        """Return where across each flag is, and its row: above all whose stems it would cross."""
-        found: list[tuple[QRectF, int]] = []
-        for pin in reversed(pins):  # from the right, so that each knows what stands in its way
-            size = text_size(pin.flag, font)
-            px = area.x_px(pin.place)
-            is_left = px + STEP + size.width() > area.rect.right()
+        """Return where across each flag is, and its row: above all whose stems it would cross.
+
+        It stands right of its pin, at the end of the ruler left of it. Row -1 is none at all: there
+        is no room, or its own stem would cross another flag.
+        """
+        stems = [area.x_px(pin.place) for pin in pins]
+        sizes = [text_size(pin.flag, font) for pin in pins]
+        ends = [px + STEP + size.width() for px, size in zip(stems, sizes, strict=True)]
+        to_right = [place for place, end in enumerate(ends) if end <= area.rect.right()]
+        to_left = [place for place in range(len(pins)) if place not in to_right]
+        found = [(QRectF(), -1)] * len(pins)
+        for place in (*reversed(to_right), *to_left):  # each after those that stand in its way
+            size, px, is_left = sizes[place], stems[place], place in to_left
             left = px - STEP - size.width() if is_left else px + STEP
-            reach = QRectF(QPointF(left - 2 * STEP, 0), size).adjusted(0, 0, 4 * STEP, 0)
-            rows = [row for other, row in found if other.intersects(reach)]
-            found.append((QRectF(QPointF(left, 0), size), max(rows, default=-1) + 1))
-        return found[::-1]
+            rect = QRectF(QPointF(left, 0), size)
+            reach = rect.adjusted(-2 * STEP, 0, 2 * STEP, 0)
+            in_way = [
+                (other, row)
+                for (other, row), stem in zip(found, stems, strict=True)
+                if other.intersects(reach) or (is_left and left <= stem < px)
+            ]
+            row = max((row for _, row in in_way), default=-1) + 1
+            crossed = (other for other, below in found if 0 <= below < row)
+            if left < area.rect.left() - STEP or any(
+                is_left and other.left() <= px <= other.right() for other in crossed
+            ):
+                continue
+            found[place] = rect, row
+        return found
+
+
+def _rows(flags: Sequence[tuple[QRectF, int]]) -> int:
+    return max((row for _, row in flags), default=-1) + 1
 
 
 def _flag_font(theme: Theme) -> QFont:

@@ -18,7 +18,16 @@ from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Timeline, View
 from experiments.words import Words
 from widgets.plots import axes, limits, ranges
 from widgets.plots.bars import BarsDrawing
-from widgets.plots.drawing import Area, Beside, Drawing, Plan, Range, ShowsFrames, Span
+from widgets.plots.drawing import (
+    Area,
+    Beside,
+    Drawing,
+    NeedsHeight,
+    Plan,
+    Range,
+    ShowsFrames,
+    Span,
+)
 from widgets.plots.field import FieldDrawing
 from widgets.plots.heatmap import HeatmapDrawing
 from widgets.plots.labels import Label
@@ -106,6 +115,14 @@ class Scene:
             for line in limits.known(terms, self._values)
         ]
         return " ".join(part for part in (self.drawing.summary(), *said) if part)
+
+    def least_px(self, width: float, theme: Theme) -> float:
+        """Return how high it must be where it is so wide; 0.0 where any height will do."""
+        if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
+            return 0.0
+        plan, lines = self.drawing.plan(), limits.known(self.terms, self._values)
+        rows = max(1, min(sum(line.is_vertical for line in lines), limits.MOST_ROWS))
+        return self.drawing.least_px(width, theme) + axes.around_px(plan, theme, rows)
 
     def paint(
         self,

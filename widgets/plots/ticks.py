@@ -10,6 +10,7 @@ from experiments.units import show
 from experiments.views import Scale
 
 FACTORS = (1, 2, 5, 10)
+FEW_POWERS = 3  # of ten: fewer have the steps between them too
 _MIN_S, _HOUR_S, _DAY_S, _YEAR_S = 60.0, 3600.0, 86400.0, 365.25 * 86400
 _LONG_TIMES_S = (
     *(_MIN_S, 10 * _MIN_S, _HOUR_S, 10 * _HOUR_S, _DAY_S, 10 * _DAY_S, 100 * _DAY_S),
@@ -61,12 +62,12 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
     found = [float(base) ** power for power in range(first, last + 1) if power % every == 0]
     if len(found) < 2 <= most:  # from the first power on rather than from 1
         found = [float(base) ** power for power in range(first, last + 1, every)]
+    if base == 10 and len(found) < FEW_POWERS:
+        between = _between(low, high)
+        if 1 < len(between) <= most:
+            return between
     if len(found) > 1 or most < 2:
         return found
-    if base == 10:
-        found = [value for value in _between(low, high) if low <= value <= high]
-        if 1 < len(found) <= most:
-            return found
     return _steps(low, high, (high - low) / most, is_binary=is_binary)  # almost linear, so near
 
 
@@ -129,6 +130,7 @@ def _steps(low: float, high: float, least: float, *, is_binary: bool) -> list[fl
 
 
 def _between(low: float, high: float) -> list[float]:
-    """Return 1-2-5 values of the decades that `low` to `high` touches."""
-    decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
-    return [factor * 10.0**decade for decade in decades for factor in (1, 2, 5)]
+    """Return the 1-2-5 values from `low` to `high`."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = (factor * 10.0**decade for decade in decades for factor in (1, 2, 5))
+    return [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]

@@ -34,6 +34,7 @@ WIDTHS = {  # pixels at zoom 1
     Column.SETTINGS: 150,
     Column.MACHINE: 140,
 }
+WIDEST_RESULT = 1.4  # times its width, where the runs leave that much
 LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.RESULT)  # in this order, if it is narrow
 
 
@@ -189,7 +190,7 @@ class RunsTable(QTableView):
 
     def _give_room(self) -> None:
         zoom, room = self._look.theme.zoom, self.viewport().width()
-        hidden = set(self._silent)
+        hidden, wanted = set(self._silent), 0
         for column in (None, *LAST_TO_GO):
             hidden |= {column} if column is not None else set()
             wanted = sum(width for each, width in WIDTHS.items() if each not in hidden)
@@ -197,6 +198,9 @@ class RunsTable(QTableView):
                 break
         for column in LAST_TO_GO:
             self.setColumnHidden(column, column in hidden)
+        spare = max(room / zoom - wanted, 0.0) / 2
+        width = min(WIDTHS[Column.RESULT] + spare, WIDTHS[Column.RESULT] * WIDEST_RESULT)
+        self.setColumnWidth(Column.RESULT, round(width * zoom))
 
     def _select_rows(self, rows: Sequence[int], current: int | None) -> None:
         selection = QItemSelection()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 
 from app.window.place import Place
@@ -38,6 +40,7 @@ class MapPlace(Place):
         self.setLayout(layout)
         self.setFocusProxy(self.page)
         self.page.experiment_wanted.connect(self._open_experiment)
+        self.page.map.caption = self._caption
         session.machine_changed.connect(self._show_machine)
         session.runs_changed.connect(self._look_up)
         session.entries_changed.connect(self._look_up)
@@ -55,7 +58,10 @@ class MapPlace(Place):
             self._action("map.act_save", lambda: self._save(".png"), "Ctrl+S"),
             self._action("map.act_save_svg", lambda: self._save(".svg")),
             self._action("map.act_copy", self.page.copy_picture, "Ctrl+Shift+C"),
+            self._action("map.act_save_machine", self._save_machine),
         ]
+        if not session.context.has_fake_machine:
+            self._actions.append(self._action("map.act_inspect", self._inspect))
         if session.machine is not None:
             self._show_machine()
 
@@ -91,6 +97,25 @@ class MapPlace(Place):
     def _save(self, suffix: str) -> None:
         if self.session.machine is not None:
             self.saving.save(f"machine-map{suffix}", self.page.map.whole().save)
+
+    def _save_machine(self) -> None:
+        """Write what `inspect --out` writes: all that is known, without what names its owner."""
+        if (machine := self.session.machine) is not None:
+            from machine.inspect import portable
+            from machine.model import to_json
+
+            plain = to_json(portable(machine))
+            self.saving.save_text(
+                "machine.json", json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+            )
+
+    def _inspect(self) -> None:
+        """Look anew, and say when that is done: what has come or gone is seen then."""
+        say, watcher = self.session.words.say, self.session.watcher
+        watcher.inspected.connect(
+            lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection
+        )
+        watcher.inspect()
 
     def _action(self, key: str, act: Callable[[], object], shortcut: str = "") -> QAction:
         action = QAction(self.session.words.say(key), self)
@@ -130,6 +155,20 @@ class MapPlace(Place):
         entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])
         question = self.session.words.say(f"{entry.experiment.id}.question")
         self.page.start.offer(entry.experiment.id, question, entry.seconds)
+
+    def _caption(self) -> str:
+        """Say of what machine a picture is, and where it is not this one."""
+        from app.window.recorded_live import band_of  # after the first paint
+
+        session, say = self.session, self.session.words.say
+        player = session.watcher.player if session.is_awake else None
+        if player is not None:
+            return band_of(player.recorded, session.words, session.machine)
+        model = session.machine.cpu.model if session.machine is not None else None
+        name = model or say("frame.unknown_machine")
+        if session.context.has_fake_machine:
+            return say("frame.fake_machine", {"machine": name})
+        return name
 
     def _show_load(self, sample: wire.Sample) -> None:
         if self._is_here:

@@ -27,6 +27,7 @@ from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from tests.app.recordings import Made
 from tests.experiments.machines import machine
+from tests.processes import until
 from widgets.look import Look
 
 
@@ -118,14 +119,20 @@ def entries() -> dict[str, Entry]:
     return suited(Catalogue(), machine())
 
 
-def settle(until: Callable[[], bool] = lambda: False, rounds: int = 40) -> None:
-    """Let events, timers and the background have their turns."""
-    application = QApplication.instance()
-    for _ in range(rounds):
-        application.processEvents()
-        if until():
-            return
-        time.sleep(0.02)
+def settle(holds: Callable[[], bool]) -> None:
+    """Let events, timers and the background have their turns until something holds."""
+
+    def holds_now() -> bool:
+        QApplication.processEvents()
+        return holds()
+
+    assert until(holds_now)
+
+
+def live_s(seconds: float) -> None:
+    """Let events, timers and the background have their turns for a while."""
+    end_s = time.monotonic() + seconds
+    settle(lambda: time.monotonic() >= end_s)
 
 
 def events(made: Made, share: float = 1.0) -> list[wire.Event]:

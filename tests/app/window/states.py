@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from experiments.engine import messages as wire
 from tests.app.recordings import Made, burst, ladder, threads
-from tests.app.window.stage import Stage, events, settle
+from tests.app.window.stage import Stage, events, live_s, settle
 from widgets import theme as themes
 from widgets.look import Look
 
@@ -170,7 +170,7 @@ def main() -> None:
             stage.page.arrive()
             stage.know_machine()
             state(stage)
-            settle(rounds=25)
+            live_s(0.5)
             name = f"{state.__name__}-{mode}-{zoom}-{size[0]}.png"
             stage.page.grab().save(str(folder / name))
             stage.close()

@@ -17,7 +17,7 @@ from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
 from tests.app.recordings import burst, threads
-from tests.app.window.stage import events, settle
+from tests.app.window.stage import events, live_s
 from widgets import theme as themes
 from widgets.tab_order import go_on
 
@@ -320,13 +320,13 @@ def test_what_is_made_ready_before_the_first_progress_is_said(stage):
     button(stage, "Run").click()
     stage.runner.hear(*events(burst())[:1])
     assert ENGLISH.say("page.preparing") in said(stage)
-    settle(rounds=3)
+    live_s(0.06)
     before = button(stage, "Stop").y()
 
     stage.runner.hear(wire.Progress(fraction=0.1, left_s=3.0))
     assert ENGLISH.say("page.preparing") not in said(stage)
     stage.runner.hear(events(burst())[1])
-    settle(rounds=3)
+    live_s(0.06)
     assert button(stage, "Stop").y() == before
 
 

@@ -105,7 +105,7 @@ def test_whoever_does_not_choose_leaves_it_running(endings, parent, child, told,
     assert told == []
 
 
-def test_what_runs_on_can_be_ended_by_force_after_another_question(endings, parent, child):
+def test_what_runs_on_can_be_ended_by_force_after_another_question(endings, parent, child, told):
     started = child(STUBBORN)
     holder = holder_of(started.pid)
     endings.ask(holder)
@@ -117,6 +117,7 @@ def test_what_runs_on_can_be_ended_by_force_after_another_question(endings, pare
     assert "runs on" in question(parent).accessibleDescription()
     question(parent).buttons["end"].click()
     assert started.wait(10) == -signal.SIGKILL
+    assert told[-1] == f"Process {started.pid} has been ended by force."
     assert endings.right_to(holder) is Right.ASK  # another that gets its number is another
 
 

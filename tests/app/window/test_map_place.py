@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
 
 from app.window.background import Background
 from app.window.entries import Entry
@@ -11,6 +14,9 @@ from app.window.places.map import MapPlace
 from app.window.target import EXPERIMENTS, MAP, Target
 from experiments.declare import Need, Part
 from experiments.engine import messages as wire
+from machine.devices import Gpu
+from machine.inspect import portable
+from machine.model import from_json
 from tests.app.recordings import ladder
 from tests.widgets.map.machines import small
 from widgets.map.boxes import Kind
@@ -21,7 +27,7 @@ def awake(session):
     """Return a session that seems to be awake: it knows its machine, and starts nothing."""
     session.background = Background()
     session.runner = SimpleNamespace(is_running=False, close=lambda: None)
-    session.watcher = SimpleNamespace(close=lambda: None)
+    session.watcher = SimpleNamespace(close=lambda: None, player=None)
     session.machine = small()
     return session
 
@@ -80,13 +86,13 @@ def test_the_map_waits_for_the_machine(qtbot, session):
 def test_numbers_of_this_machine_come_from_its_runs(qtbot, awake):
     place = place_of(qtbot, awake)
     know(awake)
-    qtbot.waitUntil(lambda: not place.page.start.isHidden(), timeout=5000)
+    qtbot.waitUntil(lambda: not place.page.start.isHidden())
     made = ladder(here=replace(small(), fingerprint="small"))
     made.write(awake.library.folder / "runs" / "a.coreopsis.jsonl")
 
     awake.refresh_runs()
 
-    qtbot.waitUntil(lambda: "4 of" in numbers(place), timeout=5000)
+    qtbot.waitUntil(lambda: "4 of" in numbers(place))
     assert place.page.start.isHidden()
     assert Part.L1 in place.page.map._state.values
 
@@ -98,7 +104,7 @@ def test_runs_of_another_machine_are_no_numbers_of_this_one(qtbot, awake):
 
     awake.refresh_runs()
 
-    qtbot.waitUntil(lambda: "0 of" in numbers(place), timeout=5000)
+    qtbot.waitUntil(lambda: "0 of" in numbers(place))
 
 
 def test_an_experiment_is_gone_to(qtbot, awake):
@@ -116,7 +122,7 @@ def test_what_cannot_run_here_is_nowhere_to_start(qtbot, awake):
 
     know(awake, cache_ladder=Need.NUMBA, burst_random=Need.NUMBA)
 
-    qtbot.waitUntil(lambda: not place.page.start.isHidden(), timeout=5000)
+    qtbot.waitUntil(lambda: not place.page.start.isHidden())
     wanted = []
     place.page.experiment_wanted.connect(wanted.append)
     place.page.start.button.click()
@@ -143,7 +149,7 @@ def test_the_keys_go_to_the_map(qtbot, awake):
 
     place.open(Target(MAP))
 
-    qtbot.waitUntil(place.page.map.hasFocus, timeout=2000)
+    qtbot.waitUntil(place.page.map.hasFocus)
 
 
 def test_layers_are_switched_by_actions_too(qtbot, awake):
@@ -170,3 +176,79 @@ def test_the_map_is_saved_where_a_person_chooses(qtbot, awake, tmp_path):
 
     assert {path.name for path in tmp_path.iterdir()} == {"machine-map.png", "machine-map.svg"}
     assert len(told) == 2
+
+
+def test_a_picture_of_a_made_up_machine_says_so(qtbot, awake, monkeypatch):
+    place = place_of(qtbot, awake)
+    model = awake.machine.cpu.model
+
+    def caption() -> str:
+        return place.page.map.whole()._caption
+
+    assert caption() == model
+    monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
+    assert caption() == f"{model}, from a file"
+    recorded = SimpleNamespace(machine=None, is_made_up=True, at="")
+    awake.watcher.player = SimpleNamespace(recorded=recorded)
+    assert caption() == f"MADE UP · {model} · nothing of it was measured"
+
+
+def test_a_caption_is_seen_in_the_picture(qtbot, awake):
+    place = place_of(qtbot, awake)
+
+    def rows_at_the_foot() -> set[int]:
+        picture = place.page.map.whole().picture().convertToFormat(QImage.Format.Format_RGB32)
+        foot = range(picture.height() - 40, picture.height())
+        return {picture.pixel(x, y) for y in foot for x in range(48, 300)}
+
+    place.page.map.caption = str
+    assert len(rows_at_the_foot()) == 1  # nothing but the ground
+    place.page.map.caption = lambda: "a machine"
+    assert len(rows_at_the_foot()) > 1
+
+
+def test_the_machine_is_saved_as_inspect_saves_it(qtbot, awake, tmp_path):
+    awake.machine = replace(awake.machine, gpus=(Gpu(index=0, uuid="GPU-secret"),))
+    place = place_of(qtbot, awake)
+    place.saving.choose_new = lambda suggestion: tmp_path / suggestion
+
+    action(place, "Map: save this machine as JSON…").trigger()
+
+    text = (tmp_path / "machine.json").read_text(encoding="utf-8")
+    assert from_json(json.loads(text)) == portable(awake.machine)
+    assert "secret" not in text
+
+
+def test_this_machine_is_looked_at_anew_and_it_is_told_when_that_is_done(qtbot, awake):
+    class Watcher(QObject):
+        inspected = Signal(object)
+        player, asked = None, 0
+
+        def inspect(self) -> None:
+            self.asked += 1
+
+        def close(self) -> None:
+            pass
+
+    awake.watcher, told = Watcher(), []
+    awake.noticed.connect(lambda text, *_: told.append(text))
+    place = place_of(qtbot, awake)
+
+    action(place, "Map: look at this machine anew").trigger()
+    assert (awake.watcher.asked, told) == (1, [])
+    awake.watcher.inspected.emit({})
+    awake.watcher.inspected.emit({})  # of another time
+
+    assert told == ["This machine has been looked at anew."]
+
+
+def test_a_machine_from_a_file_is_not_looked_at_anew(qtbot, awake, monkeypatch):
+    monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))
+
+    assert "Map: look at this machine anew" not in {
+        each.text() for each in place_of(qtbot, awake).own_actions()
+    }
+
+
+def action(place, text):
+    return next(each for each in place.own_actions() if each.text() == text)

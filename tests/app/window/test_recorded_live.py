@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog
 
 from app.watches import read_watch
 from app.window.places.live import LivePlace
@@ -132,6 +135,22 @@ def test_a_file_is_chosen_from_the_menu(place, file, qtbot):
     next(each for each in place.own_actions() if each.text() == "Open a recording…").trigger()
 
     qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
+
+
+def test_the_dialog_begins_where_the_last_one_ended(place, file, tmp_path, monkeypatch):
+    asked, kept = [], []
+
+    def ask(_parent, _title, where, _kinds):
+        asked.append(where)
+        return str(file), ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", ask)
+    place.session.settings = replace(place.session.settings, folder=str(tmp_path))
+    place.session.remembered.connect(kept.append)
+
+    assert place.files.choose() == file
+    assert asked == [str(tmp_path)]
+    assert kept == [{"folder": str(file.parent)}]
 
 
 def test_what_is_no_recording_is_said(place, tmp_path, qtbot):

@@ -26,7 +26,7 @@ def runner(qapp, tmp_path, monkeypatch) -> Iterator[Runner]:
 
 
 def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         following = runner.start(EXPERIMENT, params("behaves", rows=3))
         assert runner.is_running
 
@@ -40,8 +40,8 @@ def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
 
 def test_a_run_that_is_stopped_keeps_its_rows(qtbot, runner):
     runner.start(EXPERIMENT, params("sleeps"))
-    qtbot.waitUntil(lambda: runner.following.rows > 0, timeout=10_000)
-    with qtbot.waitSignal(runner.ended, timeout=2_000):
+    qtbot.waitUntil(lambda: runner.following.rows > 0)
+    with qtbot.waitSignal(runner.ended):
         runner.stop()
 
     assert runner.following.finished.outcome is wire.Outcome.STOPPED
@@ -49,7 +49,7 @@ def test_a_run_that_is_stopped_keeps_its_rows(qtbot, runner):
 
 
 def test_a_run_may_be_stopped_before_it_has_begun(qtbot, runner):
-    with qtbot.waitSignal(runner.ended, timeout=5_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("sleeps"))
         runner.stop()
 
@@ -57,17 +57,17 @@ def test_a_run_may_be_stopped_before_it_has_begun(qtbot, runner):
 
 
 def test_the_next_run_works_after_one_that_crashed(qtbot, runner):
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("crashes"))
     assert runner.following.finished.outcome is wire.Outcome.LOST
 
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves"))
     assert runner.following.finished.outcome is wire.Outcome.COMPLETED
 
 
 def test_many_rows_are_all_taken_though_a_turn_takes_few(qtbot, runner):
-    with qtbot.waitSignal(runner.ended, timeout=30_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=20_000))
 
     assert len(runner.following.tables["rows"]) == 20_000
@@ -99,7 +99,7 @@ def test_a_run_that_cannot_begin_ends_in_a_sentence(qtbot, runner, monkeypatch, 
 
 def test_closing_ends_a_run_under_way(qtbot, runner):
     runner.start(EXPERIMENT, params("sleeps"))
-    qtbot.waitUntil(lambda: runner.following.rows > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: runner.following.rows > 0)
 
     runner.close()  # tests/conftest.py: no process may be left
 
@@ -111,7 +111,7 @@ def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runn
 
     other = dataclasses.replace(EXPERIMENT, tables={"rows": Other})
 
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(other, params("behaves", rows=3))
 
     finished = runner.following.finished
@@ -120,7 +120,7 @@ def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runn
     assert not runner.is_running
     assert not runner._timer.isActive()
 
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=3))
     assert runner.following.finished.outcome is wire.Outcome.COMPLETED
 
@@ -131,7 +131,7 @@ def test_it_says_that_it_is_stopping_whoever_asked_and_once(qtbot, runner):
     runner.stop()  # there is nothing to stop
     runner.start(EXPERIMENT, params("sleeps"))
     assert not runner.is_stopping
-    with qtbot.waitSignal(runner.ended, timeout=5_000):
+    with qtbot.waitSignal(runner.ended):
         runner.stop()
         runner.stop()
 
@@ -153,7 +153,7 @@ def test_a_disk_that_is_full_at_the_last_moment_does_not_hang_the_run(
     monkeypatch.setattr("experiments.engine.recording.os.close", full)
     monkeypatch.chdir(tmp_path)
 
-    with qtbot.waitSignal(runner.ended, timeout=10_000):
+    with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=3))
 
     assert runner.not_kept.key == "run_kept_elsewhere"

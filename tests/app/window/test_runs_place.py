@@ -1,23 +1,24 @@
 from __future__ import annotations
 
-import shutil
-import time
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.meta import Meta, read_meta
 from app.window import importing
 from app.window.background import Background
+from app.window.listing import Listing
 from app.window.places.runs import RunsPlace
 from app.window.target import EXPERIMENTS, RUNS, Target
 from experiments.memory.burst_random import Params
 from machine import recorded_watch
 from tests.app.recordings import burst, ladder, threads
+from tests.processes import PATIENCE_S
 from widgets.live.samples import samples as watched
 from widgets.question import Question
 from widgets.runs.bin_look import BinLook
@@ -63,9 +64,8 @@ class Runs:
     def settle(self):
         """Wait until all that was begun in the background has been done and shown."""
         for _ in range(3):  # what comes back may begin something more
-            done = []
-            self.session.background.do(lambda: None, done.append)
-            self.qtbot.waitUntil(lambda done=done: bool(done))
+            with self.qtbot.waitCallback() as done:
+                self.session.background.do(lambda: None, done)
 
     def keep(self, *runs):
         """Put runs into the library; return the names of their files, as they were given."""
@@ -914,47 +914,40 @@ def test_another_look_reaches_everything(runs):
     assert before.pixelColor(300, 500) != after.pixelColor(300, 500)
 
 
-class Beats(QObject):
-    """Measures how long the event loop is held up."""
+def test_the_library_is_read_while_the_window_goes_on(runs, monkeypatch):
+    runs, names = four(runs)
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    is_reading, may_go_on = threading.Event(), threading.Event()
+    read = runs.library.runs
 
-    def __init__(self):
-        super().__init__()
-        self.longest_s = 0.0
-        self._last_s = time.perf_counter()
-        self._timer = self.startTimer(5, Qt.TimerType.PreciseTimer)
+    def slow():
+        is_reading.set()
+        assert may_go_on.wait(PATIENCE_S)
+        return read()
 
-    def timerEvent(self, event: QEvent) -> None:
-        now_s = time.perf_counter()
-        self.longest_s = max(self.longest_s, now_s - self._last_s)
-        self._last_s = now_s
-
-    def stop(self):
-        self.killTimer(self._timer)
-
-
-def test_two_thousand_runs_are_listed_within_a_moment_and_hold_nothing_up(runs):
-    folder = runs.library.folder / "runs"
-    folder.mkdir(parents=True)
-    made = burst(noise=(1.0,))
-    for number in range(2000):
-        run = f"{number:08x}-0000-0000-0000-000000000000"
-        at = f"2026-{number // 280 + 1:02}-{number % 28 + 1:02}T{number % 24:02}:00:00+00:00"
-        data = made.data.replace(made.run.encode(), run.encode())
-        data = data.replace(b"2026-05-04T03:02:01+00:00", at.encode())
-        (folder / f"{number}-{run[:8]}.coreopsis.jsonl").write_bytes(data)
-    runs.library.runs()  # indexed, as on every start but the first
-    runs.show()
-    beats = Beats()
-    began_s = time.perf_counter()
+    monkeypatch.setattr(runs.library, "runs", slow)
     runs.session.refresh_runs()
-    runs.settle()
-    took_s = time.perf_counter() - began_s
-    beats.stop()
+    runs.qtbot.waitUntil(is_reading.is_set)
 
-    assert len(runs.keys()) == 2000
-    assert took_s < 2.0
-    assert beats.longest_s < 0.3
-    shutil.rmtree(folder)
+    runs.qtbot.keyClick(runs.table, Qt.Key.Key_Down)
+    assert runs.selected() == [names[1]]
+    assert runs.keys() == names
+    may_go_on.set()
+    runs.settle()
+    assert runs.keys() == [name, *names]
+
+
+def test_the_lines_of_the_list_are_made_outside_the_thread_of_the_window(runs, monkeypatch):
+    made_by, line = set(), Listing.line
+
+    def noted(self, run):
+        made_by.add(threading.current_thread())
+        return line(self, run)
+
+    monkeypatch.setattr(Listing, "line", noted)
+    four(runs)
+    assert made_by
+    assert threading.main_thread() not in made_by
 
 
 def test_every_button_has_a_name(runs):

@@ -32,6 +32,8 @@ def test_it_reads_the_machine_suits_the_experiments_and_samples_the_load(qtbot, 
         assert 0 < entry.quick_seconds < entry.seconds
     qtbot.waitUntil(lambda: len(samples) > 1)
     assert samples[-1].threads[0]["busy"] is not None
+    with qtbot.waitSignal(session.machine_changed, timeout=20_000):
+        session.watcher.inspect()
 
 
 def test_a_fake_machine_is_shown_and_nothing_is_watched(qtbot, look, tmp_path):

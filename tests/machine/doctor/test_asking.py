@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 
 import pytest
 
@@ -11,19 +10,15 @@ from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
 from tests.processes import until
 
-SLEEP = (sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)")
-SOON_S = 10.0  # on a busy machine; the limits of the questions are far beyond
+SLEEP = (sys.executable, "-c", "import time; time.sleep(600)")
 
 
 def test_a_question_that_is_not_wanted_any_more_ends_soon():
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
-    begun_s = time.monotonic()
 
     with pytest.raises(Stopped):
-        ask(SLEEP, within_s=600, stop=stop)
-
-    assert time.monotonic() - begun_s < SOON_S
+        ask(SLEEP, within_s=600, stop=stop)  # longer than a test may take
 
 
 @pytest.mark.parametrize("question", [ask_nvml, examine])
@@ -60,7 +55,9 @@ def test_what_a_question_that_is_stopped_has_started_ends_with_it(tmp_path):
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie")
 
 
-def test_what_was_said_before_the_time_ran_out_is_kept():
-    answer = ask(SLEEP, within_s=3.0)
+def test_what_was_said_before_the_time_ran_out_is_kept(clock):
+    code = f"{clock.hang}print('here', flush=True); hang()"
+
+    answer = ask((sys.executable, "-c", code), within_s=60.0)
 
     assert (answer.lines, answer.status) == (("here",), None)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import partial
 
 import pytest
 
@@ -46,7 +45,7 @@ def examined(tree, project, monkeypatch):
     tree.write("/etc/os-release", "ID=ubuntu\n")
     (packages,) = project.glob(".venv/lib/python3*/site-packages")
 
-    def walked(code, environment=None, nvml=WELL, within_s=90.0):
+    def walked(code, environment=None, nvml=WELL):
         package = packages / "torch/__init__.py"
         package.parent.mkdir(exist_ok=True)
         package.write_text(code)
@@ -57,7 +56,7 @@ def examined(tree, project, monkeypatch):
             python=find_python(str(project)),
             environment=environment or {},
             nvml=lambda: nvml,
-            probe=partial(examine, within_s=within_s),
+            probe=examine,
         )
         return diagnose(found)
 
@@ -120,18 +119,18 @@ def test_a_pytorch_that_kills_its_process_is_told(examined):
     assert (diagnosis.found.step, diagnosis.found.key) == ("torch", "torch_crashes_loading")
 
 
-def test_a_pytorch_that_never_ends_loading_is_told(examined):
-    diagnosis = examined("import time; time.sleep(600)", within_s=5.0)
+def test_a_pytorch_that_never_ends_loading_is_told(examined, clock):
+    diagnosis = examined(f"{clock.hang}hang()")
 
     assert (diagnosis.found.step, diagnosis.found.key) == ("torch", "torch_silent_loading")
 
 
-def test_a_program_that_only_calls_itself_python_is_told(tree, tmp_path):
+def test_a_program_that_only_calls_itself_python_is_told(tree, tmp_path, clock):
     geforce(tree)
     load(tree, "nvidia")
     program = tmp_path / "bin/python"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.write_text(f"#!/bin/sh\n{clock.in_shell}")
     program.chmod(0o755)
 
     found = gather(
@@ -139,7 +138,7 @@ def test_a_program_that_only_calls_itself_python_is_told(tree, tmp_path):
         python=find_python(str(tmp_path)),
         environment={},
         nvml=lambda: WELL,
-        probe=partial(examine, within_s=1.0),
+        probe=examine,
     )
 
     step = diagnose(found).found

@@ -213,16 +213,48 @@ def test_this_machine_is_gathered():
     assert evidence.torch is not None
 
 
-def test_what_nvml_answers_with_is_a_card_though_a_sandbox_hides_the_bus(look):
+def nothing(tree):
+    """A bus that is hidden whole."""
+
+
+def other_devices(tree):
+    """A bus on which there is no card, as in most virtual machines."""
+    plug(tree, "0000:00:01.0", 0x1AF4, 0x1041, 0x020000)
+    plug(tree, "0000:00:02.0", 0x1234, 0x1111, 0x030000)
+
+
+def container_in_wsl(tree):
+    """The card is Windows's, and its library not where WSL has it."""
+    tree.write("/proc/version", "Linux version 5.15.1-microsoft-standard-WSL2 (x@y)\n")
+    plug(tree, "0000:00:01.0", 0x1414, 0x008E, 0x030200)
+    tree.write("/dev/dxg", "")
+
+
+UNSEEN = pytest.mark.parametrize("around", [nothing, other_devices, container_in_wsl])
+
+
+@UNSEEN
+def test_what_nvml_answers_with_is_a_card_though_the_bus_does_not_show_it(tree, look, around):
+    around(tree)
     seen = Nvml(code=0, devices=(NvmlDevice(index=0, name="NVIDIA H100"),))
 
     evidence = look(nvml=lambda: seen)
 
     assert [(card.vendor, card.name) for card in evidence.cards] == [(Vendor.NVIDIA, "NVIDIA H100")]
     assert evidence.nvml == seen
-    assert diagnose(evidence).vendor is Vendor.NVIDIA
+    # It answers, so neither its driver nor its files can be what is wrong.
+    diagnosis = diagnose(evidence)
+    assert diagnosis.vendor is Vendor.NVIDIA
+    assert diagnosis.finding == "build"
 
 
-def test_where_no_bus_is_seen_and_nvml_finds_nothing_there_is_no_card(look):
-    assert look().cards == ()
-    assert look().nvml is None
+@UNSEEN
+def test_where_no_card_is_seen_and_nvml_finds_none_there_is_none(tree, look, around):
+    around(tree)
+    nvml = Asked()
+
+    evidence = look(nvml=nvml)
+
+    assert nvml.times == 1
+    assert (evidence.cards, evidence.nvml) == ((), None)
+    assert diagnose(evidence).vendor is None

@@ -135,13 +135,13 @@ def test_a_pytorch_that_cannot_be_loaded_is_broken_not_missing(with_torch, code,
 @pytest.mark.parametrize(
     ("code", "stage"),
     [
-        ("import time; time.sleep(60)", "import"),
-        (fake_torch.CUDA + "\nimport time\ncuda.init = lambda: time.sleep(60)", "look"),
-        (fake_torch.CUDA + "\nimport time\ndef ones(n, device): time.sleep(60)", "use"),
+        ("hang()", "import"),
+        (fake_torch.CUDA + "\ncuda.init = hang", "look"),
+        (fake_torch.CUDA + "\nones = hang", "use"),
     ],
 )
-def test_a_pytorch_that_hangs_is_ended_and_the_place_is_known(with_torch, code, stage):
-    torch = with_torch(code, within_s=4.0)
+def test_a_pytorch_that_hangs_is_ended_and_the_place_is_known(with_torch, clock, code, stage):
+    torch = with_torch(clock.hang + code)
 
     assert (torch.outcome, torch.stage) == (Outcome.SILENT, stage)
     if stage != "import":
@@ -170,14 +170,14 @@ def test_the_last_words_of_a_crash_are_kept(with_torch):
     assert torch.detail == "terminate called"
 
 
-def test_what_it_starts_ends_with_it(with_torch, tmp_path):
+def test_what_it_starts_ends_with_it(with_torch, clock, tmp_path):
     pid = tmp_path / "pid"
     with_torch(
-        "import subprocess, sys, time\n"
+        f"{clock.hang}"
+        "import subprocess, sys\n"
         "p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
         f"open({str(pid)!r}, 'w').write(str(p.pid))\n"
-        "time.sleep(60)",
-        within_s=4.0,
+        "hang()"
     )
 
     def is_gone():
@@ -194,11 +194,11 @@ def test_chatter_of_a_library_is_not_taken_for_an_answer(with_torch):
     assert torch.version == "2.13.0+cpu"
 
 
-def test_a_file_called_torch_beside_the_user_is_not_loaded(tmp_path, monkeypatch):
+def test_a_file_called_torch_beside_the_user_is_not_loaded(with_torch, tmp_path, monkeypatch):
     (tmp_path / "torch.py").write_text("raise SystemExit('loaded')")
     monkeypatch.chdir(tmp_path)
 
-    assert "loaded" not in (examine().import_problem or "")
+    assert with_torch(fake_torch.WELL).version == "2.13.0+cpu"
 
 
 def test_a_program_that_does_not_start_is_told(tmp_path):
@@ -317,3 +317,12 @@ def test_the_examination_leaves_nothing_in_the_environment(with_torch, tmp_path)
     with_torch(fake_torch.WELL)
 
     assert sorted(os.listdir(tmp_path / "path/torch")) == ["__init__.py"]
+
+
+@pytest.mark.parametrize("place", ["", ".venv"])
+def test_an_environment_whose_python_was_removed_says_so(tmp_path, place):
+    (tmp_path / place / "bin").mkdir(parents=True)
+    (tmp_path / place / "bin/python").symlink_to("/gone/python3")
+
+    with pytest.raises(BadPython, match="there is no /gone/python3; make the environment anew"):
+        find_python(str(tmp_path))

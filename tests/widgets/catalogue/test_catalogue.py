@@ -5,7 +5,7 @@ import string
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
@@ -14,13 +14,15 @@ from experiments.catalogue import Catalogue as Experiments
 from experiments.declare import Part, Shelf
 from experiments.views import Bars
 from widgets import theme
-from widgets.catalogue.card import Card
+from widgets.catalogue.card import MOST_TITLE_LINES, PADDING, Card
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.filter_bar import MenuChip
 from widgets.catalogue.offer import Filter, Offer, State
+from widgets.catalogue.shelf_grid import NARROWEST
 from widgets.catalogue.sketch import Sketch, expected
 from widgets.catalogue.text import wrapped
 from widgets.look import Look
+from widgets.theme import STEP
 
 ENGLISH = words.load("en")
 SKETCH = expected(Bars(key="", table="", label="", value=""))
@@ -250,6 +252,20 @@ def test_a_title_that_is_too_long_ends_in_dots_and_loses_nothing_before(catalogu
     assert text.startswith(f"{lines[0]} {lines[1][:-1]}")
     assert all(QFontMetricsF(font).horizontalAdvance(line) <= 150 for line in lines)
     assert wrapped("one two", font, 150, 2) == ["one two"]
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_the_question_of_every_experiment_is_whole_on_the_narrowest_card(qapp, zoom):
+    theme.add_fonts()
+    worn = theme.load("dark", zoom)
+    beside = QFontMetricsF(worn.font("note")).horizontalAdvance("28 s") + 3 * STEP
+    width = NARROWEST * zoom - 2 * PADDING - beside
+    font = worn.font("head", weight=QFont.Weight.DemiBold)
+    questions = [ENGLISH.say(f"{experiment}.question") for experiment in Experiments().ids()]
+
+    for question in questions:
+        lines = wrapped(question, font, width, MOST_TITLE_LINES)
+        assert " ".join(lines) == question
 
 
 # --- filters ------------------------------------------------------------------------------------

@@ -41,6 +41,17 @@ def test_a_hint_may_be_something_else_than_the_key(qtbot, action):
     assert button.sizeHint().width() > narrow
 
 
+def test_a_hint_that_has_its_room_is_drawn_however_large_the_text(qtbot, action):
+    button = ActionButton(action, hint="6")
+    button.setStyleSheet("QPushButton { padding: 6px 16px; font-size: 30px; }")
+    whole = shown(qtbot, button)
+    button.setFixedSize(button.sizeHint())
+    one = whole.grab().toImage()
+    button.set_hint("8")
+
+    assert whole.grab().toImage() != one
+
+
 def test_it_follows_its_action(qtbot, action):
     button = ActionButton(action)
     whole = shown(qtbot, button)

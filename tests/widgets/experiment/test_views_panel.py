@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import pytest
 
 from experiments import words
@@ -9,6 +12,7 @@ from tests.app.recordings import burst
 from widgets import theme as themes
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.look import Look
+from widgets.plots import samples
 
 BURST = Catalogue().load("burst-random")
 
@@ -88,3 +92,39 @@ def test_a_plot_asks_to_be_saved_with_its_kind(qtbot, panel):
         panel.plots[1].save_wanted.emit(".svg")
 
     assert wanted.args == [panel.plots[1], ".svg"]
+
+
+def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
+    gil = Catalogue().load("gil-threads")
+    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    qtbot.addWidget(panel)
+    panel.show_experiment(gil)
+    before = panel.plots[0].minimumHeight()
+    tables = samples.gil_tables()
+    few = tables["timings"]
+    many = [replace(row, python=f"3.{n}") for n in range(9) for row in few]
+
+    for count, rows in ((len(few), few), (len(many), many)):
+        panel.draw_next({**tables, "timings": rows}, {}, {"timings": count}, {})
+        panel._turn = 0
+        assert (panel.plots[0].minimumHeight() > before) == (rows is many)
+    bars = len({(row.method, row.python) for row in many})
+    assert panel.plots[0].minimumHeight() > bars * 15  # the height of a line of text
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6, 2.0])
+def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
+    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    qtbot.addWidget(panel)
+    panel.show_experiment(Catalogue().load("amdahl"))
+    panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")
+    panel.resize(420, 500)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    qtbot.wait(1)
+
+    parts = [part for pair in zip(panel._heads, panel.plots, strict=True) for part in pair]
+    for upper, lower in itertools.pairwise(parts):
+        assert upper.geometry().bottom() < lower.geometry().top()
+    assert all(plot.height() >= plot.minimumHeight() for plot in panel.plots)
+    assert all(h.title.height() >= h.title.heightForWidth(h.title.width()) for h in panel._heads)

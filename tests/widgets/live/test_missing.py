@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,26 +16,32 @@ from widgets.live.resources import Resources
 from widgets.live.samples import machine, samples
 
 KINDS = st.sampled_from(["none", "one", "pair", "eight", "asleep", "lost"])
+STATES = st.sampled_from(["awake", "awake", "asleep", "lost"])
+RARELY, DISKS = st.integers(0, 5).map(lambda n: n == 0), st.integers(0, 3)
 PARTS = ("busy", "memory", "power", "link", "nvlink", "whole")
+
+
+@functools.cache  # to make a strategy costs more than to draw from it
+def some_of(names: tuple[str, ...], most: int) -> st.SearchStrategy[set[str]]:
+    return st.sets(st.sampled_from(names), max_size=most)
 
 
 @st.composite
 def streams(draw):
     """Return a few samples of which anything may be missing."""
     kind, made = draw(KINDS), []
-    for sample in samples(2, hz=0.05, seconds=60, gpus=kind, disks=draw(st.integers(0, 3))):
+    for sample in samples(2, hz=0.05, seconds=60, gpus=kind, disks=draw(DISKS)):
         for parts in (sample.gpus, sample.disks, sample.network, sample.threads):
             for part in list(parts):
-                if parts is not sample.threads and draw(st.integers(0, 5)) == 0:
+                if parts is not sample.threads and draw(RARELY):
                     parts.remove(part)
-                names = [name for name in part if name not in ("index", "name", "id", "state")]
-                part |= dict.fromkeys(draw(st.sets(st.sampled_from(names), max_size=8)))
+                names = tuple(name for name in part if name not in ("index", "name", "id", "state"))
+                part |= dict.fromkeys(draw(some_of(names, 8)))
                 if "state" in part:
-                    part["state"] = draw(st.sampled_from(["awake", "awake", "asleep", "lost"]))
-        names = sorted(sample.memory)
-        for name in draw(st.sets(st.sampled_from(names), max_size=4)):
+                    part["state"] = draw(STATES)
+        for name in draw(some_of(tuple(sorted(sample.memory)), 4)):
             sample.memory[name] = None
-        if draw(st.integers(0, 4)) == 0:
+        if draw(RARELY):
             sample.missing.clear()
         made.append(sample)
     return kind, made

@@ -202,6 +202,17 @@ def test_a_large_server_is_shown_whole_and_folded_where_text_is_large(measure):
     assert any("more GPUs" in title for title in titles(folded, Kind.FOLD))
 
 
+def test_a_fold_asks_for_a_look_where_one_of_those_behind_it_does(measure):
+    def fold(unfolded=()):
+        boxes = laid_out(workstation_(), measure, 698, 452, 1.6, unfolded).boxes
+        return next(box for box in boxes if box.id == "fold:gpus")
+
+    assert fold().needs_look
+    assert not fold(["fold:gpus"]).needs_look  # it is seen then
+    server_fold = laid_out(server(), measure, 698, 452, 1.6).boxes
+    assert not any(box.needs_look for box in server_fold if box.kind is Kind.FOLD)
+
+
 def test_what_is_unfolded_can_be_folded_again(measure):
     fold = next(b for b in laid_out(server(), measure, 698, 452, 1.6).boxes if b.id == "fold:gpus")
     whole = laid_out(server(), measure, 698, 452, 1.6, [fold.id])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSizeF
 
@@ -94,6 +95,19 @@ def test_the_tracks_are_the_rows_of_all_runs():
 
     assert [track.xs.tolist() for track in made.tracks()] == [list(made.plan().x.places)] * 2
     assert made.tracks()[1].ys.tolist() == [1.0] * 4
+
+
+def test_cells_that_hardly_differ_look_alike():
+    near = drawing([message(0, 1, 36.3), message(1, 0, 36.4)])
+    far = drawing([message(0, 1, 36.3), message(1, 0, 80.0)])
+
+    def apart(made):
+        (run,) = made._runs
+        shades = made._key.shades(run.values)[np.isfinite(run.values)]
+        return int(shades.max()) - int(shades.min())
+
+    assert apart(near) < 8
+    assert apart(far) > 128
 
 
 def test_rows_that_come_one_by_one_lead_to_the_same_cells():

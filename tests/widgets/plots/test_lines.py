@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor
 
 from experiments.memory.cache_ladder import Step
 from experiments.views import Axis, Lines
@@ -145,3 +147,28 @@ def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
 
     plan, area = plot._scene.drawing.plan(), painted(plot).area
     assert [text for _, text in axes._ticks(plan.x, area.sight.x, 9)] == ["1", "2"]
+
+
+def test_a_single_point_shows_its_statistic_among_its_repeats(qtbot):
+    rows = [step(4096, latency_s) for latency_s in (1e-9, 2e-9, 8e-9)]
+    plot = plotted(qtbot, "cache-ladder", LINEAR, rows=rows, values={})
+    area, track = painted(plot).area, plot._known_tracks()[0]
+
+    at = area.point(float(track.xs[0]), float(track.ys[0])).toPoint()
+    assert near(plot, at, 0)
+
+
+def test_the_first_line_lies_above_the_others(qtbot):
+    rows = [step(size, 1e-9, order) for size in (4096, 8192) for order in ("b", "a")]
+    view = dataclasses.replace(LINEAR, order=("a", "b"))
+    plot = plotted(qtbot, "cache-ladder", view, rows=rows, values={})
+    area = painted(plot).area
+
+    at = area.point(6144.0, 1e-9).toPoint()
+    assert near(plot, at, 0)
+
+
+def near(plot, at: QPoint, series: int) -> bool:
+    """Has a pixel the colour of a series, but for rounding?"""
+    seen = plot.grab().toImage().pixelColor(at).getRgb()
+    return np.allclose(seen, QColor(plot._look.theme.series_colour(series)).getRgb(), atol=4)

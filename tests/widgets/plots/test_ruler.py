@@ -7,8 +7,12 @@ from PySide6.QtCore import QRectF
 
 from experiments.views import Limit, Ruler
 from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts
+from widgets.plots import axes, limits
+from widgets.plots.canvas import PADDING_PX
 from widgets.plots.drawing import Beside
 from widgets.plots.limits import _past_labels
+from widgets.plots.ruler import _flag_font
+from widgets.plots.sheet import text_size
 
 RULER = Ruler(key="wall", table="timings", label="method", value="wall_s")
 FACTORS = {"serial": 30.0, "threads": 0.001, "processes": 2.0}
@@ -48,6 +52,70 @@ def test_flags_do_not_overlap_and_no_stem_goes_through_one(qtbot, zoom):
             is_crossed = label.rect.left() < stem < label.rect.right()
             assert not (is_crossed and other.rect.top() < label.rect.top())
     assert area.rect.width() > 300
+
+
+@pytest.mark.parametrize("width", [300, 420, 850])
+def test_a_flag_is_whole_and_crossed_by_no_stem_or_it_is_left_out(qtbot, width):
+    plot = pins(qtbot, wears=look("light", 1.6), size=(width, 500))
+    drawing, area = plot._scene.drawing, painted(plot).area
+    flags = drawing._flags(area, drawing._pins, _flag_font(plot._look.theme))
+    shown = [(area.x_px(pin.place), *flag) for pin, flag in zip(drawing._pins, flags, strict=True)]
+    shown = [(px, rect, row) for px, rect, row in shown if row >= 0]
+
+    assert shown
+    assert len(shown) == len(flags) or width < 850
+    for px, _, row in shown:
+        for _, rect, below in shown:
+            assert below >= row or not rect.left() <= px <= rect.right()
+    for _, rect, row in shown:
+        assert area.rect.left() - 8 <= rect.left() <= rect.right() <= area.rect.right()
+        others = [other for _, other, at in shown if at == row and other is not rect]
+        assert not any(rect.intersects(other) for other in others)
+
+
+def test_a_ruler_that_is_as_high_as_it_asks_for_shows_every_flag(qtbot):
+    plot = pins(qtbot, size=(850, 120))
+    assert len(texts(plot)) < 6
+    plot.resize(850, round(plot.least_height(850)) + 1)
+
+    assert len(texts(plot)) == 6
+
+
+def test_the_first_tick_stands_below_its_place(qtbot):
+    plot = pins(qtbot)
+    plan, area = plot._scene.drawing.plan(), painted(plot).area
+    theme = plot._look.theme
+
+    place, text = axes._ticks(plan.x, area.sight.x, 3)[0]
+    half = text_size(text, theme.font("note")).width() / 2
+    assert area.x_px(place) - half >= PADDING_PX
+
+
+def test_a_limit_line_goes_through_the_name_of_no_other(qtbot, monkeypatch):
+    drawn = []
+    real = limits._past_labels
+
+    def record(px, top, bottom, labels):
+        pieces = list(real(px, top, bottom, labels))
+        drawn.extend((px, start, end) for start, end in pieces)
+        return pieces
+
+    monkeypatch.setattr(limits, "_past_labels", record)
+    view = dataclasses.replace(
+        RULER, limits=(Limit("perfect", "a"), Limit("one_after_another", "b"))
+    )
+    values = {"a": 10.0, "b": 900.0}  # the longer name has room only across the other line
+    plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values=values, size=(330, 300))
+    names = [
+        label for label in painted(plot).labels if label.text in ("perfect", "one after another")
+    ]
+
+    assert len(names) == 2
+    for label in names:
+        for px, start, end in drawn:
+            within = label.rect.left() < px < label.rect.right()
+            assert not (within and start < label.rect.bottom() and end > label.rect.top())
+    assert any(label.rect.left() < px < label.rect.right() for label in names for px, _, _ in drawn)
 
 
 def test_a_limit_line_leaves_a_gap_where_a_flag_stands():

@@ -26,6 +26,11 @@ def test_an_axis_of_times_has_decades_and_smaller_steps_where_there_is_only_one(
     assert ticks(1.2e-9, 8e-9, "log10", 8) == pytest.approx([2e-9, 5e-9])
 
 
+def test_two_decades_have_the_steps_between_them_where_there_is_room():
+    assert ticks(0.1, 2.0, "log10", 15) == pytest.approx([0.1, 0.2, 0.5, 1.0, 2.0])
+    assert ticks(0.1, 2.0, "log10", 4) == pytest.approx([0.1, 1.0])
+
+
 def test_ticks_say_real_units():
     assert label(65536, "bytes") == "64 KiB"
     assert label(1e-7, "s") == "100 ns"

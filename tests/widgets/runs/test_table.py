@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -191,6 +190,15 @@ def test_columns_that_have_no_room_are_left_out_and_come_back(table):
     assert hidden() == []
 
 
+def test_room_that_is_left_goes_to_the_results_too(table):
+    table.show_runs([run(1)])
+    table.resize(620, 500)
+    before = table.columnWidth(Column.RESULT)
+    table.resize(1400, 500)
+
+    assert before < table.columnWidth(Column.RESULT) < table.columnWidth(Column.RUN)
+
+
 def test_larger_text_makes_higher_lines(table):
     table.show_runs([run(1), run(2)])
     before = table.rowHeight(0)
@@ -326,26 +334,24 @@ def test_tab_leaves_the_table(qtbot, table):
 # --- many ---------------------------------------------------------------------------------------
 
 
-def test_ten_thousand_runs_are_shown_searched_and_sorted_in_a_moment(qtbot, table):
+def test_ten_thousand_runs_are_shown_searched_sorted_and_scrolled(table):
     numbers = list(range(10_000))
     random.Random(1).shuffle(numbers)
     runs = [run(number, tags=("a",) if number % 3 else ()) for number in numbers]
+    newest_first = [f"run {number}" for number in range(9_999, -1, -1)]
 
-    def took_s(work):
-        began_s = time.perf_counter()
-        work()
-        QApplication.processEvents()
-        return time.perf_counter() - began_s
-
-    assert took_s(lambda: table.show_runs(runs)) < 1.0
-    assert took_s(lambda: table.search("question 77")) < 0.3
-    assert len(keys(table)) == sum("77" in str(number) for number in numbers)
-    assert took_s(lambda: table.search("")) < 0.3
-    assert took_s(lambda: table.sortByColumn(3, Qt.SortOrder.AscendingOrder)) < 0.3
-    assert took_s(table.selectAll) < 0.3
+    table.show_runs(runs)
+    assert keys(table) == newest_first
+    table.search("question 77")
+    assert keys(table) == [key for key in newest_first if "77" in key]
+    table.search("")
+    table.sortByColumn(Column.RESULT, Qt.SortOrder.AscendingOrder)
+    assert keys(table) == newest_first[::-1]
+    table.selectAll()
+    table.show_runs(runs)
     assert len(table.selected()) == 10_000
-    assert took_s(lambda: table.show_runs(runs)) < 1.5
-    assert took_s(lambda: table.verticalScrollBar().setValue(200_000)) < 0.2
+    table.scrollToBottom()
+    assert table.viewport().rect().contains(centre(table, 9_999))
 
 
 def test_the_arrow_of_the_head_points_down_where_values_fall_down_the_list(table):
