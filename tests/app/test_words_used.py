@@ -87,11 +87,18 @@ def is_said_of_experiment(experiment, name: str) -> bool:
         case "choices":
             # Also by those who work for it, and with a number behind: "dynamic_16".
             told = {key, key.rstrip("0123456789").rstrip("_")}
-            return key in source_of(experiment) or key.isdigit() or bool(told & CONSTANTS)
+            is_told = key in source_of(experiment) or key.isdigit() or bool(told & CONSTANTS)
+            return is_told or is_put_together(key)
         case "findings" | "limits":
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
             return False
+
+
+def is_put_together(key: str) -> bool:
+    """Is it said as f"roof_{precision}", or as "_" between two words?"""
+    parts = [(key[:at], key[at + 1 :]) for at, mark in enumerate(key) if mark == "_"]
+    return any({one, f"{one}_"} & CONSTANTS and other in CONSTANTS for one, other in parts)
 
 
 def source_of(experiment) -> str:
