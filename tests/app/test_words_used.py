@@ -98,7 +98,9 @@ def is_said_of_experiment(experiment, name: str) -> bool:
 def is_put_together(key: str) -> bool:
     """Is it said as f"roof_{precision}", or as "_" between two words?"""
     parts = [(key[:at], key[at + 1 :]) for at, mark in enumerate(key) if mark == "_"]
-    return any({one, f"{one}_"} & CONSTANTS and other in CONSTANTS for one, other in parts)
+    return any(
+        {one, f"{one}_"} & CONSTANTS and {other, f"_{other}"} & CONSTANTS for one, other in parts
+    )
 
 
 def source_of(experiment) -> str:

@@ -114,7 +114,7 @@ def test_closing_twice_is_no_harm(file):
 
 def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
     moments, writing = random.Random(11), 0
-    for number in range(100):
+    for number in range(40):
         path = tmp_path / f"{number}.coreopsis.jsonl"
         told, tell = os.pipe()
         if (pid := os.fork()) == 0:
@@ -135,7 +135,7 @@ def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
         assert run.finished.outcome is Outcome.LOST
         assert set(run.notes) <= {"torn_line_dropped", "recording_without_end"}
         assert path.read_bytes().startswith(encoded([STARTED, *map(row, range(acknowledged - 1))]))
-    assert writing >= 75
+    assert writing >= 30
 
 
 def _record_for_ever(path: Path, tell: int) -> None:

@@ -12,12 +12,12 @@ pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu
 
 module = importlib.import_module("experiments.to_the_gpu.async")  # its name is a keyword
-SMALL = module.Params(device=NAME, size=256, most=8, rounds=3)
+SMALL = module.Params(device=NAME, size=64, most=8, rounds=3)
 
 
 @pytest.fixture
 def gpu(monkeypatch):
-    with fake_gpu(monkeypatch) as gpu:
+    with fake_gpu(monkeypatch, flop_per_s=1e10) as gpu:  # so that small products last
         yield gpu
 
 
@@ -36,18 +36,16 @@ def tables(gpu):
 
 
 def test_on_a_gpu_calls_are_back_before_the_work_is_done(gpu):
-    large = module.Params(device=NAME, size=1024, most=8, rounds=3)
-    tables = tables_of(large, Bench(machine(gpus=1), clock=gpu.clock))
-    finding = module.analyse(large, tables, machine(gpus=1))
+    tables = tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+    finding = module.analyse(SMALL, tables, machine(gpus=1))
 
     assert finding.message == "comes_back_early"
     assert finding.values["finished_s"] > 2 * finding.values["queued_s"]
 
 
 def test_each_blocker_waits_for_all_of_it(gpu):
-    large = module.Params(device=NAME, size=1024, most=8, rounds=3)
-    tables = tables_of(large, Bench(machine(gpus=1), clock=gpu.clock))
-    values = module.analyse(large, tables, machine(gpus=1)).values
+    tables = tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+    values = module.analyse(SMALL, tables, machine(gpus=1)).values
 
     for name in module.BLOCKERS:
         assert values[f"{name}_s"] >= 0.9 * values["finished_s"], name

@@ -24,6 +24,7 @@ from widgets.slider import StopSlider
 ENGLISH = words.load("en")
 EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 PYTHONS = ("3.12", "3.13", "3.14t")
+OFFERED = {"pythons": PYTHONS, "device": ("cpu", "cuda:0")}  # what a machine has
 MIB, GIB = 2**20, 2**30
 PARAMETERS = [
     pytest.param(experiment, name, id=f"{experiment.id}-{name}")
@@ -35,7 +36,7 @@ PARAMETERS = [
 
 def choices_of(experiment) -> dict[str, tuple[str, ...]]:
     return {
-        name: PYTHONS if callable(spec.choices) else spec.choices
+        name: OFFERED[name] if callable(spec.choices) else spec.choices
         for name, spec in specs(experiment.params).items()
         if spec.choices
     }

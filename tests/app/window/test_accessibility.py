@@ -27,6 +27,7 @@ from shiboken6 import isValid
 
 from experiments.engine import messages as wire
 from tests.app.recordings import burst
+from tests.app.window.layouts import is_restless
 from tests.app.window.stage import events
 from tests.app.window.whole import (
     STATES,
@@ -394,8 +395,18 @@ def cut_off_at_largest(whole: Whole) -> list[str]:
     return found
 
 
+def restless(whole: Whole) -> list[str]:
+    """Return that the window lays itself out again and again, though nothing happens."""
+    return ["layouts"] if is_restless() else []
+
+
+def restless_at_largest(whole: Whole) -> list[str]:
+    """Return the same, after `cut_off_at_largest`."""
+    return restless(whole)
+
+
 CHECKS: tuple[Callable[[Whole], list[str]], ...] = (
-    nameless, called_the_same, not_reached_by_tab, another_way_back, against_reading,
+    restless, nameless, called_the_same, not_reached_by_tab, another_way_back, against_reading,
     ambiguous_keys, keys_taken_from_plots, actions_without_words, focus_unseen,
-    cut_off_at_largest,
+    cut_off_at_largest, restless_at_largest,
 )  # fmt: skip

@@ -1,0 +1,36 @@
+"""Does the window come to rest, or does one layout ask for another for ever?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+ROUNDS = 40  # of events, in each of which such a window asks for another layout
+
+
+class Layouts(QObject):
+    """Counts how often something is laid out anew."""
+
+    count = 0
+
+    def __enter__(self) -> Layouts:
+        QApplication.instance().installEventFilter(self)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        QApplication.instance().removeEventFilter(self)
+
+    def eventFilter(self, watched, event) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def is_restless() -> bool:
+    """Are layouts asked for again and again while nothing happens?"""
+    for _ in range(2):  # what was changed just before may take its time
+        with Layouts() as layouts:
+            for _ in range(ROUNDS):
+                QApplication.processEvents()
+        if layouts.count < ROUNDS / 2:
+            return False
+    return True
