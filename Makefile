@@ -37,7 +37,7 @@ test: lint libraries $(TORCH_STAMP) ## check the style, the types, the layers, a
 	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
 sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experiment for real
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest tests/test_sweep.py $(ARGS)
 
 bench: .venv/.dev libraries $(TORCH_STAMP) ## measure the budgets of ARCHITECTURE.md
 	$(BIN)/python -m tests.bench $(ARGS)
