@@ -57,6 +57,8 @@ class Words:
         )
 
     def _text(self, key: str) -> str | None:
+        if (known := self._texts.get(key)) is not None:  # often asked for: Live tells all anew
+            return known
         section, _, rest = key.partition(".")
         self._read(section)
         self._read(SHARED)

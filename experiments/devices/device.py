@@ -8,6 +8,7 @@ once, so its marks are moments of the bench's clock.
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import Any
 
 from experiments.bench import Bench
@@ -58,6 +59,11 @@ class Device:
 
     def __init__(self, name: str, bench: Bench) -> None:
         """Take the device. Raises Trouble where torch cannot use it."""
+        import platformdirs
+
+        # Else torch makes a folder in that of temporary files, and leaves it there.
+        cache = platformdirs.user_cache_path("coreopsis", appauthor=False) / "torch"
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
         import torch
 
         self.torch, self.name, self.bench = torch, name, bench
