@@ -47,7 +47,10 @@ class Index:
         self._is_over = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
-        """Return an entry for each file; `facts` reads the columns of one that has changed."""
+        """Return an entry for each file; `facts` reads the columns of one that has changed.
+
+        A file for which it raises FileNotFoundError is left out, and read again the next time.
+        """
         for _ in range(2):
             try:
                 return self._through(self._path, facts, entry)
@@ -90,7 +93,10 @@ class Index:
             for name, state in here.items():
                 if self._is_over:
                     break
-                if known.get(name) != state:
+                if known.get(name) == state:
+                    continue
+                # Gone meanwhile, it may come back as it was: then it must be read again.
+                with contextlib.suppress(FileNotFoundError):
                     row = (name, *state, *facts(self._folder / name))
                     index.execute(f"INSERT OR REPLACE INTO runs VALUES ({values})", row)
 

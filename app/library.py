@@ -121,10 +121,10 @@ class Library:
 
     def deleted(self) -> list[Kept]:
         """Return the runs in the bin, as they stood here, the newest first; may take a while."""
-        facts = [
-            {"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))}
-            for path in self._binned()
-        ]
+        facts = []
+        for path in self._binned():
+            with contextlib.suppress(FileNotFoundError):  # another program has just emptied it
+                facts.append({"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))})
         return sorted(map(self._kept, facts), key=lambda run: run.at, reverse=True)
 
     def bin_count(self) -> int:
@@ -231,10 +231,13 @@ def _file_name(started: wire.Started, suffix: str) -> str:
 
 
 def _facts(path: Path) -> tuple[Any, ...]:
+    """Return the columns of a run. Raises FileNotFoundError where it has just gone."""
     meta = msgspec.json.encode(read_meta(path)).decode()
     try:
         recording = read(path)
     except Trouble as trouble:
+        if trouble.problem.key == "recording_missing":
+            raise FileNotFoundError(path) from None
         problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
         return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]")
     notes = [

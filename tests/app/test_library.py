@@ -601,6 +601,24 @@ def test_two_programs_may_keep_runs_at_the_same_time(library):
     assert all(kept.problem is None for kept in runs)
 
 
+def test_a_run_that_was_away_while_it_was_looked_at_is_read_again(library, monkeypatch):
+    path = burst().write(library.folder / "runs" / "x.coreopsis.jsonl")
+
+    def away(path):
+        aside = path.rename(library.folder / "aside")  # as another program deletes it
+        try:
+            return facts(path)
+        finally:
+            aside.rename(path)  # and takes that back: neither size nor time has changed
+
+    facts = library_module._facts
+    with monkeypatch.context() as patched:
+        patched.setattr(library_module, "_facts", away)
+        assert library.runs() == []
+
+    assert [(kept.path, kept.problem) for kept in library.runs()] == [(path, None)]
+
+
 # --- a folder that cannot be written ------------------------------------------------------------
 
 
