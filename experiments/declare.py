@@ -72,12 +72,12 @@ class Spec:
     minimum: float | None = None
     maximum: float | None = None
     scale: Scale = "linear"
-    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
+    choices: tuple[str, ...] | Callable[[Machine], tuple[str, ...]] = ()
     is_folder: bool = False  # a text that names one; "" is the usual one
 
-    def known_choices(self) -> tuple[str, ...]:
-        """Return the choices; may take a moment where this machine has to be looked at."""
-        return self.choices() if callable(self.choices) else self.choices
+    def known_choices(self, machine: Machine) -> tuple[str, ...]:
+        """Return the choices on a machine; may take a moment where it has to be searched."""
+        return self.choices(machine) if callable(self.choices) else self.choices
 
 
 def param(default: Any, **spec: Any) -> Any:

@@ -14,6 +14,7 @@ import msgspec
 from experiments.declare import Experiment, P, Spec, specs
 from experiments.problems import Trouble
 from experiments.units import show
+from machine.model import Machine
 
 _FACTORS: dict[str, dict[str, float]] = {
     "bytes": {
@@ -26,20 +27,28 @@ _FACTORS: dict[str, dict[str, float]] = {
 _NUMBER = re.compile(r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)\s*([a-zµ%]*)", re.IGNORECASE)
 
 
-def from_text(params: P, settings: Mapping[str, str]) -> P:
+def from_text(params: P, settings: Mapping[str, str], machine: Machine | None = None) -> P:
     """Return `params` with `settings` typed by a person ("64 MiB", "5 ms", "a,b").
 
-    Raises Trouble for an unknown name, text that is no number, and values out of range.
+    Choices that depend on the machine are checked if it is given. Raises Trouble for an unknown
+    name, text that is no number, and values out of range.
     """
     types, known = _types(type(params)), specs(type(params))
     changes: dict[str, Any] = {}
     for name, text in settings.items():
         _check_name(name, known)
-        changes[name] = _parse(name, text.strip(), types[name], known[name], getattr(params, name))
-    return _checked(dataclasses.replace(params, **changes))
+        now, choices = getattr(params, name), _choices(known[name], machine)
+        changes[name] = _parse(name, text.strip(), types[name], known[name], now, choices)
+    return _checked(dataclasses.replace(params, **changes), machine)
 
 
-def from_json(params_type: type[P], data: Mapping[str, Any], *, check_choices: bool = True) -> P:
+def from_json(
+    params_type: type[P],
+    data: Mapping[str, Any],
+    machine: Machine | None = None,
+    *,
+    check_choices: bool = True,
+) -> P:
     """Return parameters from the wire or a file; every field must be there. Raises Trouble.
 
     Choices and folders are not checked for a recording: another machine had others.
@@ -51,7 +60,7 @@ def from_json(params_type: type[P], data: Mapping[str, Any], *, check_choices: b
         params = msgspec.convert(data, params_type, strict=True)
     except msgspec.ValidationError as error:
         raise Trouble("parameters_unreadable", reason=str(error)) from None
-    return _checked(params, check_choices=check_choices)
+    return _checked(params, machine, check_choices=check_choices)
 
 
 def to_json(params: object) -> dict[str, Any]:
@@ -92,7 +101,16 @@ def _check_name(name: str, known: Mapping[str, Spec]) -> None:
         raise Trouble("parameter_unknown", name=name, known=", ".join(known))
 
 
-def _parse(name: str, text: str, kind: Any, spec: Spec, now: Any) -> Any:
+def _choices(spec: Spec, machine: Machine | None) -> tuple[str, ...] | None:
+    """Return what may be chosen; None where anything may be, or only the machine could tell."""
+    if callable(spec.choices):
+        return None if machine is None else spec.choices(machine)
+    return spec.choices or None
+
+
+def _parse(
+    name: str, text: str, kind: Any, spec: Spec, now: Any, choices: tuple[str, ...] | None
+) -> Any:
     if kind is bool:
         if text.lower() not in _BOOLS:
             raise Trouble("parameter_not_yes_or_no", name=name, text=text)
@@ -102,8 +120,8 @@ def _parse(name: str, text: str, kind: Any, spec: Spec, now: Any) -> Any:
     if spec.is_folder:
         return text and os.path.abspath(os.path.expanduser(text))
     if typing.get_origin(kind) is tuple:
-        if text == "all":
-            return spec.known_choices()
+        if text == "all" and choices is not None:
+            return choices
         return tuple(part.strip() for part in text.split(",") if part.strip() not in ("", "none"))
     return text
 
@@ -133,7 +151,7 @@ def _parse_number(
         raise Trouble(key, name=name, text=text, like=to_text(now, spec.unit)) from None
 
 
-def _checked(params: P, *, check_choices: bool = True) -> P:
+def _checked(params: P, machine: Machine | None, *, check_choices: bool = True) -> P:
     types = _types(type(params))
     for name, spec in specs(type(params)).items():
         value = getattr(params, name)
@@ -143,13 +161,12 @@ def _checked(params: P, *, check_choices: bool = True) -> P:
             raise Trouble("parameter_too_large", name=name, most=show(spec.maximum, spec.unit))
         if spec.is_folder and value and check_choices and not os.path.isdir(value):
             raise Trouble("parameter_not_a_folder", name=name, text=value)
-        if spec.choices and check_choices:
-            chosen = value if typing.get_origin(types[name]) is tuple else (value,)
-            choices = spec.known_choices() if chosen else ()  # may have to look for them
-            for choice in chosen:
-                if choice not in choices:
-                    raise Trouble(
-                        "parameter_not_a_choice", name=name, text=choice,
-                        choices=", ".join(choices) or "none",
-                    )  # fmt: skip
+        chosen = value if typing.get_origin(types[name]) is tuple else (value,)
+        choices = _choices(spec, machine) if chosen and check_choices else None
+        for choice in chosen:
+            if choices is not None and choice not in choices:
+                raise Trouble(
+                    "parameter_not_a_choice", name=name, text=choice,
+                    choices=", ".join(choices) or "none",
+                )  # fmt: skip
     return params

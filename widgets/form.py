@@ -137,10 +137,7 @@ class ParamsForm(QWidget):
 
     def _read(self, name: str, text: str) -> Any:
         """Return what is typed as the value of one parameter. Raises Trouble."""
-        # Without what is chosen of many: to check that, this machine might be searched.
-        none_of_many = {n: () for n, each in self._inputs.items() if isinstance(each, SomeInput)}
-        alone = dataclasses.replace(self._shown, **none_of_many)
-        return getattr(from_text(alone, {name: text}), name)
+        return getattr(from_text(self._shown, {name: text}), name)
 
     def _choices_of(self, name: str) -> tuple[str, ...]:
         declared = specs(self._experiment.params)[name].choices

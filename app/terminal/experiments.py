@@ -52,7 +52,7 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
                 "unit": spec.unit,
                 "minimum": spec.minimum,
                 "maximum": spec.maximum,
-                "choices": list(spec.known_choices()),
+                "choices": list(spec.known_choices(context.machine)),
             }
             for name, spec in specs(experiment.params).items()
         },
@@ -76,7 +76,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
         table.add_column(style="dim", max_width=width)
     for name, spec in specs(experiment.params).items():
         default = getattr(params, name)
-        choices = spec.known_choices()
+        choices = spec.known_choices(context.machine)
         among = f" ({', '.join(choices)})" if choices and default != choices else ""
         table.add_row(
             name, to_text(default, spec.unit), words.say(f"{experiment.id}.help.{name}") + among

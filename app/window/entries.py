@@ -40,7 +40,7 @@ def _entry(experiment: Experiment[Any], machine: Machine) -> Entry:
         quick_seconds=experiment.seconds(quick),
         need=missing_need(experiment, machine),
         choices={
-            name: spec.known_choices()
+            name: spec.known_choices(machine)
             for name, spec in specs(experiment.params).items()
             if spec.choices
         },

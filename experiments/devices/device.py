@@ -19,7 +19,7 @@ from machine.model import Machine
 
 CPU = "cpu"
 MEMORY_SHARE = 0.6  # of a GPU's free memory, without being told to take more
-HOLD_HZ = 2e9  # more than any GPU's clock is rare: a hold lasts at least as long as asked for
+HOLD_HZ = 2e9  # about a GPU's clock; at a higher one a hold is shorter, and `taken` makes it longer
 MS = 1e-3
 
 _TORCH_NAMES = {"cuda": "cuda", "rocm": "cuda", "xpu": "xpu", "mps": "mps"}
@@ -100,7 +100,7 @@ class Device:
         return made
 
     def hold(self, seconds: float) -> bool:
-        """Keep the queue busy for that long, at least; False where the device knows no such thing.
+        """Keep the queue busy for about that long; False where the device knows no such thing.
 
         What is queued meanwhile then runs without gaps. Ends by itself, so it cannot lock up.
         """
@@ -161,21 +161,9 @@ def gpu_of(machine: Machine, name: str) -> Gpu | None:
     return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
 
 
-def inspect() -> Machine:
-    """Look at this machine; what that takes is loaded only when somebody looks."""
-    from machine import inspect as inspection
-
-    return inspection.inspect()
-
-
-def device_choices() -> tuple[str, ...]:
-    """Return the devices of this machine, for a parameter."""
-    return devices_of(inspect())
-
-
-def gpu_choices() -> tuple[str, ...]:
-    """Return the GPUs of this machine, for a parameter of what needs one; never nothing."""
-    return devices_of(inspect())[:-1] or (CPU,)
+def gpus_of(machine: Machine) -> tuple[str, ...]:
+    """Return the GPUs alone, for what needs one; the processor where there is none."""
+    return devices_of(machine)[:-1] or (CPU,)
 
 
 def default_device(machine: Machine) -> str:

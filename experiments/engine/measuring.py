@@ -42,7 +42,7 @@ def measure(
     experiment = catalogue.load(command.experiment)
     machine = inspect()
     check_needs(experiment, machine)
-    params = from_json(experiment.params, command.params)
+    params = from_json(experiment.params, command.params, machine)
     check_memory(experiment, params, available_bytes())
     bench = Bench(machine, quick=command.quick, stop=stop)
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):

@@ -36,7 +36,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import arithmetic_flop_per_s, cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition
-from experiments.devices.device import CPU, default_device, device_choices
+from experiments.devices.device import CPU, default_device, devices_of
 from experiments.memory import stream
 from experiments.memory.arrays import Team, cache_count, spread_out
 from experiments.memory.gpu_roof import (
@@ -77,7 +77,7 @@ FULL_S, QUICK_S = 28.0, 3.5
 class Params:
     """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     array_bytes: int = param(
         256 * MIB, unit="bytes", minimum=8 * MIB, maximum=64 * GIB, scale="log2"
     )

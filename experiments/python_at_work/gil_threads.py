@@ -52,7 +52,7 @@ FEW_ROUNDS = 5
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
 
-def other_pythons() -> tuple[str, ...]:
+def other_pythons(machine: Machine) -> tuple[str, ...]:
     """Return the names of the other CPythons of this machine, such as "3.13" or "3.14t"."""
     return tuple(python.name for python in find())
 

@@ -32,7 +32,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import taken, warm
 from experiments.statistics import spreads
 from experiments.to_the_gpu.lanes import Slice, slices
@@ -50,7 +50,7 @@ CPU_FLOP_PER_S, GPU_FLOP_PER_S = 5e10, 1.5e13  # cautious, to tell the time befo
 class Params:
     """What may be turned; `size` is the number of rows of the square matrices."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     size: int = param(512, minimum=16, maximum=16384, scale="log2")
     most: int = param(64, minimum=2, maximum=4096, scale="log2")
     rounds: int = param(7, minimum=1, maximum=50)

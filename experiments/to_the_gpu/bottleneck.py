@@ -34,7 +34,7 @@ from experiments.declare import (
 )
 from experiments.devices import profiling
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.profiling import STEP, WAITING, divided, has_device, marked
 from experiments.intervals import in_both, length_s
 from experiments.problems import Trouble
@@ -56,7 +56,7 @@ QUICK_S = 4.0
 class Params:
     """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     workers: int = param(0, minimum=0, maximum=256)
     passes: int = param(1, minimum=0, maximum=100)
     width: int = param(8, minimum=1, maximum=1024, scale="log2")

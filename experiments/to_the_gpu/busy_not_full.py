@@ -32,7 +32,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import arithmetic_flop_per_s, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpu_choices
+from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.timing import enough, taken, warm
 from experiments.statistics import Spread, spreads
 from experiments.views import Bars, Limit
@@ -55,7 +55,7 @@ TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 class Params:
     """What may be turned; the copy moves `copy_bytes`, or a quarter of what is free."""
 
-    device: str = param(CPU, choices=gpu_choices)
+    device: str = param(CPU, choices=gpus_of)
     size: int = param(8192, minimum=16, maximum=32768, scale="log2")
     copy_bytes: int = param(512 * MIB, unit="bytes", minimum=MIB // 16, maximum=2**33, scale="log2")
     load_s: float = param(1.5, unit="s", minimum=0.002, maximum=60.0)

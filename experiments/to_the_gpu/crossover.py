@@ -32,7 +32,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.host_memory import can_pin
 from experiments.devices.timing import SAMPLE_S
 from experiments.statistics import Spread, ratios, spreads
@@ -67,7 +67,7 @@ FASTER = 4  # times: what a machine may be, and then has longer lines
 class Params:
     """What may be turned; the largest matrices have `largest` rows."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     largest: int = param(2048, minimum=32, maximum=16384, scale="log2")
     precision: str = param("fp32", choices=tuple(ELEMENT_BYTES))
     random: bool = param(True)

@@ -34,7 +34,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm
 from experiments.statistics import ratios, spreads
 from experiments.to_the_gpu import training
@@ -55,7 +55,7 @@ HARDLY = 0.1  # of a step: then the network is fed
 class Params:
     """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     most_workers: int = param(2, minimum=1, maximum=256, scale="log2")
     passes: int = param(1, minimum=0, maximum=100)
     width: int = param(8, minimum=1, maximum=1024, scale="log2")

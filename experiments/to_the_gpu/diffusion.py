@@ -35,7 +35,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import whole_s
 from experiments.statistics import Spread, ratios, spreads
 from experiments.to_the_gpu.heat import (
@@ -83,7 +83,7 @@ TOO_MUCH = 1.02
 class Params:
     """What may be turned; `large` is how many cells the largest plate has to a side."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     large: int = param(5120, minimum=64, maximum=65536)
     dtype: str = param("float32", choices=("float32", "float64"))
     compiles: bool = param(True)

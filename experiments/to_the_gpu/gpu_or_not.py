@@ -31,7 +31,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
 from experiments.statistics import Spread, ratios, spread, spreads
 from experiments.to_the_gpu.crossover_ways import cores_of
@@ -54,7 +54,7 @@ SAMPLES = 3
 class Params:
     """What may be turned: your data, what is done to it, and how often before it comes back."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     work: str = param(PRODUCT, choices=WORKS)
     rows: int = param(2048, minimum=16, maximum=2**24, scale="log2")
     columns: int = param(1024, minimum=2, maximum=2**16, scale="log2")

@@ -33,7 +33,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
 from experiments.statistics import ratios, spreads
 from experiments.to_the_gpu.lanes import Slice, slices
@@ -52,7 +52,7 @@ CPU_FLOP_PER_S, GPU_FLOP_PER_S, STEP_S = 3e10, 1e13, 5e-5  # cautious, to tell t
 class Params:
     """What may be turned; `small` and `large` are rows of square matrices."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     small: int = param(100, minimum=2, maximum=4096)
     large: int = param(2048, minimum=16, maximum=16384, scale="log2")
     steps: int = param(1000, minimum=10, maximum=100_000, scale="log10")

@@ -34,7 +34,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, SAMPLE_S, each_s, enough_in_a_row, taken, warm
 from experiments.statistics import ratios, spread, spreads
 from experiments.to_the_gpu.lanes import Slice, slices
@@ -57,7 +57,7 @@ CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 1e12
 class Params:
     """What may be turned; `calls` is the most calls that one pass is divided into."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     numbers: int = param(1_000_000, minimum=10_000, maximum=1_000_000_000, scale="log10")
     calls: int = param(THOUSAND, minimum=10, maximum=10_000, scale="log10")
     rounds: int = param(7, minimum=1, maximum=50)

@@ -33,7 +33,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpu_choices
+from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, host_memory, near
 from experiments.devices.timing import warm, whole_s
 from experiments.statistics import Spread, spreads
@@ -59,7 +59,7 @@ PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # c
 class Params:
     """What may be turned; `size_bytes` is copied each time."""
 
-    device: str = param(CPU, choices=gpu_choices)
+    device: str = param(CPU, choices=gpus_of)
     size_bytes: int = param(64 * MIB, unit="bytes", minimum=KIB, maximum=4 * GIB, scale="log2")
     rounds: int = param(7, minimum=1, maximum=50)
 

@@ -34,7 +34,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpu_choices, gpu_of
+from experiments.devices.device import CPU, Device, default_device, gpu_of, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, give_back_pinned, near
 from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
 from experiments.statistics import Spread, ratios, spreads
@@ -57,7 +57,7 @@ PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, PINNING_BYTES_PER_S = 2e10, 5e9, 1e9  
 class Params:
     """What may be turned."""
 
-    device: str = param(CPU, choices=gpu_choices)
+    device: str = param(CPU, choices=gpus_of)
     smallest_bytes: int = param(4 * KIB, unit="bytes", minimum=64, maximum=GIB, scale="log2")
     largest_bytes: int = param(GIB, unit="bytes", minimum=KIB, maximum=16 * GIB, scale="log2")
     rounds: int = param(5, minimum=1, maximum=50)

@@ -36,7 +36,7 @@ from experiments.declare import (
 )
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, device_choices
+from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.failures import gpu_problem
 from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
 from experiments.statistics import ratios, spreads
@@ -74,7 +74,7 @@ CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 5e9  # cautious: memory; a copy of what 
 class Params:
     """What may be turned; `largest_bytes` is the size of one vector."""
 
-    device: str = param(CPU, choices=device_choices)
+    device: str = param(CPU, choices=devices_of)
     largest_bytes: int = param(
         64 * MIB, unit="bytes", minimum=SMALLEST_BYTES, maximum=4 * GIB, scale="log2"
     )

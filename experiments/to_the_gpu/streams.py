@@ -35,7 +35,7 @@ from experiments.declare import (
     param,
 )
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, gpu_choices
+from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
 from experiments.devices.timing import taken, warm, whole_s
 from experiments.statistics import Spread, ratios, spreads
@@ -55,7 +55,7 @@ PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # c
 class Params:
     """What may be turned; `compute_per_copy` is how long computing takes against one copy."""
 
-    device: str = param(CPU, choices=gpu_choices)
+    device: str = param(CPU, choices=gpus_of)
     total_bytes: int = param(128 * MIB, unit="bytes", minimum=MIB, maximum=8 * GIB, scale="log2")
     pieces: int = param(8, minimum=1, maximum=256, scale="log2")
     streams: int = param(4, minimum=1, maximum=32, scale="log2")

@@ -69,9 +69,8 @@ class Small:
                 patch = stack.enter_context(pytest.MonkeyPatch.context())
                 clock = stack.enter_context(fake_gpu(patch)).clock
                 self.machine = replace(self.machine, gpus=machine(gpus=1).gpus)
-                patch.setattr("experiments.devices.device.inspect", lambda: self.machine)
             quick = experiment.params_for(self.machine, quick=True)
-            self.params = from_text(quick, TINY.get(experiment.id, {}))
+            self.params = from_text(quick, TINY.get(experiment.id, {}), self.machine)
             bench = Bench(self.machine, quick=True, clock=clock)
             self.items = list(experiment.measure(self.params, bench))
         self.rows = [each for each in self.items if not isinstance(each, Progress | Note | Frame)]

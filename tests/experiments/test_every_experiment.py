@@ -297,8 +297,7 @@ def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
 
 @on_every_machine
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
-def test_the_defaults_can_be_typed_and_sent(experiment, here, quick, monkeypatch):
-    monkeypatch.setattr("experiments.devices.device.inspect", lambda: here)  # its choices
+def test_the_defaults_can_be_typed_and_sent(experiment, here, quick):
     params = experiment.params_for(here, quick=quick)
     typed = {
         name: to_text(getattr(params, name), spec.unit)
@@ -306,8 +305,8 @@ def test_the_defaults_can_be_typed_and_sent(experiment, here, quick, monkeypatch
     }
 
     assert isinstance(params, experiment.params)
-    assert from_json(experiment.params, to_json(params)) == params
-    again = from_text(params, typed)
+    assert from_json(experiment.params, to_json(params), here) == params
+    again = from_text(params, typed, here)
     for name in typed:
         if isinstance(getattr(params, name), float | int):
             assert getattr(again, name) == pytest.approx(getattr(params, name), rel=0.0051)

@@ -10,6 +10,7 @@ from experiments.catalogue import Catalogue
 from experiments.declare import param
 from experiments.parameters import check_memory, from_json, from_text, to_json, to_text
 from experiments.problems import Trouble
+from machine.model import Machine
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -21,12 +22,12 @@ class Params:
     rounds: int = param(3, minimum=1, maximum=50)
     huge: bool = param(False)
     order: str = param("random", choices=("random", "sequential"))
-    methods: tuple[str, ...] = param(("a",), choices=lambda: ("a", "b", "c"))
+    methods: tuple[str, ...] = param(("a",), choices=lambda machine: ("a", "b", "c"))
 
 
 def trouble(**settings):
     with pytest.raises(Trouble) as caught:
-        from_text(Params(), settings)
+        from_text(Params(), settings, Machine())
     return caught.value.problem
 
 
@@ -58,7 +59,7 @@ def trouble(**settings):
     ],
 )
 def test_a_setting_is_read_as_people_write_it(name, text, value):
-    changed = getattr(from_text(Params(), {name: text}), name)
+    changed = getattr(from_text(Params(), {name: text}, Machine()), name)
 
     assert changed == value
     assert type(changed) is type(value)
@@ -131,9 +132,15 @@ def test_parameters_survive_the_wire():
 )
 def test_json_is_read_strictly(change, key):
     with pytest.raises(Trouble) as caught:
-        from_json(Params, {**to_json(Params()), **change})
+        from_json(Params, {**to_json(Params()), **change}, Machine())
 
     assert caught.value.problem.key == key
+
+
+def test_what_only_the_machine_can_tell_is_not_searched_for_without_it():
+    assert from_text(Params(), {"methods": "z"}).methods == ("z",)
+    with pytest.raises(Trouble):
+        from_text(Params(), {"order": "up"})  # what is declared is known
 
 
 def test_a_recording_may_name_choices_that_this_machine_does_not_have():
@@ -179,10 +186,10 @@ def test_every_duration_can_be_typed_as_it_is_shown(seconds):
 def test_any_text_is_a_value_in_range_or_trouble(text):
     for name in ("size_bytes", "job_s", "rounds", "huge", "order", "methods"):
         try:
-            params = from_text(Params(), {name: text})
+            params = from_text(Params(), {name: text}, Machine())
         except Trouble:
             continue
-        assert from_json(Params, to_json(params)) == params
+        assert from_json(Params, to_json(params), Machine()) == params
 
 
 def test_more_memory_than_is_free_is_refused_before_it_is_taken():
