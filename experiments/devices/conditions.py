@@ -10,6 +10,7 @@ from pathlib import Path
 
 from experiments.declare import Note, column
 from experiments.devices.device import Device, gpu_of
+from machine.devices import Gpu
 from machine.gpu_samples import GpuSample
 from machine.model import Machine
 
@@ -82,7 +83,7 @@ def others_on(machine: Machine, device: str) -> Note | None:
 class _Watch:
     """The sampler of Live, of one GPU."""
 
-    def __init__(self, machine: Machine, gpu: object) -> None:
+    def __init__(self, machine: Machine, gpu: Gpu | None) -> None:
         from machine.live_gpus import GpuSampler  # the catalogue is read without it
 
         self._sampler = GpuSampler(Path("/"))

@@ -1,4 +1,4 @@
-"""Which sentence is behind an error of a GPU? Known by its name, so that nothing loads torch.
+"""Which sentence is behind an error of torch's devices? Known by name, so nothing loads torch.
 
 After most errors of CUDA the process can use the GPU no more. It ends with its run, and the next
 run has a process of its own.
@@ -12,8 +12,8 @@ _OF_DEVICES = ("cuda", "hip", "cublas", "cudnn", "cufft", "nccl", "xpu", "level 
 _LOST = ("device lost", "fallen off the bus", "unavailable", "no longer available", "ecc error")
 
 
-def gpu_problem(error: BaseException, detail: str = "") -> Problem | None:
-    """Return the problem of a GPU that ran out of memory or failed, None for any other error."""
+def device_problem(error: BaseException, detail: str = "") -> Problem | None:
+    """Return the problem of a device that ran out of memory or failed, None for other errors."""
     names = {kind.__name__ for kind in type(error).__mro__}
     said = str(error).strip()
     text, reason = said.lower(), said.split("\n", 1)[0][:200]
@@ -24,6 +24,8 @@ def gpu_problem(error: BaseException, detail: str = "") -> Problem | None:
     if "AcceleratorError" in names or ("RuntimeError" in names and _is_of_device(text)):
         is_lost = any(word in text for word in _LOST)
         return Problem("gpu_lost" if is_lost else "gpu_failed", {"reason": reason}, detail)
+    if "RuntimeError" in names and "defaultcpuallocator" in text:
+        return Problem("out_of_memory", {}, detail)
     return None
 
 

@@ -17,6 +17,7 @@ from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Frame, Note, Progress, specs
 from experiments.devices.conditions import others_on
+from experiments.devices.device import CPU
 from experiments.engine import messages as wire
 from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
@@ -46,7 +47,7 @@ def measure(
     check_memory(experiment, params, available_bytes())
     bench = Bench(machine, quick=command.quick, stop=stop)
     with contextlib.suppress(StopRequested), _machine_to_itself(command, send, bench):
-        if "torch" not in experiment.imports:  # CUDA reserves far more than it uses
+        if _device(params) == CPU:  # a GPU's driver reserves far more than it uses
             _limit_memory()
         send(_started(command, experiment, params, machine))
         return _Run(experiment, params, bench, send).finished()
@@ -69,9 +70,8 @@ class _Run:
         outcome = wire.Outcome.COMPLETED
         disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
-        if (
-            others := others_on(self._bench.machine, getattr(self._params, "device", ""))
-        ) is not None:
+        others = others_on(self._bench.machine, _device(self._params))
+        if others is not None:
             self._tell(others)
         generator = self._experiment.measure(self._params, self._bench)
         try:
@@ -177,6 +177,11 @@ def _started(
         environment=environment(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _device(params: object) -> str:
+    """Return the device that a run was set to; an experiment that offers none keeps to the CPU."""
+    return getattr(params, "device", CPU)
 
 
 def _limit_memory() -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from experiments.catalogue import SHELVES, Catalogue
-from experiments.devices.failures import gpu_problem
+from experiments.devices.failures import device_problem
 from experiments.engine import messages as wire
 from experiments.engine.environment import program_version
 from experiments.engine.measuring import measure
@@ -232,7 +232,7 @@ def problem_of(error: BaseException) -> Problem:
         return Problem("library_missing", {"name": error.name or "?"}, _detail(error))
     if isinstance(error, wire.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
-    if (of_gpu := gpu_problem(error, _detail(error))) is not None:
+    if (of_gpu := device_problem(error, _detail(error))) is not None:
         return of_gpu
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Problem("experiment_raised", {"error": _sendable(said, SAID_LIMIT)}, _detail(error))

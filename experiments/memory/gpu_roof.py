@@ -18,7 +18,7 @@ from experiments.bench import Bench
 from experiments.declare import Measured, Note, Progress
 from experiments.devices.conditions import Conditions
 from experiments.devices.device import Device
-from experiments.devices.failures import gpu_problem
+from experiments.devices.failures import device_problem
 from experiments.devices.timing import enough, taken, warm, whole_s
 from experiments.memory.roof_arms import Peak, Point, Rate, Row
 
@@ -125,7 +125,7 @@ def _product(device: Device, precision: str, array_bytes: int) -> Arm | None:
             rows //= 2
             factor, product = (each[:rows, :rows].contiguous() for each in (factor, product))
     except (TypeError, RuntimeError) as error:
-        if gpu_problem(error) is not None:
+        if device_problem(error) is not None:
             raise
         return None
     units = _units(device)

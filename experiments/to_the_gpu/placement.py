@@ -37,7 +37,7 @@ from experiments.declare import (
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
-from experiments.devices.failures import gpu_problem
+from experiments.devices.failures import device_problem
 from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
 from experiments.statistics import ratios, spreads
 from experiments.views import Axis, Limit, Lines
@@ -154,7 +154,7 @@ def _attempts(device: Device) -> Iterator[Attempt]:
         try:
             here + there
         except RuntimeError as error:
-            if gpu_problem(error) is not None:  # not a refusal: the GPU itself is in trouble
+            if device_problem(error) is not None:  # not a refusal: the GPU itself is in trouble
                 raise
             said = str(error).partition("\n")[0]
         yield Attempt(what=what, first=CPU, second=second, said=said)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.devices.device import Device
-from experiments.devices.failures import gpu_problem
+from experiments.devices.failures import device_problem
 
 PRODUCT, ELEMENTWISE, SORT = "product", "elementwise", "sort"
 WORKS = (PRODUCT, ELEMENTWISE, SORT)
@@ -82,7 +82,7 @@ class Work:
             little.step(device, little.inputs(device))[0]()
             device.wait()
         except (TypeError, RuntimeError) as error:
-            if gpu_problem(error) is not None:
+            if device_problem(error) is not None:
                 raise
             return False
         return True

@@ -7,7 +7,7 @@ import pytest
 from experiments.bench import Bench
 from experiments.devices import ceilings, timing
 from experiments.devices.device import Device, default_device, devices_of, gpu_of
-from experiments.devices.failures import gpu_problem
+from experiments.devices.failures import device_problem
 from experiments.problems import Trouble
 from machine.devices import Gpu, Link
 from tests.experiments.machines import machine
@@ -237,12 +237,13 @@ def test_work_behind_a_copy_has_its_data(gpu, device):
         (torch.AcceleratorError("CUDA error: an illegal memory access"), "gpu_failed"),
         (RuntimeError("cuBLAS error: CUBLAS_STATUS_NOT_INITIALIZED"), "gpu_failed"),
         (RuntimeError("CUDA error: GPU has fallen off the bus"), "gpu_lost"),
+        (RuntimeError("[enforce] DefaultCPUAllocator: can't allocate memory"), "out_of_memory"),
     ],
 )  # fmt: skip
-def test_an_error_of_the_gpu_is_a_sentence(error, key):
-    assert gpu_problem(error).key == key
+def test_an_error_of_a_device_is_a_sentence(error, key):
+    assert device_problem(error).key == key
 
 
 @pytest.mark.parametrize("error", [ValueError("CUDA error"), RuntimeError("shapes do not fit")])
-def test_other_errors_are_not_the_gpu_s(error):
-    assert gpu_problem(error) is None
+def test_other_errors_are_not_the_device_s(error):
+    assert device_problem(error) is None
