@@ -10,7 +10,13 @@ from typing import Any
 from experiments.declare import Experiment
 from experiments.problems import Trouble
 
-SHELVES = ("experiments.python_at_work", "experiments.memory", "experiments.to_the_gpu")
+SHELVES = (
+    "experiments.python_at_work",
+    "experiments.memory",
+    "experiments.to_the_gpu",
+    "experiments.numbers",
+    "experiments.many_devices",
+)
 
 
 class Catalogue:

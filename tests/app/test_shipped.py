@@ -9,7 +9,7 @@ import pytest
 
 from app.library import Library
 from app.shipped import RUNS, SUFFIX, meant, recording_of
-from experiments.catalogue import Catalogue
+from experiments.catalogue import SHELVES, Catalogue
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
 
@@ -17,7 +17,7 @@ CATALOGUE = Catalogue()
 SHIPPED = sorted(RUNS.glob("*"))
 MOST_BYTES = 16 * 2**20  # all of them together
 # No machine that had these, or a GPU, has been at hand yet.
-WITHOUT = {"numa", "smt", *Catalogue(("experiments.to_the_gpu",)).ids()}
+WITHOUT = {"numa", "smt", *Catalogue(SHELVES[2:]).ids()}
 
 
 def test_every_experiment_has_one_unless_no_machine_could_make_it():

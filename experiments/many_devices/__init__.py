@@ -1,0 +1,3 @@
+"""Shelf E: what several devices gain together, and what their talk costs."""
+
+EXPERIMENTS: tuple[str, ...] = ()

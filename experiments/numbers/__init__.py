@@ -1,0 +1,3 @@
+"""Shelf D: what the precision, the shape and the order of numbers cost."""
+
+EXPERIMENTS: tuple[str, ...] = ()
