@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.declare import Experiment
+from experiments.views import BROKEN, MENDED, Code
 
 KERNELS = "experiments.kernels"
 METHOD_WORDS = 30  # so many are enough to know what will be done
@@ -30,7 +31,8 @@ def method(experiment: Experiment[Any]) -> str:
 def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
     """Return (file name, text) of the experiment's module, then of its helpers and kernels.
 
-    What every experiment has in common, such as the bench, is left out.
+    What every experiment has in common, such as the bench, is left out; programs that it shows and
+    runs come last.
     """
     name = experiment.params.__module__
     shelf = name.rpartition(".")[0]
@@ -44,7 +46,11 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
         found[module] = path
         used = (*_imports(path), *(f"{shelf}.{name}" for name in _files_named(path)))
         wanted += (each for each in used if each.rpartition(".")[0] in (shelf, KERNELS))
-    return [(path.name, path.read_text(encoding="utf-8")) for path in found.values()]
+    files = [(path.name, path.read_text(encoding="utf-8")) for path in found.values()]
+    for view in experiment.views:
+        for piece in view.pieces if isinstance(view, Code) else ():
+            files += [(f"{piece.key}_{each}.py", piece.text(each)) for each in (BROKEN, MENDED)]
+    return files
 
 
 def _imports(path: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from experiments.views import Scale, View
+from experiments.views import Code, Plotted, Scale, View
 from machine.model import Machine
 
 if TYPE_CHECKING:
@@ -169,6 +169,11 @@ class Experiment(Generic[P]):
     needs: tuple[Need, ...] = ()
     imports: tuple[str, ...] = ()  # loaded before the clock starts
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
+
+    @property
+    def plots(self) -> tuple[Plotted, ...]:
+        """The views that are drawn from rows; the first of them is the headline of a run."""
+        return tuple(view for view in self.views if not isinstance(view, Code))
 
     def params_for(self, machine: Machine, *, quick: bool) -> P:
         """Return the parameters that a run on this machine starts from."""

@@ -62,7 +62,8 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
     ]
     if isinstance(view, Ruler):
         return sorted(found, key=lambda bar: bar.value)
-    return sorted(found, key=lambda bar: (_place(bar.label, view.order), _place(bar.detail, ())))
+    order = view.order
+    return sorted(found, key=lambda bar: (_place(bar.label, order), _place(bar.detail, order)))
 
 
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:

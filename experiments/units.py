@@ -27,7 +27,7 @@ _UNITS = (
 )
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
-_COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_")
+_COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
 
 # The unit stands at the end of a name; the longest ending wins.
 _SUFFIXES = (

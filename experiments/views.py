@@ -1,11 +1,13 @@
-"""How are the tables of an experiment looked at? Six kinds of view, as data.
+"""How are the tables of an experiment looked at? Seven kinds of view, as data.
 
 A view names tables and columns; one renderer draws any of them, live or replayed. Limit lines
-take their place from a value of the finding, so a replay has them without the machine.
+take their place from a value of the finding, so a replay has them without the machine. `Code` is
+no plot: it can be read before anything has run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,7 +41,7 @@ class Bars:
     label: str
     value: str
     detail: str | None = None
-    order: tuple[str, ...] = ()  # labels that come first, in this order
+    order: tuple[str, ...] = ()  # labels and details that come first, in this order
     statistic: Statistic = "median"
     limits: tuple[Limit, ...] = ()
 
@@ -108,4 +110,48 @@ class Ruler:
     limits: tuple[Limit, ...] = ()
 
 
-View = Bars | Lines | Timeline | Heatmap | Field | Ruler
+BROKEN, MENDED = "broken", "mended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A short program with planted faults, and the same mended: line stands for line.
+
+    `faults` are keys of words, one for each line that differs, from above.
+    """
+
+    key: str
+    broken: str
+    mended: str
+    faults: tuple[str, ...]
+
+    def text(self, version: str) -> str:
+        """Return the text that is BROKEN or MENDED."""
+        return self.broken if version == BROKEN else self.mended
+
+    def fault_lines(self) -> Mapping[int, str]:
+        """Return the fault in each faulty line; the first line is 1."""
+        both = zip(self.broken.splitlines(), self.mended.splitlines(), strict=True)
+        lines = [number for number, (bad, good) in enumerate(both, 1) if bad != good]
+        return dict(zip(lines, self.faults, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Programs whose faulty lines are to be found.
+
+    Each row is a remark on one `piece` in one `version`, BROKEN or MENDED; `about` are the columns
+    that say where, what, and what more exactly.
+    """
+
+    key: str
+    table: str
+    pieces: tuple[Piece, ...]
+    piece: str
+    version: str
+    about: tuple[str, str, str]
+    limits: tuple[Limit, ...] = ()
+
+
+Plotted = Bars | Lines | Timeline | Heatmap | Field | Ruler
+View = Plotted | Code

@@ -7,7 +7,11 @@ each is run once, quickly.
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
+import sys
 import time
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -16,12 +20,13 @@ from app.terminal.tour import STOPS
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.guardian import MARK
+from experiments.engine.lock import FOLDER_VARIABLE
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
 from experiments.needs import missing_need
 from machine.inspect import inspect
 from tests.app.program import HIDE, Program
-from tests.processes import until
+from tests.processes import PATIENCE_S, TOKEN, living, until
 
 FULL = int(os.environ.get("COREOPSIS_SWEEP", "2"))
 EXPERIMENTS = list(Catalogue())
@@ -86,6 +91,35 @@ def test_the_tour_shows_the_machine_and_a_few_experiments(coreopsis):
         assert words.load().say(f"{stop}.question") in said.out
     assert len(coreopsis.runs) == len(STOPS)
     assert max(len(line) for line in said.lines) <= 80
+
+
+def test_two_launchers_train_together_as_two_machines_would(tmp_path):
+    pytest.importorskip("torch")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    out, token = tmp_path / "across.coreopsis.jsonl.gz", uuid.uuid4().hex
+    line = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
+    line += ["--master-addr", "127.0.0.1", "--master-port", str(port), "--rdzv-conf", "timeout=60"]
+    what = ["-m", "experiments.many_devices.across", "--quick", "--out", str(out)]
+    environment = {**os.environ, FOLDER_VARIABLE: str(tmp_path), TOKEN: token}
+    launchers = [
+        subprocess.Popen([*line, "--node-rank", str(rank), *what], env=environment)
+        for rank in (1, 0)
+    ]
+    try:
+        assert [each.wait(2 * PATIENCE_S) for each in launchers] == [0, 0]
+    finally:
+        for each in launchers:
+            each.kill()
+            each.wait()
+    run = read(out)
+
+    assert run.finished.outcome is Outcome.COMPLETED
+    assert {row["machines"] for row in run.rows["rates"]} == {2}
+    assert {row["workers"] for row in run.rows["rates"]} == {1, 2}
+    assert run.finished.finding.values["loss_difference_fraction"] < 1e-4
+    assert until(lambda: not living(token))
 
 
 def marked() -> set[str]:

@@ -397,6 +397,10 @@ def _style_sheet(theme: Theme) -> str:
     }}
     QProgressBar::chunk {{ background: {theme.accent}; border-radius: 3px; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+    QListView[role="code"] {{
+        background: transparent; border: 1px solid transparent; border-radius: 6px; outline: none;
+    }}
+    QListView[role="code"]:focus {{ border-color: {theme.accent}; }}
     QPlainTextEdit[role="code"] {{
         background: transparent; border: 1px solid transparent; border-radius: 6px;
         selection-background-color: {theme.accent_wash}; selection-color: {theme.ink};

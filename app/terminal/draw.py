@@ -13,10 +13,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from app.terminal.programs import solution
 from experiments import marks
 from experiments.declare import Experiment, specs
 from experiments.units import show
-from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Timeline, View
+from experiments.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.words import Words
 
 LABEL_WIDTH = 24
@@ -40,7 +41,7 @@ class Draw:
     ) -> None:
         """Print one view of the tables, or nothing if there is nothing in it."""
         rows = tables.get(view.table, ())
-        drawn = self._drawn(view, rows) if rows else None
+        drawn = self._drawn(view, rows) if rows or isinstance(view, Code) else None
         if drawn is None:
             return
         self._console.print()
@@ -73,6 +74,8 @@ class Draw:
                 return self._lanes(marks.lanes(view, rows), view)
             case Heatmap():
                 return self._cells(marks.cells(view, rows), view)
+            case Code():
+                return solution(self._words, self._experiment, view, rows)
             case _:
                 return None  # a picture that moves is for the window
 
@@ -154,11 +157,11 @@ class Draw:
     def _cells(self, cells: Mapping[tuple[str, str], float], view: Heatmap) -> RenderableType:
         unit = self._unit(view.table, view.value)
         table = Table(box=None, pad_edge=False, header_style="dim")
-        columns = list(dict.fromkeys(column for _, column in cells))
+        columns = marks.in_order(column for _, column in cells)
         table.add_column("")
         for column in columns:
             table.add_column(column, justify="right")
-        for row in dict.fromkeys(row for row, _ in cells):
+        for row in marks.in_order(row for row, _ in cells):
             shown = [cells.get((row, column)) for column in columns]
             table.add_row(row, *("" if v is None else show(v, unit) for v in shown))
         return table
@@ -177,7 +180,9 @@ class Draw:
     def _label(self, label: str, column: str | None, detail: str) -> str:
         """Return the words of a bar or lane, with what its detail column says ("Python 3.13")."""
         text = self.choice(label)
-        return f"{text}, {self._word('columns', column)} {detail}" if column and detail else text
+        if not column or not detail:
+            return text
+        return f"{text}, {self._word('columns', column)} {self.choice(detail)}"
 
     def _bar_width(self, *, beside: int) -> int:
         return min(max(self._console.width - beside, LEAST_BAR), MOST_BAR)

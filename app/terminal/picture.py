@@ -41,7 +41,7 @@ def draw(
         return Problem("svg_needs_libraries", {"reason": str(error)})
     application = QGuiApplication.instance() or QGuiApplication([])
     theme.add_fonts()
-    view = experiment.views[0]
+    view = experiment.plots[0]
     scene = Scene(experiment, view, context.words)
     scene.take(tables[view.table], values, None)
     about = {

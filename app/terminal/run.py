@@ -12,6 +12,7 @@ from typing import Any
 from app.context import Context, ExitCode, discard_output
 from app.keeping import Keeping
 from app.shipped import recording_of
+from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
@@ -73,6 +74,9 @@ def measure(
     swept = sweep()
     if swept:
         context.errors.print(context.words.say("notes.swept", {"count": swept}))
+    to_be_run = None if stream else puzzle(context.words, experiment)
+    if to_be_run is not None:
+        context.console.print(to_be_run)
     keeping = Keeping(context.library) if keep else None
     copy: list[bytes] = []
 
@@ -122,7 +126,8 @@ def _exit_code(finished: wire.Finished) -> ExitCode:
         case wire.Outcome.STOPPED:
             return ExitCode.STOPPED
         case _:
-            return ExitCode.FAILED
+            lacks = finished.problem is not None and finished.problem.key.startswith("needs_")
+            return ExitCode.CANNOT_RUN_HERE if lacks else ExitCode.FAILED
 
 
 def _tell_kept(context: Context, keeping: Keeping, running: Run, *, silent: bool) -> None:

@@ -55,7 +55,7 @@ def offer(
 
 def read_sketch(experiment: Experiment[Any], path: Path) -> Sketch | None:
     """Return the marks of a run's headline view; None where there are none. May take a while."""
-    view = experiment.views[0]
+    view = experiment.plots[0]
     try:
         return measured(view, read(path).tables(experiment)[view.table])
     except Trouble:  # said where the run itself is opened

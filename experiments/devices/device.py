@@ -34,7 +34,8 @@ class Mark:
         if self._event is None:
             self._at_s = device.bench.now_s()
         elif device.has_streams:
-            self._event.record(device.backend.current_stream() if stream is None else stream)
+            own = device.backend.current_stream(device.index) if stream is None else stream
+            self._event.record(own)
         else:
             self._event.record()
 
@@ -81,7 +82,9 @@ class Device:
 
     def wait(self) -> None:
         """Wait until all that was queued is done."""
-        if self.is_gpu:
+        if self.has_streams:
+            self.backend.synchronize(self.index)  # there may be others
+        elif self.is_gpu:
             self.backend.synchronize()
 
     def mark(self, stream: Any = None) -> Mark:
@@ -90,7 +93,7 @@ class Device:
 
     def stream(self) -> Any:
         """Return a new stream, None where the device has only one queue."""
-        return self.backend.Stream() if self.has_streams else None
+        return self.backend.Stream(self.index) if self.has_streams else None
 
     def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
         """Queue what is called meanwhile into this stream."""
@@ -106,7 +109,8 @@ class Device:
         """
         if self.kind != "cuda":
             return False
-        self.backend._sleep(int(seconds * HOLD_HZ))
+        with self.backend.device(self.index):
+            self.backend._sleep(int(seconds * HOLD_HZ))
         return True
 
     def free_bytes(self) -> int:

@@ -1,3 +1,10 @@
 """Shelf D: what the precision, the shape and the order of numbers cost."""
 
-EXPERIMENTS: tuple[str, ...] = ()
+EXPERIMENTS: tuple[str, ...] = (
+    "amp",
+    "alignment",
+    "activations",
+    "channels_last",
+    "compile",
+    "clinic",
+)

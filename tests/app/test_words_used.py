@@ -80,6 +80,10 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return any(key in specs(table) for table in experiment.tables.values())
         case "views":
             return key in {view.key for view in experiment.views}
+        case "pieces":
+            return key in {piece.key for piece in pieces_of(experiment)}
+        case "faults":
+            return key in {fault for piece in pieces_of(experiment) for fault in piece.faults}
         case "lines":
             return key in {limit.key for view in experiment.views for limit in view.limits}
         case "values":
@@ -93,6 +97,10 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
             return False
+
+
+def pieces_of(experiment) -> list:
+    return [piece for view in experiment.views for piece in getattr(view, "pieces", ())]
 
 
 def is_put_together(key: str) -> bool:

@@ -46,14 +46,32 @@ TINY = {
     "diffusion": {"large": "64", "shown_s": "100 ms", "rounds": "2"},
     "bottleneck": {"batch": "2", "steps": "3", "rounds": "2"},
     "gpu-or-not": {"rows": "32", "columns": "16", "steps": "3", "rounds": "2"},
+    "compile": {"width": "8", "layers": "2", "batch": "2", "rounds": "2"},
+    "alignment": {"size": "128", "span": "4", "wide_sizes": "3", "rounds": "2"},
+    "activations": {"numbers": "20000", "rounds": "2"},
     "banks-mlp": {"memory_bytes": "1 MiB", "rounds": "2"},
     "pinned": {"smallest_bytes": "64 KiB", "largest_bytes": "256 KiB", "rounds": "2"},
     "non-blocking": {"size_bytes": "1 MiB", "rounds": "2"},
     "streams": {"total_bytes": "1 MiB", "pieces": "2", "rounds": "2"},
     "placement": {"largest_bytes": "64 KiB", "rounds": "2"},
     "many-small": {"numbers": "10000", "rounds": "2"},
+    "amp": {"width": "16", "batch": "8", "steps": "10", "rounds": "2"},
+    "channels-last": {"images": "2", "channels": "8", "side": "8", "rounds": "2"},
+    "two-gpus": {"job_s": "4 ms", "a_rows": "128", "b_rows": "128", "rounds": "2"},
+    "p2p": {"size_bytes": "1 MiB", "rounds": "2"},
+    "data-parallel": {
+        "threads": "1",
+        "batch": "16",
+        "width": "32",
+        "largest_bytes": "16 KiB",
+        "sample_s": "1 ms",
+        "rounds": "2",
+    },
+    "split-model": {"layers": "3", "width": "65", "batch": "33", "rounds": "2"},
     "logging": {"large": "128", "steps": "20", "rounds": "2"},
+    "clinic": {"length": "64", "rounds": "2"},
 }
+PLAYED = {Need.GPU: 1, Need.TWO_GPUS: 2}  # how many GPUs, where a machine lacks them
 
 
 class Small:
@@ -63,12 +81,13 @@ class Small:
         self.experiment = experiment
         self.machine, clock = inspect(), time.perf_counter
         with contextlib.ExitStack() as stack:
-            if missing_need(experiment, self.machine) is Need.GPU:  # then one is played
+            gpus = PLAYED.get(missing_need(experiment, self.machine), 0)
+            if gpus:
                 from tests.experiments.fake_gpu import fake_gpu
 
                 patch = stack.enter_context(pytest.MonkeyPatch.context())
-                clock = stack.enter_context(fake_gpu(patch)).clock
-                self.machine = replace(self.machine, gpus=machine(gpus=1).gpus)
+                clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
+                self.machine = replace(self.machine, gpus=machine(gpus=gpus).gpus)
             quick = experiment.params_for(self.machine, quick=True)
             self.params = from_text(quick, TINY.get(experiment.id, {}), self.machine)
             bench = Bench(self.machine, quick=True, clock=clock)

@@ -4,7 +4,8 @@ Tensors "on the GPU" are real ones of the processor that carry a mark, so result
 made up: each call costs the host CALL_S, and work its own time on an engine, one for kernels and
 one for each direction of copies, in order within its stream. So queues, overlap and waiting behave
 as on a GPU, without noise. What a copy that nobody waits for brings is there when it is done, and
-it takes what its source holds by then. `log` holds what was asked for, in order.
+it takes what its source holds by then. `log` holds what was asked for, in order. There may be
+several: each has streams, engines and marks of its own, and all share the host's clock.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ CALL_S = 5e-6  # the host's time for one call
 LAUNCH_S = 2e-6  # the least that a kernel takes
 PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S = 50e9, 10e9
 PINNING_BYTES_PER_S = 3e9
+PEER_BYTES_PER_S = 200e9  # from GPU to GPU, in each direction
 MEMORY_BYTES_PER_S = 3e12
 FLOP_PER_S = 50e12
 HZ = 2e9
-NAME = "cuda:0"
+NAME, SECOND = "cuda:0", "cuda:1"
 
 _FACTORIES = {"empty", "zeros", "ones", "full", "rand", "randn", "randint", "arange", "tensor",
               "linspace", "eye", "randperm", "as_tensor", "empty_like", "zeros_like", "ones_like",
@@ -51,6 +53,7 @@ class FakeStream:
     name: str
     gpu: FakeGpu
     end_s: float = 0.0
+    index: int = 0
 
     def synchronize(self) -> None:
         self.gpu.log.append(f"wait for {self.name}")
@@ -77,11 +80,12 @@ class FakeEvent:
     """A mark in a queue; to read it before it is done is an error, as it is with CUDA."""
 
     def __init__(self, gpu: FakeGpu, enable_timing: bool = True) -> None:
-        self._gpu, self.at_s, self.reads = gpu, None, 0
+        self._gpu, self.at_s, self.reads, self._index = gpu, None, 0, None
         gpu.events.append(self)
 
     def record(self, stream: FakeStream | None = None) -> None:
         stream = stream or self._gpu.current
+        self._index = stream.index
         self._gpu.log.append(f"mark {stream.name}")
         self._gpu.call()
         stream.end_s = self.at_s = max(stream.end_s, self._gpu.now_s)
@@ -96,11 +100,23 @@ class FakeEvent:
     def elapsed_time(self, end: FakeEvent) -> float:
         assert self.query(), "a mark is read that is not done"
         assert end.query(), "a mark is read that is not done"
+        assert end._index == self._index, "two GPUs have no clock in common"
         end.reads += 1
         return (end.at_s - self.at_s) * 1e3
 
     def wait(self, stream: FakeStream | None = None) -> None:
         (stream or self._gpu.current).wait_event(self)
+
+
+@dataclass
+class FakeGraph:
+    """What was called while it was recorded; to replay it is one call."""
+
+    gpu: FakeGpu
+    took_s: float = 0.0
+
+    def replay(self) -> None:
+        self.gpu.queue("graph", self.took_s)
 
 
 @dataclass
@@ -122,17 +138,42 @@ class FakeGpu(TorchFunctionMode):
     flop_per_s: float = FLOP_PER_S
     cpu_flop_per_s: float = math.inf  # of products by the processor, which else take no time
     cpu_bytes_per_s: float = math.inf  # of everything else that it does
+    count: int = 1
+    peers: bool = True  # does each reach the others' memory?
+    spoils: Callable[[int, int], bool] = lambda source, target: False  # what goes this way
     now_s: float = 100.0
     log: list[str] = field(default_factory=list)
     events: list[FakeEvent] = field(default_factory=list)
     fails: Callable[[str], BaseException | None] = lambda work: None
-    engines: dict[str, float] = field(default_factory=dict)
+    engines: dict[tuple[int, str], float] = field(default_factory=dict)
     pending: list[Pending] = field(default_factory=list)
+    recording: FakeGraph | None = None
 
     def __post_init__(self) -> None:
         super().__init__()
-        self.default = self.current = FakeStream("default", self)
-        self.streams = [self.default]
+        names = ["default", *(f"default of {index}" for index in range(1, self.count))]
+        self.streams = [FakeStream(name, self, index=n) for n, name in enumerate(names)]
+        self.defaults, self.currents = list(self.streams), list(self.streams)
+        self.at = 0  # the GPU that a call is for
+
+    @property
+    def default(self) -> FakeStream:
+        """The stream of a GPU that is there from the start."""
+        return self.defaults[self.at]
+
+    @property
+    def current(self) -> FakeStream:
+        """The stream that calls for a GPU go into."""
+        return self.currents[self.at]
+
+    @contextlib.contextmanager
+    def on(self, index: int) -> Iterator[None]:
+        """Let calls be for this GPU."""
+        before, self.at = self.at, index
+        try:
+            yield
+        finally:
+            self.at = before
 
     # --- time
 
@@ -150,14 +191,18 @@ class FakeGpu(TorchFunctionMode):
         if (error := self.fails(work)) is not None:
             raise error
         self.call()
+        if self.recording is not None:
+            self.recording.took_s += seconds
+            return
         self.log.append(f"{work} in {self.current.name}")
-        start_s = max(self.now_s, self.current.end_s, self.engines.get(engine, 0.0))
-        self.current.end_s = self.engines[engine] = start_s + seconds
+        own = self.at, engine
+        start_s = max(self.now_s, self.current.end_s, self.engines.get(own, 0.0))
+        self.current.end_s = self.engines[own] = start_s + seconds
 
     def wait(self) -> None:
-        """Wait for all streams."""
-        self.log.append("wait")
-        self.wait_until(max(stream.end_s for stream in self.streams))
+        """Wait for all streams of a GPU."""
+        self.log.append(f"wait for {self.at}" if self.at else "wait")
+        self.wait_until(max(stream.end_s for stream in self.streams if stream.index == self.at))
 
     def wait_until(self, moment_s: float) -> None:
         """Let the host's time pass, and copies arrive."""
@@ -179,8 +224,26 @@ class FakeGpu(TorchFunctionMode):
     # --- what torch is asked for
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
+        named = _named_index(getattr(func, "__name__", "?"), args, kwargs or {})
+        own = {index_of(each) for each in tree_flatten((args, kwargs))[0] if is_on_gpu(each)}
+        if len(own) > 1 and getattr(func, "__name__", "?") in _TOGETHER:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                "cuda:0 and cuda:1!"
+            )
+        sources = [index_of(args[1])] if func is torch.Tensor.copy_ and is_on_gpu(args[1]) else own
+        at = next(iter(sources), self.at if named is None else named)
+        with self.on(at):
+            result = self._called(func, args, kwargs)
+        for each in tree_flatten(result)[0]:
+            if is_on_gpu(each) and not hasattr(each, "gpu_index_here"):
+                each.gpu_index_here = at if named is None else named
+        return result
+
+    def _called(self, func, args, kwargs):
         name, kwargs = getattr(func, "__name__", "?"), dict(kwargs or {})
         to = self._device_of(name, args, kwargs)
+        named = kwargs.get("device") or next((e for e in args[1:] if _is_device(e)), None)
         if to is not None:
             args, kwargs = _to_cpu(args), _to_cpu(kwargs)
         is_pinned = bool(kwargs.pop("pin_memory", False)) or name == "pin_memory"
@@ -197,7 +260,7 @@ class FakeGpu(TorchFunctionMode):
         elif name in ("is_pinned",):
             return getattr(given[0], "is_pinned_here", False)
         elif name in ("to", "cuda", "cpu", "copy_"):
-            return self._copied(func, name, args, kwargs, given, to)
+            return self._copied(func, name, args, kwargs, given, to, named)
         else:
             result = func(*args, **kwargs)
         if is_pinned:
@@ -223,13 +286,28 @@ class FakeGpu(TorchFunctionMode):
 
     def _device_of(self, name: str, args: Any, kwargs: Any) -> str | None:
         """Return "gpu" or "cpu" where a call names a device."""
+        if kwargs.get("copy"):  # as the scaler of gradients copies, by the device that tensors have
+            return None
         named = [kwargs.get("device"), *(args[1:] if name == "to" else ())]
         for each in named:
             if isinstance(each, str | torch.device):
                 return "gpu" if str(each).startswith("cuda") else "cpu"
         return "gpu" if name == "cuda" else "cpu" if name == "cpu" else None
 
-    def _copied(self, func, name, args, kwargs, given, to):
+    def _to_peer(self, source, result, size, there):
+        """Copy to another GPU: in a stream of the source, and both wait for it."""
+        other = self.currents[there]
+        self.current.end_s = max(self.current.end_s, other.end_s)
+        rate = PEER_BYTES_PER_S if self.peers else PINNED_BYTES_PER_S / 2
+        self.queue(f"copy to {there}", LAUNCH_S + size / rate, f"to {there}")
+        other.end_s = max(other.end_s, self.current.end_s)
+        with torch._C.DisableTorchFunction():
+            result.copy_(source)
+            if self.spoils(self.at, there):
+                result.zero_()
+        return result
+
+    def _copied(self, func, name, args, kwargs, given, to, named):
         target, source = given[0], given[-1]
         is_non_blocking = bool(kwargs.get("non_blocking", False))
         if name == "copy_":
@@ -246,6 +324,9 @@ class FakeGpu(TorchFunctionMode):
             ):
                 result = _marked(torch.nn.Parameter(result.detach()), to_gpu, False)
         size = source.numel() * source.element_size()
+        there = index_of(target) if name == "copy_" else _named_index(name, args, {"device": named})
+        if from_gpu and to_gpu and there not in (None, self.at):
+            return self._to_peer(source, result, size, there)
         if from_gpu == to_gpu:
             if to_gpu and result is source and name != "copy_":  # it is there already
                 self.call()
@@ -290,6 +371,11 @@ def is_on_gpu(tensor: Any) -> bool:
     return bool(getattr(tensor, "is_on_gpu_here", False))
 
 
+def index_of(tensor: Any) -> int:
+    """Which GPU was it made on?"""
+    return getattr(tensor, "gpu_index_here", 0)
+
+
 def is_pinned_here(tensor: Any) -> bool:
     """Does it play pinned memory?"""
     return bool(getattr(tensor, "is_pinned_here", False))
@@ -303,19 +389,24 @@ def _marked(result: Any, on_gpu: bool, pinned: bool) -> Any:
     return result
 
 
-def _to_cpu(given: Any) -> Any:
-    def on_cpu(each: Any) -> Any:
-        is_device = isinstance(each, torch.device) or (
-            isinstance(each, str) and each.startswith("cuda")
-        )
-        return torch.device("cpu") if is_device else each
+def _is_device(each: Any) -> bool:
+    return isinstance(each, torch.device) or (isinstance(each, str) and each.startswith("cuda"))
 
-    return tree_map(on_cpu, given)
+
+def _named_index(name: str, args: Any, kwargs: Any) -> int | None:
+    """Return the number of the GPU that a call names, None where it names none."""
+    named = [kwargs.get("device"), *(args[1:] if name == "to" else ())]
+    found = next((str(each) for each in named if _is_device(each)), "")
+    return int(found.partition(":")[2] or 0) if found.startswith("cuda") else None
+
+
+def _to_cpu(given: Any) -> Any:
+    return tree_map(lambda each: torch.device("cpu") if _is_device(each) else each, given)
 
 
 @contextlib.contextmanager
 def fake_gpu(monkeypatch, **given: Any) -> Iterator[FakeGpu]:
-    """Let torch have one GPU, "cuda:0"; hand its `clock` to the bench."""
+    """Let torch have one GPU, "cuda:0", or `count`; hand its `clock` to the bench."""
     gpu = FakeGpu(**given)
     properties = SimpleNamespace(
         name="Fake GPU", uuid="fake", total_memory=gpu.total_bytes, L2_cache_size=32 * 2**20,
@@ -324,24 +415,48 @@ def fake_gpu(monkeypatch, **given: Any) -> Iterator[FakeGpu]:
 
     @contextlib.contextmanager
     def in_stream(stream: FakeStream | None) -> Iterator[None]:
-        before, gpu.current = gpu.current, stream or gpu.current
+        stream = stream or gpu.current
+        before, gpu.currents[stream.index] = gpu.currents[stream.index], stream
         try:
-            yield
+            with gpu.on(stream.index):
+                yield
         finally:
-            gpu.current = before
+            gpu.currents[stream.index] = before
 
-    def new_stream(*_: object, **__: object) -> FakeStream:
-        gpu.streams.append(FakeStream(f"stream {len(gpu.streams)}", gpu))
+    def number_of(device: Any = None) -> int:
+        is_number = device is None or isinstance(device, int)
+        return (gpu.at if device is None else device) if is_number else int(str(device)[5:] or 0)
+
+    def new_stream(device: Any = None, **_: object) -> FakeStream:
+        name = f"stream {len(gpu.streams)}"
+        gpu.streams.append(FakeStream(name, gpu, index=number_of(device)))
         return gpu.streams[-1]
+
+    def set_device(device: Any) -> None:
+        gpu.at = number_of(device)
+
+    def synchronize(device: Any = None) -> None:
+        with gpu.on(number_of(device)):
+            gpu.wait()
 
     def sleep(cycles: int) -> None:
         gpu.queue("hold", cycles / HZ)
 
+    @contextlib.contextmanager
+    def graph(recorded: FakeGraph) -> Iterator[None]:
+        gpu.recording = recorded
+        try:
+            yield
+        finally:
+            gpu.recording = None
+
     played = {
         "is_available": lambda: True,
-        "device_count": lambda: 1,
-        "set_device": lambda device: None,
-        "current_device": lambda: 0,
+        "device_count": lambda: gpu.count,
+        "set_device": set_device,
+        "device": lambda device: gpu.on(number_of(device)),
+        "current_device": lambda: gpu.at,
+        "can_device_access_peer": lambda device, peer: gpu.peers,
         "get_device_properties": lambda device=0: properties,
         "get_device_capability": lambda device=0: (9, 0),
         "get_device_name": lambda device=0: "Fake GPU",
@@ -354,15 +469,19 @@ def fake_gpu(monkeypatch, **given: Any) -> Iterator[FakeGpu]:
         "Event": lambda enable_timing=False, **_: FakeEvent(gpu, enable_timing),
         "Stream": new_stream,
         "stream": in_stream,
-        "current_stream": lambda device=None: gpu.current,
-        "default_stream": lambda device=None: gpu.default,
-        "synchronize": lambda device=None: gpu.wait(),
+        "current_stream": lambda device=None: gpu.currents[number_of(device)],
+        "default_stream": lambda device=None: gpu.defaults[number_of(device)],
+        "synchronize": synchronize,
         "_sleep": sleep,
+        "CUDAGraph": lambda: FakeGraph(gpu),
+        "graph": graph,
     }  # fmt: skip
     monkeypatch.setattr(
         torch.accelerator, "empty_host_cache", lambda: gpu.log.append("give back"), raising=False
     )
     monkeypatch.setattr(timing, "WARM_S", 1e-4)  # its time goes by slowly, and ours does not
+    autocast = torch.autocast  # tensors are the processor's, and so rounding is that of the kind
+    monkeypatch.setattr(torch, "autocast", lambda device_type, **how: autocast("cpu", **how))
     for name, call in played.items():
         monkeypatch.setattr(torch.cuda, name, call)
     with gpu:

@@ -15,7 +15,7 @@ from experiments.catalogue import SHELVES, Catalogue
 from experiments.declare import Finding, Frame, Note, Part, Progress, specs
 from experiments.parameters import from_json, from_text, to_json, to_text
 from experiments.units import unit_of
-from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Timeline
+from experiments.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
@@ -125,10 +125,51 @@ AGREED = {
         "waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction",
     },
     "gpu-or-not": {"cpu_s", "gpu_s", "copy_s"},
+    "compile": {
+        "eager_step_s", "script_step_s", "compiled_step_s", "graph_step_s", "compile_s",
+        "break_even_steps",
+        *(
+            f"{form}_{what}"
+            for form in ("state_dict", "script", "exported")
+            for what in ("bytes", "save_s", "load_cpu_s", "load_gpu0_s")
+        ),
+    },
+    "alignment": {"aligned_flop_per_s", "misaligned_flop_per_s", "penalty"},
+    "activations": {
+        f"{function}_{device}_s"
+        for function in ("copy", "relu", "gelu", "tanh", "sigmoid")
+        for device in ("cpu", "gpu0")
+    },
+    "data-parallel": {
+        "one_worker_samples_per_s", "best_samples_per_s", "efficiency", "allreduce_bytes_per_s",
+    },
+    "two-gpus": {"a_s", "b_s", "in_sequence_s", "together_s"},
+    "split-model": {
+        f"{way}_{what}"
+        for way in ("data", "layers", "channels")
+        for what in ("step_s", "memory_bytes", "moved_bytes")
+    },
     "banks-mlp": {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"},
+    "amp": {
+        "fp32_samples_per_s", "tf32_samples_per_s", "fp16_samples_per_s", "bf16_samples_per_s",
+        "fp32_peak_bytes", "tf32_peak_bytes", "fp16_peak_bytes", "bf16_peak_bytes",
+        "loss_scale_final", "skipped_steps", "speedup_best",
+    },
+    "channels-last": {
+        f"{layout}_{precision}_images_per_s"
+        for layout in ("contiguous", "channels_last")
+        for precision in ("fp32", "tf32", "fp16", "bf16")
+    },
+    "clinic": {"faults_total", "broken_step_s", "mended_step_s"},
 }  # fmt: skip
 AGREED_COLUMNS = {
     "cache-ladder": {"steps": {"size_bytes", "order", "latency_s"}},
+    "p2p": {
+        "copies": {"source", "target", "bytes_per_s"},
+        "delays": {"source", "target", "latency_s"},
+        "staged": {"source", "target", "bytes_per_s"},
+        "access": {"nvml", "cuda", "measured"},
+    },
     "banks-mlp": {"reads": {"chains", "latency_s"}},
 }
 
@@ -162,6 +203,8 @@ def columns_of(view) -> set[str]:
             named = {view.label, view.value}
         case Field():
             named = set()
+        case Code():
+            named = {view.piece, view.version, *view.about}
     return named - {None}
 
 
@@ -260,6 +303,8 @@ def test_every_word_is_there(experiment):
         wanted.append(f"views.{view.key}")
         wanted += [f"lines.{limit.key}" for limit in view.limits]
         wanted += [f"choices.{label}" for label in getattr(view, "order", ())]
+        for piece in getattr(view, "pieces", ()):
+            wanted += [f"pieces.{piece.key}", *(f"faults.{key}" for key in piece.faults)]
     wanted += [f"values.{value.name}" for value in experiment.values]
 
     assert [key for key in wanted if not ENGLISH.has(f"{experiment.id}.{key}")] == []

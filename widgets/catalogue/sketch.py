@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from experiments import marks
-from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Scale, Timeline, View
+from experiments.views import Bars, Code, Field, Heatmap, Lines, Ruler, Scale, Timeline, View
 from widgets.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
@@ -152,6 +152,15 @@ def _pins(values: Sequence[float]) -> tuple[Pin, ...]:
     return tuple(Pin(0.04 + 0.92 * place(value), 0.3) for value in values)
 
 
+def _text(lines: Sequence[tuple[float, float]]) -> tuple[Stroke, ...]:
+    """Return lines of text, each from here to there."""
+    rows = len(lines)
+    return tuple(
+        Stroke(((start, (row + 0.5) / rows), (end, (row + 0.5) / rows)))
+        for row, (start, end) in enumerate(lines)
+    )
+
+
 def _measure(values: Sequence[float], scale: Scale) -> Callable[[float], float]:
     """Return a function that maps the least of `values` to 0 and the greatest to 1."""
     is_log = scale != "linear" and min(values) > 0
@@ -189,6 +198,8 @@ def expected(view: View) -> Sketch:
         case Ruler():
             heights = (0.35, 0.2, 0.75, 0.1, 0.2, 0.4, 0.45)
             return Sketch(tuple(Pin(0.04 + 0.15 * place, top) for place, top in enumerate(heights)))
+        case Code():
+            return Sketch(_text(((0.0, 0.4), (0.1, 0.8), (0.1, 0.6), (0.2, 0.95), (0.0, 0.3))))
 
 
 # --- on paper -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Literal
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from widgets.look import Look
+from widgets.theme import Theme
 
 Kind = Literal["keyword", "string", "number", "comment"]
 Span = tuple[int, int, Kind]  # from, to, in columns of one line
@@ -61,17 +62,18 @@ class PythonColours(QSyntaxHighlighter):
         number = self.currentBlock().blockNumber()
         for left, right, kind in self._lines[number] if number < len(self._lines) else ():
             shown = QTextCharFormat()
-            shown.setForeground(QColor(self._colour(kind)))
+            shown.setForeground(QColor(colour_of(kind, self._look.theme)))
             self.setFormat(left, min(right, len(text)) - left, shown)
 
-    def _colour(self, kind: Kind) -> str:
-        theme = self._look.theme
-        match kind:
-            case "keyword":
-                return theme.accent_word
-            case "string":
-                return theme.series_colour(2, word=True)
-            case "number":
-                return theme.series_colour(1, word=True)
-            case "comment":
-                return theme.soft
+
+def colour_of(kind: Kind, theme: Theme) -> str:
+    """Return the colour of a keyword, string, number or comment."""
+    match kind:
+        case "keyword":
+            return theme.accent_word
+        case "string":
+            return theme.series_colour(2, word=True)
+        case "number":
+            return theme.series_colour(1, word=True)
+        case "comment":
+            return theme.soft

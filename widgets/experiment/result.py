@@ -75,6 +75,7 @@ def _list(sentences: Sequence[str]) -> QWidget:
     lines.setSpacing(STEP + 2)
     for sentence in sentences:
         words = label(unbroken(sentence), "soft", wrap=True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # a command
         line = row(_dot(), words)
         line.setStretch(1, 1)
         lines.addLayout(line)

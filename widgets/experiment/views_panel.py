@@ -1,21 +1,25 @@
 """How does a run look? Its headline view large, the confirming one below, then any further.
 
 One plot is drawn at a time and only where its table has grown: all at once would hold up the
-window. The plots are loaded when an experiment is first shown, because that takes a while.
+window. The plots are loaded when an experiment is first shown, because that takes a while. A view
+of code is a puzzle instead, which is there without a run too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
+from experiments.views import Code, Plotted
 from experiments.words import Words
+from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.look import Look
 from widgets.theme import STEP
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three have room on a small screen
 STRETCH = (3, 2)
+SCROLL_BAR_PX = 16
 
 Tables = Mapping[str, Sequence[Any]]
 
@@ -41,6 +46,7 @@ class ViewsPanel(QScrollArea):
         self._words, self._look = words, look
         self._experiment: Experiment[Any] | None = None
         self.plots: list[Plot] = []
+        self._shown: list[Plot | Puzzle] = []  # one for each view
         self._heads: list[ViewHead] = []
         self._drawn: list[object] = []  # what each plot was drawn from
         self.place = 0  # of the plot that the keyboard was in last
@@ -56,30 +62,39 @@ class ViewsPanel(QScrollArea):
         """Make the plots of an experiment; nothing is drawn yet."""
         if experiment is self._experiment:
             return
-        from widgets.plots.plot import Plot
-
         self._experiment = experiment
         content = _Content()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
-        self.plots, self._heads, self._drawn, self.place = [], [], [], 0
+        self.plots, self._shown, self._heads, self._drawn, self.place = [], [], [], [], 0
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place))
-            plot = Plot(experiment, view, self._words, self._look)
-            plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-            plot.installEventFilter(self)
-            plot.table_wanted.connect(self.table_wanted)
-            plot.save_wanted.connect(lambda suffix, plot=plot: self.save_wanted.emit(plot, suffix))
             if place:
                 layout.addSpacing(2 * STEP)
             layout.addWidget(head)
-            layout.addWidget(plot, STRETCH[min(place, 1)])
-            self.plots.append(plot)
+            if isinstance(view, Code):
+                puzzle = Puzzle(experiment, view, self._words, self._look)
+                puzzle.moved.connect(partial(self._follow, puzzle))
+                layout.addWidget(puzzle)
+                self._shown.append(puzzle)
+            else:
+                plot = self._plot(experiment, view)
+                layout.addWidget(plot, STRETCH[min(place, 1)])
+                self.plots.append(plot)
+                self._shown.append(plot)
             self._heads.append(head)
             self._drawn.append(None)
         self.setWidget(content)  # deletes what was there before
         self._fit()
+
+    def show_unmeasured(self, experiment: Experiment[Any]) -> None:
+        """Show an experiment of which there is no run; nothing of another run stays."""
+        self.show_experiment(experiment)
+        self.mark("", "")
+        for shown in self._shown:
+            shown.draw([], {})
+        self.forget()
 
     def forget(self) -> None:
         """Draw every plot anew at the next turns: another run is shown."""
@@ -107,22 +122,24 @@ class ViewsPanel(QScrollArea):
             if wanted != self._drawn[place]:
                 self._drawn[place] = wanted
                 self._turn = place + 1
-                if view.table in frames:
-                    self.plots[place].draw_frame(frames[view.table])
+                shown, rows = self._shown[place], tables.get(view.table, ())
+                if isinstance(shown, Puzzle):
+                    shown.draw(rows, values)
+                elif view.table in frames:
+                    shown.draw_frame(frames[view.table])
                 else:
-                    self.plots[place].draw(
-                        tables[view.table], values, beside=_other(beside, view.table)
-                    )
+                    shown.draw(rows, values, beside=_other(beside, view.table))
                 self._fit_one(place)
                 return True
         return False
 
     def mark(self, band: str, caption: str) -> None:
         """Say above every plot where it comes from, and in pictures of it what it shows."""
-        for plot, head in zip(self.plots, self._heads, strict=True):
-            head.mark(band)
-            plot.set_band(band)
-            plot.set_caption(caption)
+        for shown, head in zip(self._shown, self._heads, strict=True):
+            if not isinstance(shown, Puzzle):  # which is there without a run
+                head.mark(band)
+                shown.set_band(band)
+                shown.set_caption(caption)
 
     def plot_in_focus(self) -> Plot | None:
         """Return the plot that the keyboard was in last, at first the headline."""
@@ -140,6 +157,23 @@ class ViewsPanel(QScrollArea):
             self.place = self.plots.index(watched)
         return super().eventFilter(watched, event)
 
+    def _plot(self, experiment: Experiment[Any], view: Plotted) -> Plot:
+        from widgets.plots.plot import Plot
+
+        plot = Plot(experiment, view, self._words, self._look)
+        plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        plot.installEventFilter(self)
+        plot.table_wanted.connect(self.table_wanted)
+        plot.save_wanted.connect(lambda suffix: self.save_wanted.emit(plot, suffix))
+        return plot
+
+    def _follow(self, puzzle: Puzzle, place: QRect) -> None:
+        """Scroll to where the keyboard is."""
+        content = self.widget()
+        if content is not None:
+            at = puzzle.mapTo(content, place.center())
+            self.ensureVisible(at.x(), at.y(), 0, place.height())
+
     def _title(self, place: int) -> str:
         assert self._experiment is not None
         key = self._experiment.views[place].key
@@ -147,14 +181,18 @@ class ViewsPanel(QScrollArea):
         return view if place != 1 else self._words.say("page.confirming", {"view": view})
 
     def _fit(self) -> None:
-        for place in range(len(self.plots)):
+        for place in range(len(self._shown)):
             self._fit_one(place)
 
     def _fit_one(self, place: int) -> None:
         """Keep a plot from being crowded, though it may then have to be scrolled to."""
-        plot, least = self.plots[place], (OTHER_PX if place else HEADLINE_PX)
+        shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
         width = self.width() - 8 * STEP  # with or without a scroll bar, or it might come and go
-        plot.setMinimumHeight(round(max(least * self._look.theme.zoom, plot.least_height(width))))
+        if isinstance(shown, Puzzle):
+            shown.fit(width - SCROLL_BAR_PX)
+            return
+        height = max(least * self._look.theme.zoom, shown.least_height(width))
+        shown.setMinimumHeight(round(height))
 
 
 class _Content(QWidget):

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
-from experiments.views import Bars, Field, Heatmap, Lines, Ruler, Timeline, View
+from experiments.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline, View
 from experiments.words import Words
 from widgets.plots import axes, limits, ranges
 from widgets.plots.bars import BarsDrawing
@@ -242,3 +242,5 @@ def _drawing(view: View, terms: Terms) -> Drawing:
             return HeatmapDrawing(view, terms)
         case Field():
             return FieldDrawing(view, terms)
+        case Code():
+            raise TypeError("code is read, not drawn")

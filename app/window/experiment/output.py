@@ -98,7 +98,7 @@ class Output(QObject):
         if self._data is not None and self._data.isVisible():
             return self._data.table
         assert self._experiment is not None
-        return self._experiment.views[self._panel.views.place].table
+        return self._experiment.plots[self._panel.views.place].table
 
     def _save_table(self, table: str) -> None:
         following = self._showing.following

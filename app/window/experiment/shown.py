@@ -119,7 +119,7 @@ def doing(words: Words, following: Following, table: str) -> str:
     """
     experiment, started = following.experiment, following.started
     rows = following.tables.get(table, ())
-    if started is None or not rows or table != experiment.views[0].table:
+    if started is None or not rows or table != experiment.plots[0].table:
         return words.say("page.rows", {"rows": following.rows}) if following.rows else ""
     row = rows[-1]
     names = (str(getattr(row, field)) for field in type(row).__dataclass_fields__)

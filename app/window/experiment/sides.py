@@ -11,6 +11,7 @@ from app.window.experiment.output import Output
 from app.window.experiment.showing import Showing
 from app.window.experiment.standing import State
 from experiments.declare import Experiment
+from experiments.views import Code
 from experiments.words import Words
 from widgets.experiment.main_panel import MainPanel
 
@@ -73,4 +74,8 @@ class Sides:
             return
         waits = self._showing.state in (State.READY, State.ELSEWHERE)
         hint = say("page.empty") if waits else ""
+        if any(isinstance(view, Code) for view in experiment.views):  # to be read before a run
+            self._panel.views.show_unmeasured(experiment)
+            self._panel.show_views()
+            return
         self._panel.show_empty(say(f"{experiment.id}.topic"), method(experiment), hint)

@@ -11,7 +11,7 @@ from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.declare import column
 from experiments.engine.recording import read
-from experiments.views import Field, Heatmap, Ruler
+from experiments.views import Code, Field, Heatmap, Ruler
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.conftest import small_run as small_run  # a fixture
 
@@ -60,9 +60,8 @@ def test_every_view_fits_the_width_and_shows_something(small_run, experiment, wi
 def test_nothing_is_drawn_of_an_empty_table(experiment):
     empty = {name: [] for name in experiment.tables}
 
-    assert [drawn(experiment, view, empty) for view in experiment.views] == [[]] * len(
-        experiment.views
-    )
+    plots = [view for view in experiment.views if not isinstance(view, Code)]
+    assert [drawn(experiment, view, empty) for view in plots] == [[]] * len(plots)
 
 
 def test_the_longest_bar_belongs_to_the_greatest_value(tables):
@@ -146,17 +145,17 @@ class Cell:
 ODD = dataclasses.replace(Catalogue().load("gil-threads"), tables={"cells": Cell})
 
 
-def test_a_heatmap_is_a_table_of_its_numbers():
+def test_a_heatmap_is_a_table_of_its_numbers_in_the_order_of_the_window():
     view = Heatmap(key="k", table="cells", row="a", column="b", value="s")
     rows = [Cell("x", "y", 1.5e-6), Cell("x", "z", 2.5e-6), Cell("w", "y", 3.5e-6)]
 
     lines = drawn(ODD, view, {"cells": rows})
 
     assert lines[2].split() == ["y", "z"]
-    assert lines[3].split("  ")[0] == "x"
-    assert "1.50 µs" in lines[3]
-    assert "2.50 µs" in lines[3]
-    assert "3.50 µs" in lines[4]
+    assert lines[3].split("  ")[0] == "w"
+    assert "3.50 µs" in lines[3]
+    assert "1.50 µs" in lines[4]
+    assert "2.50 µs" in lines[4]
 
 
 def test_a_ruler_is_logarithmic_and_sorted():

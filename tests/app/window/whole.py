@@ -177,6 +177,10 @@ def show_page_empty(whole: Whole) -> None:
     whole.window.go(Target(EXPERIMENTS, experiment="burst-random"))
 
 
+def show_page_of_code(whole: Whole) -> None:
+    whole.window.go(Target(EXPERIMENTS, experiment="clinic"))
+
+
 def show_page_of_many_settings(whole: Whole) -> None:
     whole.window.go(Target(EXPERIMENTS, experiment="gil-threads"))
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from experiments.catalogue import Catalogue
-from experiments.views import Axis, Bars, Field, Heatmap, Lines, Ruler, Timeline
+from experiments.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from widgets import theme
 from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
 
@@ -59,11 +59,17 @@ def test_every_kind_of_view_has_a_stamp_before_and_after_it_is_measured(view):
         assert len(colours(sketch)) > 1
 
 
-def test_a_field_has_a_stamp_of_its_kind_only():
-    field = Field(key="k", table="t")
-
-    assert expected(field).shapes
-    assert measured(field, ROWS) is None
+@pytest.mark.parametrize(
+    "view",
+    [
+        Field(key="k", table="t"),
+        Code(key="k", table="t", pieces=(), piece="name", version="name", about=("name",) * 3),
+    ],
+    ids=["field", "code"],
+)
+def test_what_is_no_plot_of_rows_has_a_stamp_of_its_kind_only(view):
+    assert len(colours(expected(view))) > 1
+    assert measured(view, ROWS) is None
 
 
 @every_view

@@ -1,0 +1,466 @@
+"""What does mixed precision gain, and what does it break?
+
+Method: the same small network learns the same batches from the same weights in every precision:
+fp32, TF32 (a switch, for products and convolutions), autocast to fp16 with and without a scaler,
+and to bf16. First each learns for itself, and its loss is read after every step; then steps are
+timed by the caller's clock, several in a row until all is done, in shuffled rounds, for networks
+from narrow to wide. An arm whose steps would take too long ends at a narrower network: its time is
+projected from the width before.
+
+What it cannot tell: how well a network is in the end, after hours; what fusing the small operations
+between products would gain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+
+from experiments.bench import Bench
+from experiments.declare import (
+    Experiment,
+    Finding,
+    Measured,
+    Need,
+    Note,
+    Part,
+    Progress,
+    Shelf,
+    Tables,
+    Value,
+    column,
+    param,
+)
+from experiments.devices.ceilings import arithmetic_flop_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.failures import device_problem
+from experiments.devices.timing import each_s, whole_s
+from experiments.numbers.amp_training import (
+    ARMS,
+    LEAST_WIDTH,
+    MLP,
+    MODELS,
+    UNSCALED,
+    Learner,
+    Task,
+    arms_of,
+    batches_of,
+)
+from experiments.numbers.networks import CLASSES
+from experiments.numbers.precisions import (
+    BF16,
+    FP16,
+    FP32,
+    HALVES,
+    TF32,
+    is_emulated,
+)
+from experiments.statistics import ratios, spreads
+from experiments.views import Axis, Bars, Limit, Lines
+from machine.model import Machine
+
+NARROWER = 4  # times, from one network to the next
+WIDTHS = 4
+SAMPLE_S = 0.01
+TRIES = 3  # something else may be running
+ENOUGH_STEPS = 10  # to judge whether an arm learns
+LAST = 5  # losses, whose median is the loss in the end
+LEARNED = 0.1  # of the first loss, that fp32 must have come down by
+KEEPS_UP = 0.5  # of what fp32 has learned, else an arm is broken
+# Assumed, not measured on any other machine, to tell the time beforehand: of fp32 and of less bits.
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = (3e10, 1.2e9), (1e13, 3e13)
+CALLS_S = 2e-3  # of a step, whatever its width
+START_S = 1.5  # until a GPU takes work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `learn_s` is the longest that one arm may learn."""
+
+    device: str = param(CPU, choices=devices_of)
+    model: str = param(MLP, choices=MODELS)
+    width: int = param(128, minimum=16, maximum=16384, scale="log2")
+    batch: int = param(128, minimum=8, maximum=8192, scale="log2")
+    channels_last: bool = param(False)
+    loss_weight: float = param(1e-6, minimum=1e-9, maximum=1.0, scale="log10")
+    steps: int = param(100, minimum=ENOUGH_STEPS, maximum=10_000, scale="log10")
+    learn_s: float = param(5.0, unit="s", minimum=0.01, maximum=600.0)
+    most_s: float = param(0.4, unit="s", minimum=0.001, maximum=10.0)
+    rounds: int = param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The loss of a step, before it is weighted; a row only where it is a number."""
+
+    arm: str = column()
+    step: int = column()
+    loss: float = column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diverged:
+    """The step at which the loss of an arm was no number any more."""
+
+    arm: str = column()
+    step: int = column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The scaler of fp16 after a step: 2 to this power. Gradients beyond fp16 skip the step."""
+
+    step: int = column()
+    power: int = column()
+    is_skipped: bool = column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The most memory that an arm held while it learned, without the data."""
+
+    arm: str = column()
+    peak_bytes: int = column("bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Steps in a row of the widest network."""
+
+    arm: str = column()
+    repeat: int = column()
+    samples_per_s: float = column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Width:
+    """The same of each network, narrow to wide."""
+
+    arm: str = column()
+    width: int = column(scale="log2")
+    repeat: int = column()
+    samples_per_s: float = column("per_s", scale="log10")
+
+
+def widths(params: Params) -> list[int]:
+    """Return how wide the networks are, the widest last."""
+    found = {params.width // NARROWER**n for n in range(WIDTHS)}
+    return sorted({params.width} | {each for each in found if each >= LEAST_WIDTH[params.model]})
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    """Yield losses step by step, arm by arm, and then the speeds of shuffled rounds."""
+    device = Device(params.device, bench)
+    params = _that_fit(params, device)
+    tasks = [Task(params.model, width, params.batch) for width in widths(params)]
+    data = {task: batches_of(device, task, params.channels_last) for task in tasks}
+
+    def learner(arm: str, task: Task) -> Learner:
+        made = Learner(device, arm, task, data[task], params.loss_weight)
+        made.choose()
+        return made
+
+    learners: dict[tuple[str, Task], Learner] = {}
+    arms = arms_of(device)
+    for place, arm in enumerate(arms):
+        yield Progress(0.6 * place / len(arms))
+        most_s = math.inf if arm == FP32 else params.most_s  # what the others are compared with
+        try:
+            in_time = list(_in_time(most_s, device, partial(learner, arm), tasks))
+        except (TypeError, RuntimeError) as error:
+            if device_problem(error) is not None:
+                raise
+            yield Note("precision_left_out", {"precision": arm})
+            continue
+        learners |= {(arm, task): learner(arm, task) for task in in_time if task is not tasks[-1]}
+        if tasks[-1] not in in_time:
+            yield Note("precision_too_slow", {"precision": arm, "most_s": params.most_s})
+            continue
+        held_bytes = _held_bytes(device)
+        learners[arm, tasks[-1]] = learner(arm, tasks[-1])
+        yield from _learning(params, device, arm, learners[arm, tasks[-1]])
+        if device.has_streams:
+            most_bytes = device.backend.max_memory_allocated(device.index)
+            yield Peak(arm=arm, peak_bytes=max(0, most_bytes - held_bytes))
+    yield from _timing(params, device, learners)
+
+
+def _that_fit(params: Params, device: Device) -> Params:
+    """Return them with a network so narrow that every arm's fits into the memory beside others."""
+    while params.width > LEAST_WIDTH[params.model] and _needed_bytes(params) > device.free_bytes():
+        params = replace(params, width=params.width // 2)
+    return params
+
+
+def _needed_bytes(params: Params) -> int:
+    tasks = [Task(params.model, width, params.batch) for width in widths(params)]
+    return sum(task.data_bytes + len(ARMS) * task.learner_bytes for task in tasks)
+
+
+def _held_bytes(device: Device) -> int:
+    """Return what is held already, and watch for more from here on."""
+    if not device.has_streams:
+        return 0
+    device.backend.reset_peak_memory_stats(device.index)
+    return int(device.backend.memory_allocated(device.index))
+
+
+def _in_time(
+    most_s: float, device: Device, learner: Callable[[Task], Learner], tasks: Sequence[Task]
+) -> Iterator[Task]:
+    """Yield the tasks whose steps do not take too long, narrow to wide; each has then been warm."""
+    projected_s = 0.0
+    for task in tasks:
+        if projected_s > most_s:
+            return
+        step = learner(task).step
+        step_s = min(whole_s(device, step) for _ in range(TRIES))
+        if step_s > most_s:
+            return
+        yield task
+        # Products take sixteen times as long with four times the width; calls as long as before.
+        projected_s = NARROWER * step_s
+
+
+def _learning(params: Params, device: Device, arm: str, learner: Learner) -> Measured:
+    """Yield the losses of one arm until it has had its steps, or its time."""
+    begin_s, power = device.bench.now_s(), learner.power()
+    for step in range(params.steps):
+        device.bench.check_stop()
+        loss = float(learner.step().item())
+        if not math.isfinite(loss):
+            yield Diverged(arm=arm, step=step)
+            return
+        yield Loss(arm=arm, step=step, loss=loss)
+        if arm == FP16:
+            before, power = power, learner.power()
+            yield Scale(step=step, power=power, is_skipped=power < before)
+        if device.bench.now_s() - begin_s > params.learn_s:
+            return
+
+
+def _timing(
+    params: Params, device: Device, learners: Mapping[tuple[str, Task], Learner]
+) -> Measured:
+    """Yield the speeds of all that learn, after each has been called until it is warm."""
+    conditions = Conditions(device)
+    counts = {}
+    for key, learner in learners.items():
+        learner.choose()
+        counts[key] = device.bench.repeat_for(
+            partial(each_s, device, learner.step), at_least_s=SAMPLE_S, start=1
+        )
+    number = 0
+    for turn, (arm, task) in device.bench.interleave(list(learners), params.rounds):
+        if turn.round != number:
+            yield from conditions.rows(number)
+            number = turn.round
+        learner = learners[arm, task]
+        learner.choose()
+        step_s = each_s(device, learner.step, counts[arm, task])
+        rate = task.batch / step_s
+        if task.width == params.width:
+            yield Speed(arm=arm, repeat=turn.round, samples_per_s=rate)
+        yield Width(arm=arm, width=task.width, repeat=turn.round, samples_per_s=rate)
+        yield Progress(0.6 + 0.4 * turn.fraction)
+    yield from conditions.rows(number)
+
+
+def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
+    """Compare the speeds with single precision, and how far the losses have come down."""
+    rates = spreads((row.arm, row.samples_per_s) for row in tables["speeds"])
+    values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
+    values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
+    values |= {"guessing_loss": math.log(CLASSES)} if tables["losses"] else {}
+    lines = _lines(tables)
+    values |= {f"{arm}_final_loss": median(line[-LAST:]) for arm, line in lines.items()}
+    if tables["scales"]:
+        values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
+        values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
+    limits = ["gain_grows_with_width", "scale_grows_sooner"]
+    if params.loss_weight < 1:
+        limits.append("loss_counts_little")
+    if params.device == CPU:
+        limits += ["memory_needs_gpu", "matrix_units_need_gpu"]
+    limits += [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
+    if rates:
+        limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
+    if any(len(line) < len(lines.get(FP32, ())) for line in lines.values()):
+        limits.append("learned_shorter")
+    breaks = _breaks(tables)
+    if breaks is None and tables["losses"]:
+        limits.append("learning_not_judged")
+    elif breaks is False:
+        limits.append("unscaled_holds")
+    if breaks and _keeps_up(lines, BF16):
+        limits.append("bf16_needs_none")
+    shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
+    if FP32 not in rates or not shorter:
+        return Finding("in_part", values, tuple(limits))
+    best = max(shorter, key=lambda arm: rates[arm].median)
+    compared, unclear = ratios({"speedup_best": (rates[best], rates[FP32])})
+    values |= compared
+    units = {arm: arithmetic_flop_per_s(machine, params.device, arm) for arm in (FP32, *shorter)}
+    plain = units[FP32]
+    known = [rate for arm, rate in units.items() if arm != FP32 and rate is not None]
+    if plain and known:
+        values["hardware_samples_per_s"] = values["fp32_samples_per_s"] * max(known) / plain
+    if unclear:
+        message = "no_gain_and_breaks" if breaks else "no_gain"
+    elif compared["speedup_best"] > 1:
+        message = "faster_and_breaks" if breaks else "faster"
+    else:
+        message = "slower_and_breaks" if breaks else "slower"
+    return Finding(message, values, tuple(limits), unclear)
+
+
+def _emulated(params: Params, tables: Tables, machine: Machine) -> list[str]:
+    """Return the precisions that were computed without instructions for them."""
+    seen = {row.arm for row in tables["widths"]}
+    return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
+
+
+def _lines(tables: Tables) -> dict[str, list[float]]:
+    """Return the losses of each arm, step by step."""
+    lines: dict[str, list[float]] = {}
+    for row in tables["losses"]:
+        lines.setdefault(row.arm, []).append(row.loss)
+    return lines
+
+
+def _breaks(tables: Tables) -> bool | None:
+    """Does fp16 fail to learn without a scaler, and only without? None where nobody can tell.
+
+    It fails too where its loss became no number.
+    """
+    lines = _lines(tables)
+    kept_up = {arm: _keeps_up(lines, arm) for arm in (FP16, UNSCALED)}
+    if any(row.arm == UNSCALED for row in tables["diverged"]):
+        kept_up[UNSCALED] = False
+    if not kept_up[FP16] or kept_up[UNSCALED] is None:
+        return None
+    return not kept_up[UNSCALED]
+
+
+def _keeps_up(lines: Mapping[str, Sequence[float]], arm: str) -> bool | None:
+    """Does an arm learn what fp32 does, in as many steps as both made? None if nobody can tell."""
+    plain, other = lines.get(FP32, ()), lines.get(arm, ())
+    steps = min(len(plain), len(other))
+    if steps < ENOUGH_STEPS:
+        return None
+    fallen, its = (line[0] - median(line[:steps][-LAST:]) for line in (plain, other))
+    return None if fallen < LEARNED * plain[0] else its >= KEEPS_UP * fallen
+
+
+def defaults(machine: Machine) -> Params:
+    """Take a wide network on a GPU, as the recipe of torch does."""
+    device = default_device(machine)
+    return Params() if device == CPU else Params(device=device, width=4096, batch=512, steps=200)
+
+
+def quick(params: Params) -> Params:
+    """Take fewer steps and rounds, and a narrower network where single precision is too slow."""
+    reduced = replace(
+        params,
+        steps=min(params.steps, 30),
+        learn_s=min(params.learn_s, 0.8),
+        most_s=min(params.most_s, 0.1),
+        rounds=3,
+    )
+    if params.device == CPU:  # without instructions for it, half precision is slow
+        reduced = replace(reduced, width=min(params.width, 64))
+    while seconds(reduced) > 4 and reduced.width > LEAST_WIDTH[params.model]:
+        reduced = replace(reduced, width=reduced.width // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic, at cautious rates; what is slow ends by its time."""
+    is_cpu = params.device == CPU
+    plain, shorter = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
+    total_s = 0.3 if is_cpu else START_S
+    for width in widths(params):
+        flop = Task(params.model, width, params.batch).step_flop
+        for rate in (plain, *(len(ARMS) - 1 - is_cpu) * (shorter,)):
+            step_s = min(params.most_s, CALLS_S + flop / rate)
+            total_s += TRIES * step_s + (params.rounds + 1) * max(SAMPLE_S, step_s)
+            if width == params.width:
+                total_s += min(params.learn_s, params.steps * step_s)
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what data and networks take where they are on the processor."""
+    return _needed_bytes(params) if params.device == CPU else 0
+
+
+EXPERIMENT = Experiment(
+    id="amp",
+    version=1,
+    shelf=Shelf.NUMBERS,
+    params=Params,
+    tables={
+        "losses": Loss,
+        "diverged": Diverged,
+        "scales": Scale,
+        "peaks": Peak,
+        "speeds": Speed,
+        "widths": Width,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        Bars(
+            key="speeds",
+            table="speeds",
+            label="arm",
+            value="samples_per_s",
+            order=ARMS,
+            limits=(
+                Limit("fp32", "fp32_samples_per_s", "x"),
+                Limit("hardware", "hardware_samples_per_s", "x"),
+            ),
+        ),
+        Lines(
+            key="losses",
+            table="losses",
+            x=Axis("step"),
+            y=Axis("loss"),
+            series="arm",
+            order=ARMS,
+            limits=(Limit("guessing", "guessing_loss"),),
+        ),
+        Lines(
+            key="widths",
+            table="widths",
+            x=Axis("width", "log2"),
+            y=Axis("samples_per_s", "log10"),
+            series="arm",
+            order=ARMS,
+        ),
+        Lines(key="scales", table="scales", x=Axis("step"), y=Axis("power")),
+        Bars(key="peaks", table="peaks", label="arm", value="peak_bytes", order=ARMS),
+    ),
+    values=(
+        *(Value(f"{arm}_samples_per_s", "per_s", Part.GPU) for arm in ARMS),
+        *(Value(f"{arm}_peak_bytes", "bytes", Part.GPU) for arm in ARMS),
+        *(Value(f"{arm}_final_loss", "") for arm in ARMS),
+        Value("speedup_best", "ratio"),
+        Value("loss_scale_final", ""),
+        Value("skipped_steps", ""),
+        Value("guessing_loss", ""),
+        Value("hardware_samples_per_s", "per_s"),
+    ),
+    parts=(Part.CORES, Part.GPU),
+    needs=(Need.TORCH,),
+    imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,93 @@
+"""What members of a group do in tests, and members that do it without torch, to start at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from types import SimpleNamespace
+
+from experiments.many_devices import member as real
+from experiments.problems import Trouble
+
+ECHO_S = 0.05
+
+
+class Bare:
+    """A member without torch; who waits for the others is told only that they are gone."""
+
+    def __init__(self, bench, *, rank, size, device, threads, local_rank) -> None:
+        self.rank, self.size, self.bench, self.device = rank, size, bench, device
+        self.threads = threads
+
+    def store(self, host, port):
+        return SimpleNamespace(port=port or 1)
+
+    def join(self, store) -> None: ...
+
+
+def greet(member, *said):
+    yield member.rank, member.size, member.threads, said
+
+
+def killed(member, rank, *, echo_s=ECHO_S):
+    if member.rank == rank:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(echo_s)
+    raise RuntimeError("Connection closed by peer [127.0.0.1]:1")
+    yield
+
+
+def echoed_first(member, rank):
+    if member.rank == rank:
+        time.sleep(ECHO_S)
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise RuntimeError("Connection closed by peer [127.0.0.1]:1")
+    yield
+
+
+def raises(member, rank, error):
+    if member.rank == rank:
+        raise error
+    time.sleep(60)
+    yield
+
+
+def leaves(member, rank):
+    if member.rank == rank:
+        os._exit(7)
+    time.sleep(60)
+    yield
+
+
+def tells_and_stays(member):
+    while True:
+        yield member.rank
+        time.sleep(0.01)
+
+
+def troubled(member):
+    raise Trouble("port_taken", port=5)
+    yield
+
+
+def hang(member):
+    """Not a work: stays away from the group, as a process that is stuck does."""
+    time.sleep(60)
+
+
+def added(member, kill):
+    """With torch: add up over all, unless one is killed."""
+    if member.rank == kill:
+        os.kill(os.getpid(), signal.SIGKILL)
+    ones = member.torch.ones(3) * (member.rank + 1)
+    member.dist.all_reduce(ones)
+    yield ones.tolist()
+
+
+if __name__ == "__main__":
+    if os.environ.get("STUCK") is not None:  # the member of this rank never comes
+        stuck = int(os.environ["STUCK"])
+        Bare.join = lambda self, store: time.sleep(60) if self.rank == stuck else None
+    real.Member = Bare
+    real.main()

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.bench import Bench, StopRequested
+from experiments.devices.device import CPU, Device
+from experiments.numbers.activations import (
+    EXPERIMENT,
+    GPU,
+    Backward,
+    Cached,
+    Params,
+    Pass,
+    analyse,
+    defaults,
+    measure,
+    quick,
+    seconds,
+)
+from experiments.numbers.elementwise import COPY, FUNCTIONS, GELU, RELU, SIGMOID, TANH, Arrays
+from tests.experiments.machines import MIB, machine
+
+torch = pytest.importorskip("torch")
+from tests.experiments import fake_gpu as fake  # noqa: E402
+from tests.experiments.fake_gpu import LAUNCH_S, NAME, fake_gpu  # noqa: E402
+
+SMALL = Params(numbers=20_000, rounds=3)
+ON_GPU = Params(device=NAME, numbers=20_000, rounds=3)
+WORK_S = 50e-6  # of a function over all numbers
+CACHE = MIB // 16
+
+
+def with_gpu():
+    here = machine(cores=1, gpus=1)
+    return replace(here, gpus=(replace(here.gpus[0], l2_bytes=CACHE),))
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr("experiments.numbers.activations.SAMPLE_S", 1e-5)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    monkeypatch.setattr(fake, "MEMORY_BYTES_PER_S", 8 * ON_GPU.numbers / WORK_S)
+    with fake_gpu(monkeypatch, cpu_bytes_per_s=2e9) as gpu:
+        yield gpu
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A run on the fake GPU: its tables, and the GPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.numbers.activations.SAMPLE_S", 1e-5)
+        patch.setattr(fake, "MEMORY_BYTES_PER_S", 8 * ON_GPU.numbers / WORK_S)
+        with fake_gpu(patch, cpu_bytes_per_s=2e9) as gpu:
+            yield measured(ON_GPU, Bench(with_gpu(), clock=gpu.clock)), gpu
+
+
+def measured(params, bench):
+    items = list(measure(params, bench))
+    return {
+        name: [item for item in items if type(item) is kind]
+        for name, kind in EXPERIMENT.tables.items()
+    }
+
+
+def row(function, element_s, repeat=0, where=CPU, kind=Pass):
+    return kind(
+        function=function,
+        device=where,
+        what=f"{function}_{where}",
+        repeat=repeat,
+        numbers=10**9,
+        element_s=element_s,
+        over_copy=1.0,
+    )
+
+
+def tables_of(cpu, gpu=None):
+    found = {CPU: cpu} | ({GPU: gpu} if gpu else {})
+    rows = [
+        row(function, element_s * (1 + 0.01 * repeat), repeat, where)
+        for where, of in found.items()
+        for function, element_s in of.items()
+        for repeat in range(4)
+    ]
+    return {"passes": rows, "cached": [], "backward": [], "conditions": []}
+
+
+LEVEL = dict.fromkeys(FUNCTIONS, 1e-9)
+HEAVY = LEVEL | {TANH: 5e-9}
+
+
+def test_all_functions_are_timed_from_memory_and_cache_and_backwards():
+    tables = measured(SMALL, Bench(machine(cores=1)))
+
+    for name in ("passes", "cached", "backward"):
+        assert len(tables[name]) == 3 * len(FUNCTIONS)
+        assert {r.function for r in tables[name]} == set(FUNCTIONS)
+        assert all(r.over_copy == 1.0 for r in tables[name] if r.function == COPY)
+    assert {r.device for r in tables["passes"]} == {CPU}
+    finding = analyse(SMALL, tables, machine())
+    assert "gpu_not_measured" in finding.limits
+    assert "partly_in_cache" in finding.limits
+
+
+@pytest.mark.parametrize("function", [f for f in FUNCTIONS if f != COPY])
+def test_the_functions_and_gradients_are_those_of_torch(function):
+    arrays = Arrays.on(Device(CPU, Bench(machine())), 100)
+    x = arrays.numbers.clone().requires_grad_()
+    call = {RELU: torch.relu, TANH: torch.tanh, SIGMOID: torch.sigmoid}
+    expected = call.get(function, torch.nn.functional.gelu)(x)
+    arrays.forward()[function]()
+    assert torch.allclose(arrays.results, expected)
+
+    expected.backward(arrays.gradients)
+    if function in (TANH, SIGMOID):  # which take their gradients from their results
+        arrays.numbers.copy_(expected.detach())
+    arrays.backward()[function]()
+    assert torch.allclose(arrays.results, x.grad, atol=1e-6)
+
+
+def test_on_a_gpu_the_memory_hides_the_maths_and_the_processor_is_beside_it(run):
+    tables, _ = run
+    finding = analyse(ON_GPU, tables, with_gpu())
+
+    assert {r.device for r in tables["passes"]} == {CPU, GPU}
+    assert finding.message == "both_level"
+    expected_s = (WORK_S + LAUNCH_S) / ON_GPU.numbers
+    for function in FUNCTIONS:
+        assert finding.values[f"{function}_{GPU}_s"] == pytest.approx(expected_s, rel=0.1)
+    few = {r.numbers for r in tables["cached"] if r.device == GPU}
+    assert few == {CACHE // 2 // 8}
+    assert finding.values["tanh_over_relu_gpu0"] == pytest.approx(1.0, rel=0.05)
+
+
+def test_every_mark_is_read_once_and_the_queue_is_held(run):
+    _, gpu = run
+
+    assert {event.reads for event in gpu.events} <= {0, 1}
+    holds = sum(entry.startswith("hold") for entry in gpu.log)
+    assert holds >= (ON_GPU.rounds + 1) * 3 * len(FUNCTIONS)
+
+
+def test_few_numbers_are_left_out_where_no_queue_can_be_held(gpu, monkeypatch):
+    monkeypatch.setattr(Device, "hold", lambda self, seconds: False)
+    tables = measured(ON_GPU, Bench(with_gpu(), clock=gpu.clock))
+
+    assert {r.device for r in tables["cached"]} == {CPU}
+    assert {r.device for r in tables["passes"]} == {CPU, GPU}
+    assert "cache_not_measured" in analyse(ON_GPU, tables, with_gpu()).limits
+
+
+def test_few_numbers_are_left_out_where_the_cache_is_not_known(gpu):
+    tables = measured(ON_GPU, Bench(machine(gpus=1), clock=gpu.clock))
+
+    assert {r.device for r in tables["cached"]} == {CPU}
+
+
+def test_no_more_numbers_than_there_is_room_for(gpu):
+    gpu.free_bytes = 100_000
+    tables = measured(ON_GPU, Bench(with_gpu(), clock=gpu.clock))
+
+    assert {r.numbers for r in tables["passes"] if r.device == GPU} == {5000}  # 60 % of it
+
+
+def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error(gpu):
+    error = torch.OutOfMemoryError("CUDA out of memory")
+    gpu.fails = lambda work: error if work == "randn" else None
+
+    with pytest.raises(torch.OutOfMemoryError):
+        measured(ON_GPU, Bench(with_gpu(), clock=gpu.clock))
+
+
+def test_a_stop_is_obeyed_between_two_samples():
+    asked = iter([False] * 30)
+    with pytest.raises(StopRequested):
+        measured(SMALL, Bench(machine(cores=1), stop=lambda: next(asked, True)))
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gpu", "message"),
+    [
+        (HEAVY, None, "cpu_computes"),
+        (LEVEL, None, "cpu_level"),
+        (LEVEL | {GELU: 1.08e-9}, None, "cpu_level"),  # hardly
+        (HEAVY, LEVEL, "gpu_level_cpu_computes"),
+        (LEVEL, LEVEL, "both_level"),
+        (LEVEL, HEAVY, "gpu_computes"),
+    ],
+)
+def test_the_text_follows_the_data(cpu, gpu, message):
+    params = replace(ON_GPU, device=NAME if gpu else CPU)
+    finding = analyse(params, tables_of(cpu, gpu), machine(gpus=1))
+
+    assert finding.message == message
+    assert finding.values["copy_over_copy"] == 1.0
+    assert ("tanh_over_relu_cpu" in finding.unclear) == (cpu[TANH] < 2e-9)
+
+
+def test_a_gpu_that_was_not_reached_is_no_finding_of_it():
+    assert analyse(ON_GPU, tables_of(HEAVY), machine(gpus=1)).message == "in_part"
+
+
+def test_kinds_of_rows_are_told_apart():
+    tables = tables_of(LEVEL)
+    tables["cached"] = [row(f, 1e-10, n, kind=Cached) for f in FUNCTIONS for n in range(3)]
+    tables["backward"] = [row(f, 2e-9, n, kind=Backward) for f in FUNCTIONS for n in range(3)]
+    finding = analyse(SMALL, tables, machine())
+
+    assert finding.values["relu_cached_cpu_s"] == pytest.approx(1e-10)
+    assert finding.values["relu_backward_cpu_s"] == pytest.approx(2e-9)
+    assert "gradients_read_more" in finding.limits
+    assert "cache_not_measured" not in finding.limits
+
+
+def test_sizes_come_from_the_machine():
+    small, large = (machine(caches=(32 * 2**10, MIB, size * MIB)) for size in (8, 64))
+
+    assert defaults(large).numbers == 8 * defaults(small).numbers
+    assert 8 * defaults(large).numbers == 4 * 64 * MIB
+    assert seconds(quick(defaults(large))) <= 4

@@ -1,0 +1,213 @@
+"""Which lines of these programs are faulty? They are clicked, and each fault is explained.
+
+Nothing of a run is needed; once there is one, it also says what the checker found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import QRect, Signal
+from PySide6.QtWidgets import QWidget
+
+from experiments.declare import Experiment
+from experiments.remarked import remarked
+from experiments.units import unbroken
+from experiments.views import BROKEN, MENDED, Code, Piece
+from experiments.words import Words
+from widgets.announce import announce
+from widgets.basics import button, column, label
+from widgets.experiment.code_line import Line, Mark
+from widgets.experiment.code_lines import CodeLines
+from widgets.flow import FlowLayout
+from widgets.look import Look
+from widgets.segments import Segments
+from widgets.theme import STEP
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Which lines of a piece were found, shown, or looked at and sound."""
+
+    found: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)
+    sound: set[int] = field(default_factory=set)
+
+
+class Puzzle(QWidget):
+    """One piece of a view of code at a time, with its faults or mended."""
+
+    moved = Signal(QRect)  # where the keyboard is now, in pixels of this
+
+    def __init__(self, experiment: Experiment[Any], view: Code, words: Words, look: Look) -> None:
+        super().__init__()
+        self._experiment, self._view, self._words = experiment, view, words
+        self._rows: Sequence[Any] = ()
+        self._piece, self._version = view.pieces[0], BROKEN
+        self._progress = {piece.key: _Progress() for piece in view.pieces}
+        self.pieces = Segments(
+            [(piece.key, self._name(piece)) for piece in view.pieces],
+            name=words.say("puzzle.piece"),
+        )
+        self.versions = Segments(
+            [(BROKEN, words.say("puzzle.broken")), (MENDED, words.say("puzzle.mended"))],
+            name=words.say("puzzle.version"),
+        )
+        self.rest = button(words.say("puzzle.show_rest"), "small-link", clicked=self.show_rest)
+        self.lines = CodeLines(look)
+        self._hint, self._checker = label("", "soft", wrap=True), label("", "soft", wrap=True)
+        head = FlowLayout(self.pieces, self.versions, self.rest, space=3 * STEP)
+        self.setLayout(column(head, self._hint, self.lines, self._checker, None, space=2 * STEP))
+        self.setAccessibleName(words.say(f"{experiment.id}.views.{view.key}"))
+        self.pieces.chosen.connect(self.show_piece)
+        self.versions.chosen.connect(self.show_version)
+        self.lines.chosen.connect(self.choose)
+        self.lines.moved.connect(self._tell_moved)
+        self._show()
+
+    def draw(self, rows: Sequence[Any], _values: Mapping[str, float]) -> None:
+        """Show what a run says of the pieces; no rows where there is none."""
+        self._rows = rows
+        self._show_checker()
+
+    def fit(self, width: int) -> None:
+        """Use so much room; said by whoever knows it whether or not a scroll bar is there."""
+        self.lines.fit(width)
+
+    def show_piece(self, key: str) -> None:
+        """Show another piece, with its faults first."""
+        self._piece = next(piece for piece in self._view.pieces if piece.key == key)
+        self.show_version(BROKEN)
+
+    def show_version(self, version: str) -> None:
+        """Show the piece BROKEN or MENDED."""
+        self._version = version
+        self._show()
+
+    def show_rest(self) -> None:
+        """Show the faults that were not found."""
+        progress = self._progress[self._piece.key]
+        progress.shown |= self._left()
+        if self.rest.hasFocus():
+            self.lines.setFocus()  # the button is about to go
+        self._show()
+        announce(self.lines, self._hint.text())
+
+    def choose(self, number: int) -> None:
+        """Take a line for faulty: say whether it is, and why."""
+        if self._version == BROKEN:
+            progress = self._progress[self._piece.key]
+            if number not in self._piece.fault_lines():
+                progress.sound = {number}  # one at a time: the program stays readable
+            elif number not in progress.shown:
+                progress.found.add(number)
+                progress.sound.clear()
+        self._show()
+        announce(self.lines, self._line(number).said() or self._words.say("puzzle.same"))
+
+    def _show(self) -> None:
+        self.pieces.choose(self._piece.key)
+        self.versions.choose(self._version)
+        for piece in self._view.pieces:
+            self.pieces.buttons[piece.key].setText(self._tab(piece))
+        self.rest.setVisible(self._version == BROKEN and bool(self._left()))
+        called = self._words.say("puzzle.lines", {"piece": self._name(self._piece)})
+        self.lines.setAccessibleName(called)
+        self.lines.show_lines(list(self._lines()))
+        self._hint.setText(unbroken(self._said()))
+        self._show_checker()
+
+    def _show_checker(self) -> None:
+        """Say what the checker found, where that gives nothing away any more."""
+        piece, said = self._piece.key, ""
+        if self._version == MENDED or not self._left():
+            name = self._experiment.id
+            said = remarked(self._words, name, self._view, self._rows, piece, self._version)
+        self._checker.setText(unbroken(said))
+        self._checker.setVisible(bool(said))
+
+    def _left(self) -> set[int]:
+        """Return the faulty lines that are neither found nor shown."""
+        progress = self._progress[self._piece.key]
+        return self._piece.fault_lines().keys() - progress.found - progress.shown
+
+    def _lines(self) -> Iterator[Line]:
+        for number in range(1, len(self._piece.broken.splitlines()) + 1):
+            yield self._line(number)
+
+    def _line(self, number: int) -> Line:
+        """Return a line with what is known of it."""
+        say, place = self._words.say, number - 1
+        fault = self._piece.fault_lines().get(number)
+        broken, mended = (self._piece.text(each).splitlines() for each in (BROKEN, MENDED))
+        text = (broken if self._version == BROKEN else mended)[place]
+        mark = self._mark(number)
+        if mark is Mark.NONE or fault is None:
+            told = say("puzzle.sound") if mark is Mark.SOUND else ""
+            return Line(number=number, text=text, mark=mark, told=told)
+        other = broken[place] if mark is Mark.CHANGED else mended[place]
+        key = "puzzle.was" if mark is Mark.CHANGED else "puzzle.becomes"
+        return Line(
+            number=number,
+            text=text,
+            mark=mark,
+            told=say(_TOLD[mark]),
+            code=say(key, {"code": other.strip()}),
+            note=say(f"{self._experiment.id}.faults.{fault}"),
+        )
+
+    def _mark(self, number: int) -> Mark:
+        progress, is_fault = self._progress[self._piece.key], number in self._piece.fault_lines()
+        if self._version == MENDED:
+            return Mark.CHANGED if is_fault else Mark.NONE
+        if number in progress.found:
+            return Mark.FOUND
+        if number in progress.shown:
+            return Mark.SHOWN
+        return Mark.SOUND if number in progress.sound else Mark.NONE
+
+    def _said(self) -> str:
+        """Return what is to be done, and how far that is."""
+        if self._version == MENDED:
+            return self._words.say("puzzle.hint_mended")
+        if self._left():
+            return self._words.say("puzzle.hint")
+        found, faults = len(self._progress[self._piece.key].found), len(self._piece.faults)
+        key = "puzzle.all_found" if found == faults else "puzzle.all_shown"
+        return self._words.say(key, {"found": found, "faults": faults})
+
+    def _tab(self, piece: Piece) -> str:
+        found = len(self._progress[piece.key].found)
+        values = {"piece": self._name(piece), "found": found, "faults": len(piece.faults)}
+        return self._words.say("puzzle.tab", values)
+
+    def _name(self, piece: Piece) -> str:
+        return self._words.say(f"{self._experiment.id}.pieces.{piece.key}")
+
+    def _tell_moved(self, rect: QRect) -> None:
+        self.moved.emit(rect.translated(self.lines.pos()))
+
+
+_TOLD = {
+    Mark.FOUND: "puzzle.found",
+    Mark.SHOWN: "puzzle.shown",
+    Mark.CHANGED: "puzzle.changed",
+}
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    from experiments.numbers.clinic import EXPERIMENT
+
+    view = EXPERIMENT.views[0]
+    assert isinstance(view, Code)
+    made = Puzzle(EXPERIMENT, view, words, look)
+    made.fit(800)
+    return made
+
+
+if __name__ == "__main__":
+    from widgets.preview import preview
+
+    preview(_sample)
