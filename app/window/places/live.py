@@ -154,6 +154,8 @@ class LivePlace(Place):
         self.board.forget()
         self._show_machine()
         self._draw()
+        if recorded.is_torn:
+            self.session.tell(self.session.words.say("notes.torn_line_dropped"))
 
     def show_now(self) -> None:
         """Show this machine again, as it is now."""
