@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app import program
 from experiments import words
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from app.library import Library
     from experiments.catalogue import Catalogue
+    from experiments.declare import Experiment
     from experiments.words import Words
     from machine.model import Machine
     from machine.recorded_watch import RecordedWatch
@@ -100,6 +101,16 @@ class Context:
         from app.library import Library
 
         return Library(self.folder)
+
+    def earned(self, *experiments: Experiment[Any]) -> dict[str, float]:
+        """Return what earlier runs on this machine told of what the parameters start from."""
+        from app.earned import Fingerprints, known_numbers
+
+        if self.has_fake_machine:
+            return {}
+        return known_numbers(
+            experiments, self.machine, self.library.runs, self.catalogue, Fingerprints()
+        )
 
     @functools.cached_property
     def console(self) -> Console:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +17,12 @@ from typing import Any
 from app.library import Kept
 from app.report import number
 from app.when import when
-from experiments.declare import Experiment, Part
+from experiments.catalogue import Catalogue
+from experiments.declare import Experiment, Part, specs
 from experiments.engine import messages as wire
+from experiments.parameters import to_json
 from experiments.words import Words
+from machine.model import Machine
 from widgets.map.boxes import EarnedValue, Invitation
 
 
@@ -31,6 +34,40 @@ class Earned:
     invitations: dict[Part, list[Invitation]]
     count: int
     possible: int
+
+
+def known_numbers(
+    experiments: Iterable[Experiment[Any]],
+    machine: Machine,
+    runs: Callable[[], Sequence[Kept]],
+    catalogue: Catalogue,
+    fingerprints: Fingerprints,
+) -> dict[str, float]:
+    """Return what is known of the numbers that parameters start from, as `Spec.earned` names them.
+
+    Of the newest run whose choices are the usual ones: at another precision or on another device
+    it is another number. Reads files, unless none of the `experiments` asks for a number.
+    """
+    asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
+    kept = runs() if asked else ()
+    found: dict[str, float] = {}
+    for source_id in {name.partition(".")[0] for name in asked}:
+        source = catalogue.load(source_id)
+        usual = _choices(source, to_json(source.params_for(machine, quick=False)))
+        like_it = [
+            run
+            for run in kept
+            if run.experiment == source_id and _choices(source, run.params) == usual
+        ]
+        run = _newest(like_it, source, machine.fingerprint, fingerprints)
+        for name, value in run.values.items() if run else ():
+            found[f"{source_id}.{name}"] = value
+    return {name: found[name] for name in asked if name in found}
+
+
+def _choices(experiment: Experiment[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    known = specs(experiment.params)
+    return {name: params.get(name) for name, spec in known.items() if spec.choices}
 
 
 class Fingerprints:

@@ -6,7 +6,7 @@ The form, the command line, the axes and the recorder read only what stands here
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -74,6 +74,7 @@ class Spec:
     scale: Scale = "linear"
     choices: tuple[str, ...] | Callable[[Machine], tuple[str, ...]] = ()
     is_folder: bool = False  # a text that names one; "" is the usual one
+    earned: str = ""  # starts from this value, if it was measured here: "stream.add_bytes_per_s"
 
     def known_choices(self, machine: Machine) -> tuple[str, ...]:
         """Return the choices on a machine; may take a moment where it has to be searched."""
@@ -175,7 +176,17 @@ class Experiment(Generic[P]):
         """The views that are drawn from rows; the first of them is the headline of a run."""
         return tuple(view for view in self.views if not isinstance(view, Code))
 
-    def params_for(self, machine: Machine, *, quick: bool) -> P:
-        """Return the parameters that a run on this machine starts from."""
-        suited = self.defaults(machine)
+    def params_for(
+        self, machine: Machine, *, quick: bool, earned: Mapping[str, float] | None = None
+    ) -> P:
+        """Return the parameters that a run on this machine starts from.
+
+        `earned` are values of earlier runs on it, as a `Spec` names them.
+        """
+        known = {
+            name: earned[spec.earned]
+            for name, spec in specs(self.params).items()
+            if earned is not None and spec.earned in earned
+        }
+        suited = replace(self.defaults(machine), **known)
         return self.quick(suited) if quick else suited

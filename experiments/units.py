@@ -27,6 +27,8 @@ _UNITS = (
 )
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?![\w/]))")
 
+_PER_SECOND = re.compile(r"(?<=[\w\N{NO-BREAK SPACE}])/s\b")
+
 _COMPARING = re.compile(r"_over_|slowdown$|speedup$|gain$|^gain_|^speedup_")
 
 # The unit stands at the end of a name; the longest ending wins.
@@ -72,8 +74,8 @@ def show(value: float, unit: str = "") -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return a text in which no line ends between a number and its unit."""
-    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+    """Return a text in which no line ends between a number and its unit, nor within a unit."""
+    return _PER_SECOND.sub("/\N{WORD JOINER}s", _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text))
 
 
 def digits(value: float, count: int = 3) -> str:

@@ -42,6 +42,7 @@ class RecordedWatch:
     at: str = ""
     machine: Machine | None = None
     is_made_up: bool = False
+    is_torn: bool = False  # its last line was cut short, and is left out
 
     @property
     def seconds(self) -> float:
@@ -87,9 +88,8 @@ def read(path: Path) -> RecordedWatch:
     samples: list[live.Sample] = []
     marks: list[_Mark] = []
     lines = _text(path).splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
-        if not line.endswith(b"\n") and number > 1 and number == len(lines):
-            break  # cut short while it was written
+    is_torn = len(lines) > 1 and not lines[-1].endswith(b"\n")
+    for number, line in enumerate(lines[:-1] if is_torn else lines, start=1):
         try:
             plain = msgspec.json.decode(line)
             if isinstance(plain, dict) and (plain.get("type") == "watch" or "format" in plain):
@@ -113,6 +113,7 @@ def read(path: Path) -> RecordedWatch:
         at=at,
         machine=machine,
         is_made_up=is_made_up,
+        is_torn=is_torn,
     )
 
 

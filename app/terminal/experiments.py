@@ -35,7 +35,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
-    params = experiment.params_for(context.machine, quick=False)
+    params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
     need = missing_need(experiment, context.machine)
     return {
         "id": experiment.id,
@@ -65,7 +65,7 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
 
 def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     words = context.words
-    params = experiment.params_for(context.machine, quick=False)
+    params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
     need = missing_need(experiment, context.machine)
     about = words.say("terminal.seconds_here", {"seconds_s": round(experiment.seconds(params))})
     question = Text(experiment.id, style="bold")

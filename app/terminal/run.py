@@ -39,7 +39,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             said = context.words.say("terminal.recording_there", {"id": experiment.id})
             context.console.print(said)
         return ExitCode.CANNOT_RUN_HERE
-    suited = experiment.params_for(context.machine, quick=options.quick)
+    suited = experiment.params_for(
+        context.machine, quick=options.quick, earned=context.earned(experiment)
+    )
     params = from_text(suited, _settings(options.set), context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):

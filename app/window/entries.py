@@ -24,14 +24,19 @@ class Entry:
     choices: Mapping[str, tuple[str, ...]]  # of every parameter that has some
 
 
-def suited(catalogue: Iterable[Experiment[Any]], machine: Machine) -> dict[str, Entry]:
-    """Suit every experiment to the machine; looks for other Pythons, so it takes a while."""
-    return {experiment.id: _entry(experiment, machine) for experiment in catalogue}
+def suited(
+    catalogue: Iterable[Experiment[Any]], machine: Machine, earned: Mapping[str, float]
+) -> dict[str, Entry]:
+    """Suit every experiment to the machine, and to what was `earned` on it.
+
+    Looks for other Pythons, so it takes a while.
+    """
+    return {experiment.id: _entry(experiment, machine, earned) for experiment in catalogue}
 
 
-def _entry(experiment: Experiment[Any], machine: Machine) -> Entry:
-    params = experiment.params_for(machine, quick=False)
-    quick = experiment.params_for(machine, quick=True)
+def _entry(experiment: Experiment[Any], machine: Machine, earned: Mapping[str, float]) -> Entry:
+    params = experiment.params_for(machine, quick=False, earned=earned)
+    quick = experiment.params_for(machine, quick=True, earned=earned)
     return Entry(
         experiment=experiment,
         params=params,

@@ -62,12 +62,11 @@ class Shown:
             self.frozen = self.live.freeze() if wanted else None
             self._frozen_samples = list(self.samples) if wanted else []
 
-    def mark(self, cursor_s: float | None) -> Mark | None:
-        """Mark this moment; where the picture stands still, that of the cursor."""
+    def mark(self, ago_s: float) -> Mark | None:
+        """Mark the moment so long before the newest that is shown; None while there is none."""
         if not self.history.moments:
             return None
         kept = self.live if self.recording is None else self.recording.history
-        ago_s = (cursor_s or 0.0) if self.stands else 0.0
         mark = kept.mark(self.history.now_s - ago_s)
         if self.frozen is not None:
             self.frozen.marks.append(mark)

@@ -5,6 +5,7 @@ Made before the first paint, so it imports little; `wake` starts processes and t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from experiments.problems import Problem
 from widgets.look import Look
 
 if TYPE_CHECKING:
+    from app.earned import Fingerprints
     from app.library import Kept, Library
     from app.window.background import Background
     from app.window.entries import Entry
@@ -49,6 +51,7 @@ class Session(QObject):
         self.machine: Machine | None = None
         self.entries: dict[str, Entry] = {}
         self.runs: Sequence[Kept] = ()
+        self._numbers: dict[str, float] = {}  # of earlier runs here, that experiments start from
         self.runner: Runner
         self.watcher: Watcher
         self.background: Background
@@ -67,6 +70,13 @@ class Session(QObject):
     def library(self) -> Library:
         """The runs in the user's data folder."""
         return self.context.library
+
+    @functools.cached_property
+    def fingerprints(self) -> Fingerprints:
+        """The machines that the runs were made on."""
+        from app.earned import Fingerprints
+
+        return Fingerprints()
 
     @property
     def is_awake(self) -> bool:
@@ -140,11 +150,18 @@ class Session(QObject):
             self.troubled.emit(Problem("machine_not_read", {"reason": str(error)}))
 
     def _use_machine(self, machine: Machine) -> None:
-        from app.window.entries import suited
-
         self.machine = machine
         self.machine_changed.emit()
-        self.background.do(lambda: suited(self.catalogue, machine), self._use_entries)
+        self._suit()
+        self._look_up_numbers()
+
+    def _suit(self) -> None:
+        """Ask what each experiment starts from here; looks for other Pythons."""
+        from app.window.entries import suited
+
+        catalogue, machine, numbers = self.catalogue, self.machine, self._numbers
+        if machine is not None:
+            self.background.do(lambda: suited(catalogue, machine, numbers), self._use_entries)
 
     def _use_entries(self, entries: dict[str, Entry]) -> None:
         self.entries = entries
@@ -153,3 +170,22 @@ class Session(QObject):
     def _use_runs(self, runs: Sequence[Kept]) -> None:
         self.runs = runs
         self.runs_changed.emit()
+        self._look_up_numbers()
+
+    def _look_up_numbers(self) -> None:
+        """Ask what earlier runs told of what experiments start from; that opens files."""
+        machine, runs = self.machine, self.runs
+        if machine is None or self.context.has_fake_machine or not self.is_awake:
+            return
+        from app.earned import known_numbers
+
+        catalogue, known = self.catalogue, self.fingerprints
+        self.background.do(
+            lambda: known_numbers(catalogue, machine, lambda: runs, catalogue, known),
+            self._use_numbers,
+        )
+
+    def _use_numbers(self, numbers: dict[str, float]) -> None:
+        if numbers != self._numbers:
+            self._numbers = numbers
+            self._suit()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import MutableMapping
 from typing import Any
 
 from experiments.bench import Bench
@@ -140,7 +141,7 @@ class Device:
 def devices_of(machine: Machine) -> tuple[str, ...]:
     """Return the names that torch has for the devices of a machine, GPUs first.
 
-    Their order is that of the PCI bus, which the measuring process asks of CUDA too.
+    Their order is that of the PCI bus, which `number_alike` asks of CUDA too.
     """
     numbers: dict[str, int] = {}
     names = []
@@ -152,6 +153,19 @@ def devices_of(machine: Machine) -> tuple[str, ...]:
         numbers[kind] += 1
         names.append(kind if kind == "mps" else f"{kind}:{number}")
     return (*names, CPU)
+
+
+def number_alike(machine: Machine, environment: MutableMapping[str, str]) -> None:
+    """Let CUDA number the GPUs as `devices_of` does, in what it will read when it starts.
+
+    By itself it puts the fastest first, or takes the order in which a person listed the visible
+    ones. Parts of a GPU (MIG) are left as they are.
+    """
+    environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+    listed = environment.get("CUDA_VISIBLE_DEVICES")
+    visible = [g.uuid for g in machine.gpus if g.torch_backend == "cuda" and g.visible is not False]
+    if listed is not None and "MIG" not in listed and None not in visible:
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(filter(None, visible))
 
 
 def gpu_of(machine: Machine, name: str) -> Gpu | None:

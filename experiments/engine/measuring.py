@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import math
+import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from experiments.bench import Bench, StopRequested
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Frame, Note, Progress, specs
 from experiments.devices.conditions import others_on
-from experiments.devices.device import CPU
+from experiments.devices.device import CPU, number_alike
 from experiments.engine import messages as wire
 from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
@@ -50,6 +51,7 @@ def measure(
         if _device(params) == CPU:  # a GPU's driver reserves far more than it uses
             _limit_memory()
         send(_started(command, experiment, params, machine))
+        number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         return _Run(experiment, params, bench, send).finished()
     return wire.Finished(outcome=wire.Outcome.STOPPED)
 

@@ -313,7 +313,7 @@ EXPERIMENT = Experiment(
             value="bytes_per_s",
             order=(*SLOPES, "copy"),
             statistic="greatest",
-            limits=(Limit("memory_modules", "memory_limit_bytes_per_s"),),
+            limits=(Limit("memory_modules", "memory_limit_bytes_per_s", "x"),),
         ),
     ),
     values=(

@@ -271,7 +271,7 @@ EXPERIMENT = Experiment(
             label="load",
             value="power_watts",
             order=("idle", *LOADS),
-            limits=(Limit("idle", "idle_power_watts"),),
+            limits=(Limit("idle", "idle_power_watts", "x"),),
         ),
     ),
     values=(

@@ -1,20 +1,22 @@
 """Is it worth a GPU? Four questions about work of your own sizes, answered and then tried.
 
-Does it fit, does it branch, how much moves, is it supported? Method: short samples tell what a
-call, a question about a result, memory, arithmetic and the way there and back cost on this machine.
-An estimate follows from them in each round: on the processor the calls and the longer one of memory
-and arithmetic, on a GPU the longest of the three, as its calls are queued; with a decision after
-every step, a wait for each. Then the work itself is timed, on the processor and on the GPU, with
-the copies apart, from and to ordinary memory.
+Does it fit, does it branch, how much moves, is it supported? Method: what memory, arithmetic and
+the way there and back give on this machine stands in the parameters, from earlier runs of other
+experiments; where one has not been earned yet, a short sample stands in for it. Short samples also
+tell what a call and a question about a result cost. An estimate follows in each round: on the
+processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the three,
+as its calls are queued; with a decision after every step, a wait for each. Then the work itself is
+timed, on the processor and on the GPU, with the copies apart, from and to ordinary memory. Without
+a GPU its part is estimated only, if all its numbers are given.
 
-What it cannot tell: what a better program would need. The samples are taken in this run; nothing
-is taken over from earlier ones.
+What it cannot tell: what a better program would need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from experiments.bench import Bench
 from experiments.declare import (
@@ -35,8 +37,9 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
 from experiments.statistics import Spread, ratios, spread, spreads
 from experiments.to_the_gpu.crossover_ways import cores_of
+from experiments.to_the_gpu.known_speeds import Known, is_usual
 from experiments.to_the_gpu.speeds import Speeds, sampler
-from experiments.to_the_gpu.works import ELEMENT_BYTES, PRODUCT, WORKS, Work
+from experiments.to_the_gpu.works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, Work
 from experiments.views import Bars
 from machine.model import Machine
 
@@ -50,9 +53,16 @@ QUICK_S = 4.2
 SAMPLES = 3
 
 
+def _earned(unit: str, earned: str) -> Any:
+    return param(0.0, unit=unit, minimum=0.0, maximum=1e18, earned=earned)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned: your data, what is done to it, and how often before it comes back."""
+    """What may be turned: your data, what is done to it, and how often before it comes back.
+
+    A rate of 0 is not known; that of arithmetic is of products in single precision.
+    """
 
     device: str = param(CPU, choices=devices_of)
     work: str = param(PRODUCT, choices=WORKS)
@@ -63,6 +73,12 @@ class Params:
     precision: str = param("fp32", choices=tuple(ELEMENT_BYTES))
     most_s: float = param(0.4, unit="s", minimum=0.01, maximum=10.0)
     rounds: int = param(5, minimum=1, maximum=50)
+    cpu_flop_per_s: float = _earned("flop/s", "crossover.cpu_peak_flop_per_s")
+    cpu_bytes_per_s: float = _earned("bytes/s", "stream.add_bytes_per_s")
+    gpu_flop_per_s: float = _earned("flop/s", "crossover.gpu_peak_flop_per_s")
+    gpu_bytes_per_s: float = _earned("bytes/s", "roofline.peak_gpu0_bytes_per_s")
+    to_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_to_gpu_bytes_per_s")
+    from_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_from_gpu_bytes_per_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +132,12 @@ def measure(params: Params, bench: Bench) -> Measured:
         yield answer
         if answer.is_supported and answer.needed_bytes <= answer.free_bytes:
             able[where] = device
+    elsewhere = None if "gpu" in devices else _known(params, "gpu").alone(work)
     conditions = Conditions(devices.get("gpu", devices["cpu"]))
     probe_bytes = QUICK_PROBE_BYTES if bench.quick else PROBE_BYTES
     samplers, trials = {}, {}
     for where, device in able.items():
-        samplers[where] = sampler(device, work, probe_bytes)
+        samplers[where] = _speeds(params, where, sampler(device, work, probe_bytes))
         yield Progress(0.05 if where == "cpu" else 0.1)
         # One sample may have been disturbed; a trial that is not made cannot be made up for.
         estimates_s = [_all_s(params, work, samplers[where]()) for _ in range(SAMPLES)]
@@ -130,8 +147,12 @@ def measure(params: Params, bench: Bench) -> Measured:
         speeds = samplers[where]()
         pieces = speeds.pieces(work, params.steps, asks=params.asks)
         yield from _estimate(where, pieces, turn.round, params.steps)
-        if where == "gpu":
-            yield from _estimate("copy", speeds.copies(work), turn.round, params.steps)
+        there = speeds if where == "gpu" else elsewhere
+        if there is not None:
+            if there is elsewhere:
+                pieces = there.pieces(work, params.steps, asks=params.asks)
+                yield from _estimate("gpu", pieces, turn.round, params.steps)
+            yield from _estimate("copy", there.copies(work), turn.round, params.steps)
         for name, (steps, taken_s) in trials[where]().items():
             yield Time(kind=name, repeat=turn.round, steps=steps, taken_s=taken_s)
         if where == "gpu":
@@ -141,6 +162,18 @@ def measure(params: Params, bench: Bench) -> Measured:
 
 def _work(params: Params) -> Work:
     return Work(params.work, params.rows, params.columns, params.precision)
+
+
+def _known(params: Params, where: str) -> Known:
+    if where == "cpu":
+        return Known(params.cpu_flop_per_s, params.cpu_bytes_per_s)
+    way = params.to_gpu_bytes_per_s, params.from_gpu_bytes_per_s
+    return Known(params.gpu_flop_per_s, params.gpu_bytes_per_s, *way)
+
+
+def _speeds(params: Params, where: str, sample: Callable[[], Speeds]) -> Callable[[], Speeds]:
+    known, work = _known(params, where), _work(params)
+    return lambda: known.instead(sample(), work)
 
 
 def _all_s(params: Params, work: Work, speeds: Speeds) -> float:
@@ -215,16 +248,33 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
     compared, unclear = ratios(pairs)
     values |= compared
-    limits = ["samples_of_this_run"]
+    limits = ["beyond_the_caches", *_sampled(params)]
     if any(row.steps < params.steps for row in tables["times"]):
         limits.append("measured_in_part")
-    if any(estimated in of and where not in of for where, estimated in ESTIMATED.items()):
+    tried = WHERE if has_gpu else ("cpu",)
+    if any(ESTIMATED[where] in of and where not in of for where in tried):
         limits.append("too_long_to_try")
     if not has_gpu:
-        limits += ["needs_gpu", "way_unknown", "gpu_unknown"]
+        is_given = _known(params, "gpu").alone(work) is not None
+        limits += ["needs_gpu", *(["gpu_as_given"] if is_given else ["way_unknown", "gpu_unknown"])]
     elif of:
         limits.append("ordinary_memory")
     return Finding(_message(params, tables, of), values, tuple(limits), unclear)
+
+
+def _sampled(params: Params) -> list[str]:
+    """Name what had to be sampled, and the experiment that would have told it."""
+    has_gpu, is_product = params.device != CPU, is_usual(_work(params))
+    cpu, gpu = _known(params, "cpu"), _known(params, "gpu")
+    limits = {
+        "memory_sampled": not cpu.bytes_per_s,
+        "arithmetic_sampled": is_product and not cpu.flop_per_s,
+        "gpu_arithmetic_sampled": has_gpu and is_product and not gpu.flop_per_s,
+        "gpu_memory_sampled": has_gpu and not gpu.bytes_per_s,
+        "way_sampled": has_gpu and not (gpu.there_bytes_per_s and gpu.back_bytes_per_s),
+        "own_arithmetic_sampled": not is_product and params.work != ELEMENTWISE,
+    }
+    return [limit for limit, holds in limits.items() if holds]
 
 
 def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
@@ -239,7 +289,7 @@ def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
     if "cpu" not in of:
         return "cpu_estimated" if ESTIMATED["cpu"] in of else "in_part"
     if params.device == CPU:
-        return "cpu_alone"
+        return "gpu_estimated" if ESTIMATED["gpu"] in of else "cpu_alone"
     with_copies = _with_copies(tables)
     if "gpu" not in of or with_copies is None:
         return "in_part"
@@ -294,7 +344,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = Experiment(
     id="gpu-or-not",
-    version=1,
+    version=2,
     shelf=Shelf.TO_THE_GPU,
     params=Params,
     tables={"times": Time, "pieces": Piece, "answers": Answer, "conditions": Condition},

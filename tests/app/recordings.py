@@ -156,3 +156,13 @@ def threads(serial_s: float = 0.4, threads_s: float = 0.41, **more: Any) -> Made
         for burners in (0, 1, 2)
     ]
     return made("gil-threads", params, rows, **more)
+
+
+def crossover(flop_per_s: float, *, precision: str = "fp32", **more: Any) -> Made:
+    """Return a run of crossover on a processor that reaches so much."""
+    from experiments.to_the_gpu.crossover import Params, Product
+
+    params = Params(precision=precision)
+    once_s = 2 * 64**3 / flop_per_s
+    row = Product(size=64, kind="all_cores", repeat=0, product_s=once_s, flop_per_s=flop_per_s)
+    return made("crossover", params, [row], **more)

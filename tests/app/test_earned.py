@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from app.earned import Earned, Fingerprints, earned
+from app.earned import Earned, Fingerprints, earned, known_numbers
 from app.library import Library
 from experiments import words
 from experiments.catalogue import Catalogue
-from experiments.declare import Part
+from experiments.declare import Part, specs
 from experiments.engine import messages as wire
-from tests.app.recordings import burst, ladder, threads
+from tests.app.recordings import burst, crossover, ladder, threads
 from tests.experiments.machines import machine
 
 WORDS = words.load()
@@ -155,3 +155,54 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
 
     texts = {value.label: value.text for value in look(library).values[Part.CORES]}
     assert texts["speedup by processes"] == "no clear gain"
+
+
+# --- what experiments start from ----------------------------------------------------------------
+
+
+def numbers(library, *ids, here=HERE):
+    catalogue = Catalogue()
+    asking = [catalogue.load(each) for each in ids]
+    return known_numbers(asking, here, library.runs, catalogue, Fingerprints())
+
+
+def test_what_was_earned_here_is_what_a_later_run_starts_from(library):
+    keep(library, crossover(7e10, here=HERE))
+    found = numbers(library, "gpu-or-not")
+
+    assert found == {"crossover.cpu_peak_flop_per_s": 7e10}
+    gpu_or_not = Catalogue().load("gpu-or-not")
+    for quick in (False, True):
+        assert gpu_or_not.params_for(HERE, quick=quick, earned=found).cpu_flop_per_s == 7e10
+    assert gpu_or_not.params_for(HERE, quick=False).cpu_flop_per_s == 0
+
+
+def test_another_machine_or_another_precision_is_another_number(library):
+    keep(library, crossover(7e10, here=ELSEWHERE), "a.coreopsis.jsonl")
+    keep(library, crossover(8e10, here=HERE, precision="fp64"), "b.coreopsis.jsonl")
+
+    assert numbers(library, "gpu-or-not") == {}
+
+
+def test_the_library_is_not_read_for_experiments_that_start_from_no_number():
+    def nobody_reads():
+        raise AssertionError
+
+    catalogue = Catalogue()
+    asking = [catalogue.load("stream")]
+    assert known_numbers(asking, HERE, nobody_reads, catalogue, Fingerprints()) == {}
+
+
+def test_every_number_that_is_asked_for_is_a_value_of_an_experiment():
+    catalogue = Catalogue()
+    asked = [
+        (spec.earned, spec.unit)
+        for experiment in catalogue
+        for spec in specs(experiment.params).values()
+        if spec.earned
+    ]
+
+    assert asked
+    for name, unit in asked:
+        source, _, value = name.partition(".")
+        assert (value, unit) in [(v.name, v.unit) for v in catalogue.load(source).values]

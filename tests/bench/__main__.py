@@ -34,7 +34,7 @@ def main(wanted: list[str]) -> int:
     """Print every line as it comes; return 1 if a budget is not kept."""
     console = Console(highlight=False)
     os.environ["PYTHONPATH"] = str(ROOT)  # the workers find the benchmark's own experiment
-    broken = 0
+    broken, reasons = 0, []
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("", "figure", "budget", ""):
         table.add_column(heading)
@@ -45,9 +45,13 @@ def main(wanted: list[str]) -> int:
                 verdict = {True: "kept", False: "OVER", None: ""}[line.kept]
                 broken += line.kept is False
                 console.print(f"{line.what}: {line.figure} {verdict}", style="dim")
+                if line.kept is False and line.why:
+                    reasons.append(f"OVER, {line.what}: {line.why}")
                 table.add_row(line.what, line.figure, line.budget, verdict)
     console.print()
     console.print(table)
+    for reason in reasons:
+        console.print(reason)
     return 1 if broken else 0
 
 

@@ -1,4 +1,7 @@
-"""A window that says when it was painted for the first time, and ends: `bare`, or `ours`."""
+"""A window that says when it was painted for the first time, and ends: `bare`, or `ours`.
+
+`imports` says how long what only ours imports takes.
+"""
 
 from __future__ import annotations
 
@@ -45,5 +48,17 @@ def ours() -> None:
     main([])
 
 
+def imports() -> None:
+    """Say how long our own modules take to import, after all that a bare window needs."""
+    import PySide6.QtWidgets  # noqa: F401
+
+    start_s = time.perf_counter()
+    import app.cli
+    import app.window.start
+    import app.window.window  # noqa: F401
+
+    sys.stdout.write(f"{time.perf_counter() - start_s}\n")
+
+
 if __name__ == "__main__":
-    {"bare": bare, "ours": ours}[sys.argv[1]]()
+    {"bare": bare, "ours": ours, "imports": imports}[sys.argv[1]]()

@@ -13,6 +13,7 @@ class Line:
     figure: str
     budget: str = ""
     kept: bool | None = None
+    why: str = ""  # it is over its budget, as far as that was measured too
 
 
 def within(ratio: float, low: float, high: float) -> bool:

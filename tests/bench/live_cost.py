@@ -11,7 +11,7 @@ from pathlib import Path
 from experiments.units import show
 from tests.bench.lines import Line
 
-SETTLING_S, SECONDS = 4.0, 10.0
+SETTLING_S, SECONDS = 4.0, 20.0  # a process is told its time in steps of 10 ms
 BUDGET_FRACTION = 0.01
 SIZE = (1440, 900)
 

@@ -6,7 +6,7 @@ import pytest
 
 from experiments.bench import Bench
 from experiments.devices import ceilings, timing
-from experiments.devices.device import Device, default_device, devices_of, gpu_of
+from experiments.devices.device import Device, default_device, devices_of, gpu_of, number_alike
 from experiments.devices.failures import device_problem
 from experiments.problems import Trouble
 from machine.devices import Gpu, Link
@@ -227,6 +227,31 @@ def test_work_behind_a_copy_has_its_data(gpu, device):
     doubled = there + there
 
     assert doubled.cpu().sum() == 14_000
+
+
+def numbered(*gpus, **environment):
+    number_alike(replace(machine(), gpus=gpus), environment)
+    return environment
+
+
+def gpu_called(uuid, *, visible=True):
+    return Gpu(index=0, torch_backend="cuda", uuid=uuid, visible=visible)
+
+
+def test_cuda_numbers_the_gpus_in_the_order_of_the_bus():
+    assert numbered(gpu_called("GPU-a")) == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+
+
+def test_which_gpus_are_visible_stays_and_their_order_does_not():
+    two = gpu_called("GPU-a"), gpu_called("GPU-b", visible=False), gpu_called("GPU-c")
+
+    assert numbered(*two, CUDA_VISIBLE_DEVICES="2,0")["CUDA_VISIBLE_DEVICES"] == "GPU-a,GPU-c"
+    assert numbered(*two[1:2], CUDA_VISIBLE_DEVICES="")["CUDA_VISIBLE_DEVICES"] == ""
+
+
+@pytest.mark.parametrize(("uuid", "listed"), [(None, "1,0"), ("GPU-a", "MIG-5")])
+def test_what_cannot_be_told_apart_is_left_as_it_is(uuid, listed):
+    assert numbered(gpu_called(uuid), CUDA_VISIBLE_DEVICES=listed)["CUDA_VISIBLE_DEVICES"] == listed
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,7 @@ def test_limit_lines_stand_at_declared_values_on_their_axis(experiment):
             if isinstance(view, Bars):
                 column = specs(experiment.tables[view.table])[view.value]
                 assert units[limit.value] == column.unit, limit.key
+                assert limit.axis == "x", limit.key  # bars lie
 
 
 def test_every_part_that_a_value_fills_is_lit(experiment):

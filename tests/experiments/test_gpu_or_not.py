@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from experiments.bench import Bench
-from experiments.to_the_gpu import gpu_or_not, speeds
+from experiments.to_the_gpu import gpu_or_not, known_speeds, speeds
 from experiments.to_the_gpu.gpu_or_not import EXPERIMENT, Params, analyse, measure
 from experiments.to_the_gpu.works import WORKS, Work
 from tests.experiments.machines import machine
@@ -162,3 +162,63 @@ def test_work_does_what_it_says(kind):
     }[kind](*inputs)
     assert torch.allclose(out, wanted)
     assert work.is_supported(device)
+
+
+# --- what is known before -----------------------------------------------------------------------
+
+
+KNOWN = {
+    "cpu_flop_per_s": 1e9, "cpu_bytes_per_s": 1e10, "gpu_flop_per_s": 1e12, "gpu_bytes_per_s": 1e12,
+    "to_gpu_bytes_per_s": 1e9, "from_gpu_bytes_per_s": 2e9,
+}  # fmt: skip
+
+
+def estimated_s(tables, where, piece):
+    rows = [row for row in tables["pieces"] if (row.where, row.piece) == (where, piece)]
+    return rows[0].piece_s
+
+
+def test_what_other_experiments_found_is_what_is_estimated_with(gpu):
+    known = replace(SMALL, **KNOWN)
+    tables = tables_of(known, Bench(HERE, clock=gpu.clock))
+    finding = analyse(known, tables, HERE)
+
+    assert estimated_s(tables, "cpu", "arithmetic") == pytest.approx(10 * 2 * 64**3 / 1e9)
+    assert estimated_s(tables, "gpu", "there") > 2 * 4 * 64 * 64 / 1e9
+    assert not {limit for limit in finding.limits if limit.endswith("_sampled")}
+
+
+def test_what_is_not_known_is_sampled_and_the_experiment_that_tells_it_is_named(gpu):
+    assert set(finding_of(gpu).limits) >= {
+        "memory_sampled", "arithmetic_sampled", "gpu_arithmetic_sampled", "gpu_memory_sampled",
+        "way_sampled",
+    }  # fmt: skip
+
+
+def test_arithmetic_in_another_precision_is_not_what_was_earned(gpu):
+    half = replace(SMALL, precision="fp16", **KNOWN)
+    finding = analyse(half, tables_of(half, Bench(HERE, clock=gpu.clock)), HERE)
+
+    assert "own_arithmetic_sampled" in finding.limits
+    assert "arithmetic_sampled" not in finding.limits
+
+
+def test_a_gpu_that_is_not_here_is_estimated_from_the_numbers_given():
+    params = replace(SMALL, device="cpu", rounds=1, **KNOWN)
+    tables = tables_of(params, Bench(HERE))
+    finding = analyse(params, tables, HERE)
+
+    assert finding.message == "gpu_estimated"
+    assert estimated_s(tables, "gpu", "calls") == pytest.approx(10 * known_speeds.CALL_S)
+    assert finding.values["estimated_copy_s"] > 2 * 4 * 64 * 64 / 1e9
+    assert "gpu_s" not in finding.values
+    assert "gpu_as_given" in finding.limits
+
+
+def test_nothing_is_told_of_a_gpu_of_which_a_number_is_missing():
+    params = replace(SMALL, device="cpu", rounds=1, **{**KNOWN, "gpu_bytes_per_s": 0.0})
+    finding = analyse(params, tables_of(params, Bench(HERE)), HERE)
+
+    assert finding.message == "cpu_alone"
+    assert "estimated_gpu_s" not in finding.values
+    assert {"way_unknown", "gpu_unknown"} <= set(finding.limits)

@@ -22,6 +22,8 @@ class Params:
     rounds: int = param(3, minimum=1, maximum=50)
     huge: bool = param(False)
     order: str = param("random", choices=("random", "sequential"))
+    rate: float = param(1e9, unit="bytes/s")
+    work: float = param(1e9, unit="flop/s")
     methods: tuple[str, ...] = param(("a",), choices=lambda machine: ("a", "b", "c"))
 
 
@@ -46,6 +48,9 @@ def trouble(**settings):
         ("job_s", "250 µs", 250e-6),
         ("job_s", "0.5min", 30.0),
         ("job_s", "1e-3", 0.001),
+        ("rate", "25.5 GB/s", 25.5e9),
+        ("rate", "3e9", 3e9),
+        ("work", "1.2TFLOP/s", 1.2e12),
         ("rounds", "7", 7),
         ("rounds", "7.0", 7),
         ("huge", "yes", True),
@@ -180,6 +185,14 @@ def test_every_duration_can_be_typed_as_it_is_shown(seconds):
     typed = from_text(Params(), {"job_s": to_text(seconds, "s")}).job_s
 
     assert typed == pytest.approx(seconds, rel=0.0051)
+
+
+@pytest.mark.parametrize(("name", "unit"), [("rate", "bytes/s"), ("work", "flop/s")])
+@given(amount=st.floats(min_value=1, max_value=1e14))
+def test_every_rate_can_be_typed_as_it_is_shown(name, unit, amount):
+    typed = getattr(from_text(Params(), {name: to_text(amount, unit)}), name)
+
+    assert typed == pytest.approx(amount, rel=0.0051)
 
 
 @given(st.text(max_size=12))

@@ -112,10 +112,13 @@ def test_what_is_shown_is_the_number_to_three_digits(value):
     ("text", "kept"),
     [
         ("took 105 ms, and 48.2 ms in a row", "took 105_ms, and 48.2_ms in a row"),
-        ("17.8 GB/s of 20 GB/s", "17.8_GB/s of 20_GB/s"),
+        ("17.8 GB/s of 20 GB/s", "17.8_GB/|s of 20_GB/|s"),
+        ("733 M/s, 12 /s, 5 GFLOP/s/core", "733_M/|s, 12_/|s, 5 GFLOP/|s/core"),
+        ("/sys and/so on", "/sys and/so on"),
         ("87.1 % of 2 workers", "87.1_% of 2 workers"),
         ("4 KiB pages, 30 seconds, 3 s.", "4_KiB pages, 30 seconds, 3_s."),
     ],
 )
 def test_no_line_ends_between_a_number_and_its_unit(text, kept):
-    assert unbroken(text).replace("\N{NO-BREAK SPACE}", "_") == kept
+    shown = unbroken(text).replace("\N{NO-BREAK SPACE}", "_").replace("\N{WORD JOINER}", "|")
+    assert shown == kept

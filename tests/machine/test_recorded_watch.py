@@ -66,9 +66,11 @@ def test_the_output_of_watch_is_read_without_a_head(tmp_path):
 
 def test_a_torn_last_line_is_left_out(tmp_path):
     path = written(tmp_path, sample(0.5), sample(1.0))
+    assert not read(path).is_torn
     path.write_bytes(path.read_bytes()[:-20])
 
     assert [each.t_s for each in read(path).samples] == [0.5]
+    assert read(path).is_torn
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ class Controls(QWidget):
         self._load: tuple[int, bool] | None = None  # what was shown of it
         self.freeze = chip("", checkable=True)
         self.mark = chip("")
+        self.mark.setToolTip(words.say("live.mark_help"))
         self.save = chip(words.say("live.save"))
         self.load = chip("", checkable=True)
         self.rate = chip("")

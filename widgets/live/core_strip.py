@@ -206,7 +206,7 @@ class Heat(MinuteView):
 
     def _paint(self, ribbon: Ribbon, end: int) -> None:
         """Paint the columns up to `end` with the mean of what is pending."""
-        height, behind = ribbon.image.height(), self._behind
+        height, behind = ribbon.height, self._behind
         column = array("I", [behind]) * height
         unknown = []
         for thread, top, tall in self.rows:

@@ -27,8 +27,9 @@ class Ribbon:
 
         `unknown` are the colours, behind and before, of the hatch where nothing is known.
         """
-        width, height = (max(1, round(side * ratio)) for side in (size.width(), size.height()))
-        self.image = QImage(width, height, QImage.Format.Format_RGB32)
+        self.width = max(1, round(size.width() * ratio))  # the columns of a minute
+        self.height = max(1, round(size.height() * ratio))
+        self.image = QImage(self.width, self.height, QImage.Format.Format_RGB32)
         self.ratio = ratio
         self.end = math.floor(self.column(end_s))
         self._behind = QColor(unknown[0])
@@ -36,12 +37,7 @@ class Ribbon:
         self.image.fill(self._behind)
         floor = max(1, round(ratio))  # before the first sample there is an axis, and nothing else
         with QPainter(self.image) as painter:
-            painter.fillRect(0, height - floor, width, floor, QColor(unknown[1]))
-
-    @property
-    def width(self) -> int:
-        """The columns of a minute."""
-        return self.image.width()
+            painter.fillRect(0, self.height - floor, self.width, floor, QColor(unknown[1]))
 
     def column(self, at_s: float) -> float:
         """Return the column of a time, with its fraction."""
@@ -65,7 +61,7 @@ class Ribbon:
         while start < end:
             place = start % self.width
             count = min(end - start, self.width - place)
-            pieces.append((QRect(place, 0, count, self.image.height()), start - place))
+            pieces.append((QRect(place, 0, count, self.height), start - place))
             start += count
         return pieces
 

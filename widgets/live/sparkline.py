@@ -66,9 +66,8 @@ class Sparkline(MinuteView):
             self._paint(ribbon, painter, moment.at_s, [])
         if value is None:
             return
-        room = ribbon.image.height() - LINE_WIDTH * ribbon.ratio
-        height = min(max(value, 0.0), 1.0) * room
-        y = ribbon.image.height() - LINE_WIDTH * ribbon.ratio / 2 - height
+        line = LINE_WIDTH * ribbon.ratio
+        y = ribbon.height - line / 2 - min(max(value, 0.0), 1.0) * (ribbon.height - line)
         self._points = [*self._points[-2:], QPointF(ribbon.column(moment.at_s), y)]
         if len(self._points) > 1:
             self._paint(ribbon, painter, moment.at_s, self._points)

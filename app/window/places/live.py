@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent
 
 from app.window.live_ending import Endings
 from app.window.live_files import LiveFiles, dropped
@@ -136,10 +136,20 @@ class LivePlace(Place):
 
     def mark(self) -> None:
         """Mark this moment in all tiles; in a picture that is frozen, where the cursor stands."""
-        mark = self.shown.mark(self.board.cursor_s)
+        self._mark((self.board.cursor_s or 0.0) if self.shown.stands else 0.0)
+
+    def _mark(self, ago_s: float) -> None:
+        mark = self.shown.mark(ago_s)
         if mark is not None:
             announce(self, self.session.words.say("live.marked", {"number": mark.number}))
             self._draw()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Mark the moment that is pointed at; a picture of the minute leaves the click to us."""
+        if self.board.cursor_s is not None:
+            self._mark(self.board.cursor_s)
+        else:
+            super().mouseDoubleClickEvent(event)
 
     def save(self) -> None:
         """Write the minute that is seen."""
@@ -154,6 +164,8 @@ class LivePlace(Place):
         self.board.forget()
         self._show_machine()
         self._draw()
+        if recorded.is_torn:
+            self.session.tell(self.session.words.say("notes.torn_line_dropped"))
 
     def show_now(self) -> None:
         """Show this machine again, as it is now."""

@@ -20,7 +20,7 @@ from widgets.map.page import MapPage
 from widgets.place_head import MARGINS
 
 if TYPE_CHECKING:
-    from app.earned import Earned, Fingerprints
+    from app.earned import Earned
 
 FIRST = "cache-ladder"  # where to start, if it runs here
 
@@ -33,7 +33,6 @@ class MapPlace(Place):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.page = MapPage(session.words, session.look)
-        self._fingerprints: Fingerprints | None = None
         self._is_here = False
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
@@ -135,12 +134,11 @@ class MapPlace(Place):
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
             return
-        from app.earned import Fingerprints, earned  # after the first paint
+        from app.earned import earned  # after the first paint
 
-        known = self._fingerprints = self._fingerprints or Fingerprints()
-        catalogue, words, fingerprint = session.catalogue, session.words, machine.fingerprint
+        catalogue, words, known = session.catalogue, session.words, session.fingerprints
         session.background.do(
-            lambda: earned(runs, catalogue, words, fingerprint, known), self._show_earned
+            lambda: earned(runs, catalogue, words, machine.fingerprint, known), self._show_earned
         )
 
     def _show_earned(self, found: Earned) -> None:

@@ -116,7 +116,7 @@ class Stage:
 @functools.cache
 def entries() -> dict[str, Entry]:
     """Return what every experiment starts from on the machine that is not this one."""
-    return suited(Catalogue(), machine())
+    return suited(Catalogue(), machine(), {})
 
 
 def settle(holds: Callable[[], bool]) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.window.places.live import LivePlace
@@ -155,6 +155,19 @@ def test_single_letters_can_be_switched_off(place):
 
     assert place.shown.live.marks == []
     assert not place.controls.freeze.isChecked()
+
+
+def test_a_double_click_marks_the_moment_that_is_pointed_at(place):
+    for sample in wired(seconds=8):
+        place.session.sampled.emit(sample)
+    line = place.board.tiles["memory"].body
+    QTest.mouseMove(line, QPoint(line.width() - 1, 5))
+    QTest.mouseMove(line, QPoint(line.width() * 56 // 60, 5))
+
+    QTest.mouseDClick(line, Qt.MouseButton.LeftButton, pos=QPoint(line.width() * 56 // 60, 5))
+
+    newest_s = place.shown.history.now_s
+    assert place.shown.live.marks[0].at_s == pytest.approx(newest_s - 4, abs=0.5)
 
 
 def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):

@@ -111,6 +111,17 @@ def test_a_mark_in_it_is_not_one_in_the_minute_of_this_machine(place, file):
     assert place.shown.live.marks == []
 
 
+def test_a_file_that_was_cut_short_is_opened_and_says_so(place, file):
+    told = []
+    place.session.noticed.connect(lambda text, *_: told.append(text))
+    place.show_recording(read(file))
+    file.write_bytes(file.read_bytes()[:-20])
+
+    place.show_recording(read(file))
+
+    assert told == ["The last line of the file was cut off and is left out."]
+
+
 def test_a_file_that_falls_on_live_is_opened(place, file, qtbot):
     place.session.wake()
     data = QMimeData()

@@ -11,6 +11,7 @@ from app.window.settings import Settings
 from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire
 from machine.model import to_json
+from tests.app.recordings import crossover
 from tests.experiments.machines import machine
 
 
@@ -34,6 +35,21 @@ def test_it_reads_the_machine_suits_the_experiments_and_samples_the_load(qtbot, 
     assert samples[-1].threads[0]["busy"] is not None
     with qtbot.waitSignal(session.machine_changed, timeout=20_000):
         session.watcher.inspect()
+
+
+def test_what_a_run_earned_is_what_the_next_experiment_starts_from(qtbot, session):
+    def starts_from():
+        return session.entries and session.entries["gpu-or-not"].params.cpu_flop_per_s
+
+    session.wake()
+    qtbot.waitUntil(lambda: starts_from() == 0, timeout=20_000)
+
+    crossover(7e10, here=session.machine).write(
+        session.library.folder / "runs" / "one.coreopsis.jsonl"
+    )
+    session.refresh_runs()
+
+    qtbot.waitUntil(lambda: starts_from() == 7e10, timeout=20_000)
 
 
 def test_a_fake_machine_is_shown_and_nothing_is_watched(qtbot, look, tmp_path):
