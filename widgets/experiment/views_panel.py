@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWi
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
+from experiments.views import Field
 from experiments.words import Words
 from widgets.experiment.view_head import ViewHead
 from widgets.look import Look
@@ -107,7 +108,7 @@ class ViewsPanel(QScrollArea):
             if wanted != self._drawn[place]:
                 self._drawn[place] = wanted
                 self._turn = place + 1
-                if view.table in frames:
+                if isinstance(view, Field) and view.table in frames:
                     self.plots[place].draw_frame(frames[view.table])
                 else:
                     self.plots[place].draw(
