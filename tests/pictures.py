@@ -258,7 +258,7 @@ def main() -> None:
     parser.add_argument("--light", action="store_true")
     parser.add_argument("--zoom", type=float, default=1.0)
     parser.add_argument("--size", type=int, nargs=2, default=(1440, 900))
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # names may follow options
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         os.environ.setdefault(FOLDER_VARIABLE, scratch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 
@@ -14,6 +15,12 @@ class _Scroll(QScrollArea):
         self._content = content
         self.setWidget(content)
         self.setWidgetResizable(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Want another height where lines of the content break elsewhere."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         content = self._content

@@ -11,7 +11,7 @@ GROUPS = [
     Group("Runs", [("Delete", "Delete the run"), ("Ctrl+Z", "Bring it back")]),
     Group("Empty", []),
     Group("Anywhere", [(f"Ctrl+{n}", f"Place number {n}") for n in range(9)]),
-    Group("On a plot", [("← →", "Move the reading cursor")]),
+    Group("On a plot", [("← →", "Move the reading cursor of the plot that is pointed at")]),
 ]
 
 
@@ -54,6 +54,12 @@ def test_it_scrolls_where_the_window_is_small(qtbot, zoom):
     assert bar.value() == bar.maximum()
     seen = last.visibleRegion().boundingRect()
     assert seen.height() == last.height()
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_it_is_no_higher_than_its_keys(qtbot, zoom):
+    sheet = opened(qtbot, zoom=zoom, size=(1440, 900))
+    qtbot.waitUntil(lambda: sheet.keys.height() <= sheet.area.sizeHint().height())
 
 
 def test_no_words_are_cut_in_a_large_window(qtbot):

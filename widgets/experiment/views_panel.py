@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWi
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
-from experiments.views import Code, Plotted
+from experiments.views import Code, Field, Plotted
 from experiments.words import Words
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
@@ -125,7 +125,7 @@ class ViewsPanel(QScrollArea):
                 shown, rows = self._shown[place], tables.get(view.table, ())
                 if isinstance(shown, Puzzle):
                     shown.draw(rows, values)
-                elif view.table in frames:
+                elif isinstance(view, Field) and view.table in frames:
                     shown.draw_frame(frames[view.table])
                 else:
                     shown.draw(rows, values, beside=_other(beside, view.table))

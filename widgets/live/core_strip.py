@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QWidget
 from experiments.words import Words
 from widgets.live.groups import Group
 from widgets.live.history import History, Moment
-from widgets.live.minute import MinuteView
+from widgets.live.minute import MinuteView, move
 from widgets.live.ribbon import Ribbon
 from widgets.look import Look
 from widgets.theme import STEP, load_colour
@@ -131,7 +131,7 @@ class CoreStrip(QWidget):
         names = [metrics.horizontalAdvance(self.name_of(group)) for group in self._groups]
         widest = max(names, default=0)
         left = widest + 2 * STEP if widest else 0
-        self.heat.setGeometry(left, 0, self.width() - left, self.height())
+        move(self.heat, QRect(left, 0, self.width() - left, self.height()))
         self.heat.show_bands([group.threads for group in self._groups])
         self.update()
 

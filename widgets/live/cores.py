@@ -57,7 +57,7 @@ class CoresBody(QWidget):
 
     def _place(self) -> None:
         strip = self.strip.height_within(self.height() - self._line_height() - 2 * STEP)
-        move(self.strip, QRect(0, self.height() - strip, self.width(), strip))
+        self.strip.setGeometry(0, self.height() - strip, self.width(), strip)
         left = self.strip.left
         line = self.height() - strip - 2 * STEP
         move(self.line, QRect(left, 0, self.width() - left, line))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from experiments.words import Words
@@ -15,6 +16,8 @@ from widgets.map.part_rows import PartRow
 from widgets.theme import STEP
 
 COLUMNS = ("map.column_part", "map.column_facts", "map.column_measured")
+PART, FACTS, MEASURED = range(3)
+WIDEST = {PART: 0.5, MEASURED: 0.25}  # of the table; the facts have the rest
 
 
 class PartsModel(QAbstractTableModel):
@@ -58,20 +61,24 @@ class PartsTable(QWidget):
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
+        self._wanted: dict[int, int] = {}  # the width of a column in which nothing is cut
         self.model = PartsModel(words)
         self.model.setParent(self)
         self._count = label("", "soft")
         self.view = QTableView()
         self.view.setModel(self.model)
+        self.view.setProperty("role", "data")
         self.view.setAccessibleName(words.say("map.table_name"))
         self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.view.setTabKeyNavigation(False)
         self.view.setShowGrid(False)
+        self.view.setWordWrap(False)  # which would cut between words, and leave a column half empty
         self.view.verticalHeader().hide()
         header = self.view.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(FACTS, QHeaderView.ResizeMode.Stretch)
         self.setFocusProxy(self.view)
         self.setLayout(column(self._count, self.view, space=2 * STEP))
         look.changed.connect(self._fit)
@@ -83,8 +90,21 @@ class PartsTable(QWidget):
         self._count.setText(self._words.say("map.table_count", {"count": len(parts)}))
         self._fit()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the new width."""
+        super().resizeEvent(event)
+        self._share_width()
+
     def _fit(self) -> None:
         line = self._look.theme.px("note")
         self.view.verticalHeader().setDefaultSectionSize(line + 3 * STEP)
-        for place in (0, 2):
+        self._wanted = {}
+        for place in WIDEST:
             self.view.resizeColumnToContents(place)
+            self._wanted[place] = self.view.columnWidth(place)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        for place, wanted in self._wanted.items():
+            most = round(WIDEST[place] * self.view.width())
+            self.view.setColumnWidth(place, min(wanted, most))

@@ -145,6 +145,9 @@ class _Grouping:
         nodes = []
         for place, members in _parted(cores, lambda core: self._shared(core, levels[0])):
             inside = self._grouped(members, levels[1:])
+            here = {_first(core, "kind") for core in members}
+            if len(here) == 1 < len(kinds):
+                inside = _framed(Kind.CORE_KIND, None, inside, core_kind=here.pop())
             if place is not None:
                 inside = Node(cores=inside.cores, children=(inside,), cache=place)
             nodes.append(inside)

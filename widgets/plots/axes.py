@@ -76,7 +76,7 @@ def paint_grid(sheet: Sheet, plan: Plan) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
     painter.setPen(QPen(QColor(sheet.theme.line), 1.0))
     if plan.x.has_grid:
-        for place, _ in _ticks(plan.x, area.sight.x, _most_across(area.rect.width(), sheet.theme)):
+        for place, _ in _ticks_across(plan.x, area.sight.x, area.rect.width(), sheet.theme):
             px = round(area.x_px(place)) + 0.5
             painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     if plan.y.has_grid:
@@ -97,8 +97,7 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
         _names_below(sheet, plan.x.names, plan.x.places, top)
         top += 2 * line
     elif plan.x.is_shown:
-        most = _most_across(area.rect.width(), theme)
-        for place, text in _ticks(plan.x, area.sight.x, most):
+        for place, text in _ticks_across(plan.x, area.sight.x, area.rect.width(), theme):
             width = text_size(text, theme.font("note")).width()
             left = area.x_px(place) - width / 2
             left = min(max(left, bounds.left()), bounds.right() - width)
@@ -120,8 +119,8 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
 
 
 def shortened(text: str, font: QFont, width: float) -> str:
-    """Return a text that fits, with an ellipsis where something was cut off."""
-    return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    """Return a text that fits; cut in the middle, since names often differ in their last word."""
+    return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
 
 
 def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> list[str]:
@@ -147,8 +146,18 @@ def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
     return [(to_axis(value, plan.scale), text) for value, text in zip(values, said, strict=True)]
 
 
-def _most_across(width: float, theme: Theme) -> int:
-    return max(2, int(width / (TICK_PX * theme.zoom)))
+def _ticks_across(
+    plan: AxisPlan, sight: Range, width: float, theme: Theme
+) -> list[tuple[float, str]]:
+    """Return the ticks of an x axis; not every one where their words would not stand apart."""
+    found = _ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
+    metrics, px = QFontMetricsF(theme.font("note")), width / (sight[1] - sight[0])
+    room = [metrics.horizontalAdvance(text) / 2 + STEP for _, text in found]
+    for every in range(1, len(found)):
+        kept = list(zip(found, room, strict=True))[::every]
+        if all((b - a) * px >= left + right for ((a, _), left), ((b, _), right) in pairwise(kept)):
+            return found[::every]
+    return found[:1]
 
 
 def _most_down(plan: AxisPlan, height: float, theme: Theme) -> int:
@@ -201,7 +210,7 @@ def _out_px(plan: AxisPlan, sight: Range, width: float, theme: Theme, *, at: int
     """Return how far the first tick (0) or the last (-1) reaches out of the area, in steps."""
     if plan.names is not None or not plan.is_shown:
         return 0.0
-    found = _ticks(plan, sight, _most_across(width, theme))
+    found = _ticks_across(plan, sight, width, theme)
     if not found:
         return 0.0
     place, text = found[at]

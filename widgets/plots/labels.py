@@ -19,6 +19,7 @@ LINE, MARK = 1, 3  # what it costs to cover a cell
 LABEL = 1e6  # and a label, which never happens
 AWAY = 30.0  # what it costs to stand one height or width away from where one would like to
 AROUND = (0.0, -0.6, 0.6, -1.2, 1.2, -2.0, 2.0, -3.0, 3.0, -4.5, 4.5)  # heights up and down
+CLOSE = 0.6
 ASIDE = (0.0, -0.35, 0.35, -0.8, 0.8)  # widths left and right
 ONWARD = tuple(tenths / 10 for tenths in range(20))  # widths to the right
 
@@ -42,6 +43,7 @@ class Wish:
     anchors: Sequence[Anchor]
     must: bool = True  # else it is left out where its own places are taken
     stays_in_row: bool = False  # may give way to the right alone
+    stays_close: bool = False  # farther away nobody would know what it names: rather over marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def _wished(wish: Wish, size: QSizeF, occupied: Occupied) -> QPointF | None:
 
 def _nearest(wish: Wish, size: QSizeF, occupied: Occupied) -> tuple[QPointF | None, bool]:
     """Return the first free corner around the wished ones, or the least bad; is it over marks?"""
-    shifts = _ONWARD if wish.stays_in_row else _AROUND
+    shifts = _ONWARD if wish.stays_in_row else _CLOSE if wish.stays_close else _AROUND
     width, height = size.width(), size.height()
     anchors = np.array(
         [(a.at.x() - a.left * width, a.at.y() - a.above * height) for a in wish.anchors]
@@ -212,4 +214,5 @@ def _spread(cells: np.ndarray, reach: int) -> np.ndarray:
 
 
 _AROUND = np.array([(right, down) for down in AROUND for right in ASIDE])
+_CLOSE = _AROUND[np.abs(_AROUND[:, 1]) <= CLOSE]
 _ONWARD = np.array([(right, 0.0) for right in ONWARD])

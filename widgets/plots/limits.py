@@ -107,7 +107,8 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
             px = round(area.y_px(line.place)) + 0.5
             painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
             sheet.occupied.take_rect(QRectF(area.rect.left(), px - 1, area.rect.width(), 2), LINE)
-            sheet.wish(line.text, _beside(area, px), theme.soft, font=theme.font("note"))
+            font = theme.font("note")
+            sheet.wish(line.text, _beside(area, px), theme.soft, font=font, stays_close=True)
     painter.restore()
     for label in labels:
         sheet.write(label.text, label.font, label.colour, label.rect, 0.5)

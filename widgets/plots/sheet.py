@@ -156,6 +156,7 @@ class Sheet:
         font: QFont | None = None,
         must: bool = True,
         stays_in_row: bool = False,
+        stays_close: bool = False,
     ) -> None:
         """Ask for a label, which gets its place when everything is drawn."""
         font = font or self.theme.font("note", weight=QFont.Weight.DemiBold)
@@ -166,12 +167,13 @@ class Sheet:
             anchors=anchors,
             must=must,
             stays_in_row=stays_in_row,
+            stays_close=stays_close,
         )
         self._wishes.append(wish)
 
     def put_labels(self) -> None:
         """Place and write what was wished for."""
-        for wish in self._wishes:
+        for wish in sorted(self._wishes, key=lambda wish: not wish.stays_close):
             label = place(wish, text_size(wish.text, wish.font), self.occupied)
             if label is not None:
                 self.labels.append(label)

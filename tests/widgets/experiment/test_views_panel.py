@@ -9,6 +9,7 @@ from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
 from tests.app.recordings import burst
+from tests.widgets.plots.test_picture import frame
 from widgets import theme as themes
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.look import Look
@@ -57,6 +58,21 @@ def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
 
     assert [draw(5), draw(5), draw(5)] == [True, True, False]
     assert [draw(6), draw(7), draw(7), draw(7)] == [True, True, True, False]
+
+
+def test_a_table_with_a_picture_has_rows_too(qtbot):
+    uneven = Catalogue().load("uneven")
+    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    qtbot.addWidget(panel)
+    panel.show_experiment(uneven)
+    row = uneven.tables["costs"]
+    tables = {name: [] for name in uneven.tables} | {"costs": [row(row=0, turns=1)]}
+
+    while panel.draw_next(tables, {"costs": frame((1, 1), [7])}, {"costs": 2}, {}):
+        pass
+
+    drawn = {plot._scene.terms.view.key for plot in panel.plots if not plot._scene.is_empty}
+    assert drawn == {"costs", "picture"}
 
 
 def test_a_limit_that_is_known_draws_only_the_plot_that_has_it(panel, rows):

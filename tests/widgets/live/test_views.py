@@ -4,11 +4,12 @@ from contextlib import contextmanager
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QImage, QPalette
 
 from widgets import theme
 from widgets.live.core_strip import CoreStrip
-from widgets.live.groups import group_threads
+from widgets.live.cores import CoresBody
+from widgets.live.groups import Group, group_threads
 from widgets.live.history import SPAN_S, History
 from widgets.live.samples import machine, samples
 from widgets.live.sparkline import Sparkline
@@ -76,6 +77,22 @@ def test_busy_threads_are_bright_and_idle_ones_are_not(qtbot, look, english):
 
     assert near(shown.pixelColor(WIDTH // 2, 5), look.theme.load_high)
     assert near(shown.pixelColor(WIDTH // 2, 30), look.theme.load_low)
+
+
+def test_what_lies_behind_the_names_of_the_groups_is_seen(qtbot, look, english):
+    body = CoresBody(look, english)
+    qtbot.addWidget(body)
+    body.resize(WIDTH, 200)
+    body.setPalette(QPalette(QColor(look.theme.panel)))
+    body.setAutoFillBackground(True)
+    groups = (Group(threads=(0,), kind="performance"), Group(threads=(1,), kind="efficiency"))
+    body.strip.show_groups(groups)
+    body.show()
+
+    shown = image(body)
+
+    assert body.strip.left > 0
+    assert near(shown.pixelColor(1, body.strip.y() + 1), look.theme.panel)
 
 
 def test_the_newest_is_at_the_right(qtbot, look, english):

@@ -124,6 +124,20 @@ def test_the_map_turns_into_a_table_and_back(page):
     assert page.map.isVisible()
 
 
+def test_long_names_of_parts_leave_room_for_their_facts(page):
+    page.resize(700, 700)
+    page.show_machine(workstation())
+    page.table.click()
+    QApplication.processEvents()
+    view = page._parts.view
+    narrow = view.columnWidth(0)
+
+    assert view.columnWidth(1) >= view.width() // 5
+    page.resize(1296, 790)
+    QApplication.processEvents()
+    assert view.columnWidth(0) > narrow
+
+
 def test_the_way_is_said_below_the_map_which_keeps_its_height(page):
     page.show_machine(workstation())
     choose(page, Part.GPU)

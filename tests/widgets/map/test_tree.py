@@ -42,6 +42,19 @@ def test_kinds_of_cores_stand_inside_the_cache_that_both_share():
     assert [len(group.cores) for group in thrifty.children[0].children] == [4, 4]
 
 
+def test_cores_that_do_not_reach_what_the_other_kinds_share_are_named_too():
+    kinds = ("performance", "efficiency", "low-power", "low-power")
+    threads = tuple(Thread(id=n, core=n, kind=kind) for n, kind in enumerate(kinds))
+    caches = (Cache(level=3, threads=(0, 1)), Cache(level=2, threads=(2, 3)))
+    (package,) = packages(Machine(cpu=Cpu(threads_list=threads, caches=caches)))
+
+    (inside,) = package.children
+    shared, apart = inside.children
+    assert [kind.core_kind for kind in shared.children[0].children] == list(kinds[:2])
+    assert (apart.kind, apart.core_kind) == (Kind.CORE_KIND, "low-power")
+    assert [kind.core_kind for kind in apart.children] == [None]
+
+
 def test_threads_that_are_off_without_a_core_stand_nowhere():
     machine = pinned()
 

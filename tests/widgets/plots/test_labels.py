@@ -71,6 +71,16 @@ def test_a_label_that_stays_in_its_row_gives_way_to_the_right():
     assert label.rect.left() > 130
 
 
+def test_a_label_that_stays_close_rather_covers_marks_than_goes_away():
+    occupied = Occupied(BOUNDS)
+    occupied.take_rect(QRectF(10, 60, 400, 80))
+
+    assert place(wish((100, 100)), SIZE, occupied).rect.bottom() < 64
+    close = place(wish((100, 100), stays_close=True), SIZE, occupied)
+    assert close.is_over
+    assert abs(close.rect.center().y() - 100) <= SIZE.height()
+
+
 @pytest.mark.parametrize("at", [(-50.0, 100.0), (500.0, 100.0), (100.0, 600.0)])
 def test_a_label_is_never_put_outside(at):
     label = place(wish(at), SIZE, Occupied(BOUNDS))
