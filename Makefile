@@ -82,11 +82,11 @@ $(BIN)/python:
 	@touch .venv/.app $@
 
 # The stamp's content is the choice. One of one's own comes without the pins, since another torch
-# wants other versions beside it.
+# wants other versions beside it. Most of its modules are never loaded, so none is compiled before.
 .venv/.torch: constraints.txt | $(BIN)/python
 	@echo "PyTorch is next: 2.5 to 3 GB to load on Linux (with CUDA), some 200 MB as a CPU build;" \
 	  "LITE=1 leaves it out."
-	@choice='$(TORCH)'; $(PIP) $$choice || { echo \
+	@choice='$(TORCH)'; $(PIP) --no-compile $$choice || { echo \
 	  "PyTorch could not be installed. All that does not need it works with LITE=1." >&2; exit 1; }
 	@echo '$(TORCH)' > $@
 

@@ -48,6 +48,7 @@ def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None
         out, errors = os.path.join(folder, "out"), os.path.join(folder, "errors")
         empty = os.path.join(folder, "empty")
         os.mkdir(empty)
+        end_s = time.monotonic() + within_s
         with open(out, "wb") as out_file, open(errors, "wb") as errors_file:
             process = subprocess.Popen(
                 command,
@@ -60,7 +61,7 @@ def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         try:
-            status = _wait(process, within_s, stop)
+            status = _wait(process, end_s, stop)
         finally:
             _end(process)
         said = [line.strip() for line in _read(errors).splitlines() if line.strip()]
@@ -71,9 +72,8 @@ def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None
         )
 
 
-def _wait(process: subprocess.Popen[bytes], within_s: float, stop: threading.Event) -> int | None:
-    """Return how the process ended, None where it did not in time. Raises Stopped."""
-    end_s = time.monotonic() + within_s
+def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event) -> int | None:
+    """Return how the process ended, None where it did not by then. Raises Stopped."""
     while not stop.is_set():
         left_s = end_s - time.monotonic()
         with contextlib.suppress(subprocess.TimeoutExpired):

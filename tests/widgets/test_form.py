@@ -24,7 +24,8 @@ from widgets.slider import StopSlider
 ENGLISH = words.load("en")
 EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 PYTHONS = ("3.12", "3.13", "3.14t")
-OFFERED = {"pythons": PYTHONS, "device": ("cpu", "cuda:0")}  # what a machine has
+DEVICES = ("cpu", "cuda:0")
+OFFERED = {"pythons": PYTHONS, "device": DEVICES, "beside": DEVICES}  # what a machine has
 MIB, GIB = 2**20, 2**30
 PARAMETERS = [
     pytest.param(experiment, name, id=f"{experiment.id}-{name}")
