@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pickle
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -77,21 +80,14 @@ PLAYED = {Need.GPU: 1, Need.TWO_GPUS: 2}  # how many GPUs, where a machine lacks
 class Small:
     """A run that was really measured, if need be on a fake GPU: parameters, machine and rows."""
 
-    def __init__(self, experiment) -> None:
+    def __init__(self, experiment, kept: Path) -> None:
+        """Take the run from a file; the test process that needs it first puts it there."""
+        if not kept.exists():
+            writing = kept.with_suffix(f".{os.getpid()}")
+            writing.write_bytes(pickle.dumps(measured(experiment)))
+            writing.replace(kept)
         self.experiment = experiment
-        self.machine, clock = inspect(), time.perf_counter
-        with contextlib.ExitStack() as stack:
-            gpus = PLAYED.get(missing_need(experiment, self.machine), 0)
-            if gpus:
-                from tests.experiments.fake_gpu import fake_gpu
-
-                patch = stack.enter_context(pytest.MonkeyPatch.context())
-                clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
-                self.machine = replace(self.machine, gpus=machine(gpus=gpus).gpus)
-            quick = experiment.params_for(self.machine, quick=True)
-            self.params = from_text(quick, TINY.get(experiment.id, {}), self.machine)
-            bench = Bench(self.machine, quick=True, clock=clock)
-            self.items = list(experiment.measure(self.params, bench))
+        self.machine, self.params, self.items = pickle.loads(kept.read_bytes())
         self.rows = [each for each in self.items if not isinstance(each, Progress | Note | Frame)]
 
     def tables(self, count: int | None = None) -> dict:
@@ -103,14 +99,34 @@ class Small:
         return tables
 
 
+def measured(experiment) -> tuple:
+    """Measure as little as there is: machine, parameters, and all that the run yields."""
+    here, clock = inspect(), time.perf_counter
+    with contextlib.ExitStack() as stack:
+        gpus = PLAYED.get(missing_need(experiment, here), 0)
+        if gpus:
+            from tests.experiments.fake_gpu import fake_gpu
+
+            patch = stack.enter_context(pytest.MonkeyPatch.context())
+            clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
+            here = replace(here, gpus=machine(gpus=gpus).gpus)
+        quick = experiment.params_for(here, quick=True)
+        params = from_text(quick, TINY.get(experiment.id, {}), here)
+        bench = Bench(here, quick=True, clock=clock)
+        return here, params, list(experiment.measure(params, bench))
+
+
 @pytest.fixture(scope="session")
-def small_run():
-    """Return a function from an id to a small run of it, measured once."""
-    runs = {}
+def small_run(tmp_path_factory, worker_id):
+    """Return a function from an id to a small run of it, measured once for all test processes."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder if worker_id == "master" else folder.parent) / "small"
+    folder.mkdir(exist_ok=True)
+    runs: dict[str, Small] = {}
 
     def one(experiment_id: str) -> Small:
         if experiment_id not in runs:
-            runs[experiment_id] = Small(Catalogue().load(experiment_id))
+            runs[experiment_id] = Small(Catalogue().load(experiment_id), folder / experiment_id)
         return runs[experiment_id]
 
     return one
