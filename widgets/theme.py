@@ -21,6 +21,7 @@ STEP = 4  # all spaces are multiples of this
 ZOOMS = (0.8, 0.9, 1.0, 1.15, 1.3, 1.45, 1.6, 1.8, 2.0)
 BUSY_MIDDLE = 0.6
 DARKER = 0.35  # of the way to the darker one of panel and ink; a mark keeps 3 : 1
+FAINT = 0.5  # of the way from soft words to the ground: what cannot be pressed now
 SANS, MONO = "Inter", "JetBrains Mono"
 
 
@@ -160,6 +161,7 @@ def _palette(theme: Theme) -> QPalette:
 
 
 def _style_sheet(theme: Theme) -> str:
+    faint = mixed(QColor(theme.soft), QColor(theme.ground), FAINT).name()
     return f"""
     QWidget {{ color: {theme.ink}; }}
     QToolTip {{ background: {theme.panel}; color: {theme.ink}; border: 1px solid {theme.line}; }}
@@ -269,6 +271,7 @@ def _style_sheet(theme: Theme) -> str:
     }}
     QPushButton[role="chip-main"] {{ color: {theme.accent_word}; border-color: {theme.accent}; }}
     QPushButton[role="chip-main"]:disabled {{ color: {theme.soft}; border-color: {theme.line}; }}
+    QPushButton[role="chip"]:disabled {{ color: {faint}; }}
     QPushButton[role="chip"]:focus, QPushButton[role="chip-main"]:focus {{
         border: 2px solid {theme.accent}; padding: 1px {3 * STEP - 1}px;
     }}

@@ -82,8 +82,9 @@ class Actions(QObject):
         from widgets.shortcut_sheet import Group, ShortcutSheet
 
         places = self._of("places.")
-        (first, _), *_, (last, _) = keys_of(places)  # one line for all: a number is free as yet
-        go = f"{first} … {last}", self._session.words.say("shortcuts.places")
+        (first, _), *rest = keys_of(places)  # one line for all
+        numbers = (key.rpartition("+")[2] for key, _ in rest)
+        go = ", ".join((first, *numbers)), self._session.words.say("shortcuts.places")
         (here, own), (anywhere, actions) = self.groups()
         groups = [
             Group(here, [*keys_of(own), *self._window.place.own_keys()]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class BarsDrawing:
         return len(self._names) * LEAST_ROW_PX * theme.zoom
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw bars and dots, and the numbers right of the farthest dot."""
+        """Draw bars and dots, and each number where the dots behind its bar leave room for it."""
         area, theme = sheet.area, sheet.theme
         for bar in self._bars:
             top, bottom = (area.y_px(bar.middle + half) for half in bar.halves)
@@ -132,11 +133,12 @@ class BarsDrawing:
             sheet.block(rect, theme.series_colour(bar.colour), alpha)
         for bar, track in zip(self._bars, self.tracks(), strict=True):
             sheet.dots(track.xs[1:], track.ys[1:], theme.ink)
-            farthest = area.x_px(max(bar.mark.repeats))
-            if area.rect.left() <= farthest <= area.rect.right():
-                right = farthest + DOT_PX / 2 * theme.zoom + STEP
-                anchor = Anchor(QPointF(right, area.y_px(bar.middle)))
-                font = _number_font(theme, "small" if bar.side else "note")
+            font = _number_font(theme, "small" if bar.side else "note")
+            aside = DOT_PX / 2 * theme.zoom + STEP  # from the middle of a dot
+            room = text_size(bar.number, font).width() + 2 * aside
+            left = _first_gap([area.x_px(x) for x in track.xs], area.x_px(bar.mark.value), room)
+            if area.rect.left() <= left <= area.rect.right():
+                anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
                 sheet.wish(bar.number, (anchor,), theme.ink, font=font, stays_in_row=True)
 
     def tracks(self) -> Sequence[Track]:
@@ -181,6 +183,12 @@ class BarsDrawing:
         return marks.bars(
             self._view, [row for row in rows if has_place(getattr(row, value), "linear")]
         )
+
+
+def _first_gap(places: Sequence[float], start: float, room: float) -> float:
+    """Return the first place from `start` on behind which nothing comes for so much room."""
+    behind = sorted(place for place in places if place >= start)
+    return next((a for a, b in pairwise(behind) if b - a >= room), behind[-1])
 
 
 def _number_font(theme: Theme, size: str = "note") -> QFont:

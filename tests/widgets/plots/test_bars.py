@@ -30,14 +30,19 @@ def test_a_bar_ends_at_its_value(qtbot):
         assert beyond != colour
 
 
-def test_the_number_stands_right_of_the_farthest_dot(qtbot):
-    rows = [timing("serial", wall_s, repeat) for repeat, wall_s in enumerate((0.5, 0.5, 0.8))]
+@pytest.mark.parametrize(
+    ("walls_s", "after_s", "before_s"),
+    [((0.50, 0.50, 0.55), 0.55, 9.0), ((0.5, 0.5, 2.0), 0.5, 2.0)],
+    ids=["behind dots that are near", "not behind one that is far away"],
+)
+def test_the_number_stands_where_the_dots_leave_room(qtbot, walls_s, after_s, before_s):
+    rows = [timing("serial", wall_s, repeat) for repeat, wall_s in enumerate(walls_s)]
     plot = plotted(qtbot, *WALL, rows=rows, values={})
 
-    label = painted(plot).labels[0]
+    label, area = painted(plot).labels[0], painted(plot).area
     assert label.text == "500 ms"
-    assert label.rect.left() > painted(plot).area.x_px(0.8)
-    assert label.rect.center().y() == pytest.approx(painted(plot).area.y_px(0.0))
+    assert area.x_px(after_s) < label.rect.left() < label.rect.right() < area.x_px(before_s)
+    assert label.rect.center().y() == pytest.approx(area.y_px(0.0))
 
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
