@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
@@ -15,6 +16,7 @@ from app.report import analysed_anew
 from app.shipped import meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
+from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording, read
 from experiments.problems import Trouble
@@ -29,18 +31,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         raise Trouble("not_a_speed", speed=options.speed)
     recording = read(meant(options.file, context.library))
     experiment = context.catalogue.load(recording.started.experiment)
-    band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
-    context.console.print(
-        Text(context.words.say("terminal.recorded_on", band), style="bold reverse")
-    )
-    context.console.print(context.words.say(f"{experiment.id}.question"))
-    for key in recording.notes:
-        context.errors.print(context.words.say(f"notes.{key}"))
-    if options.speed is not None:
-        with asked_to_stop() as asked:
+    with asked_to_stop() as asked:  # before the first word: who stops at it is heard
+        _introduce(recording, experiment, context)
+        if options.speed is not None:
             _play(recording, context, options.speed, asked)
-        if asked():
-            return ExitCode.STOPPED
+    if asked():
+        return ExitCode.STOPPED
     finished, note = analysed_anew(recording, experiment)
     if note is not None:
         context.errors.print(context.words.say(f"notes.{note.key}", note.values))
@@ -53,6 +49,15 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         quick=recording.started.quick,
     )
     return ExitCode.DONE
+
+
+def _introduce(recording: Recording, experiment: Experiment[Any], context: Context) -> None:
+    words = context.words
+    band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
+    context.console.print(Text(words.say("terminal.recorded_on", band), style="bold reverse"))
+    context.console.print(words.say(f"{experiment.id}.question"))
+    for key in recording.notes:
+        context.errors.print(words.say(f"notes.{key}"))
 
 
 def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:

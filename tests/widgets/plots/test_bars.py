@@ -32,7 +32,7 @@ def test_a_bar_ends_at_its_value(qtbot):
 
 @pytest.mark.parametrize(
     ("walls_s", "after_s", "before_s"),
-    [((0.50, 0.50, 0.55), 0.55, 9.0), ((0.5, 0.5, 2.0), 0.5, 2.0)],
+    [((0.50, 0.50, 0.52), 0.52, 9.0), ((0.5, 0.5, 2.0), 0.5, 2.0)],
     ids=["behind dots that are near", "not behind one that is far away"],
 )
 def test_the_number_stands_where_the_dots_leave_room(qtbot, walls_s, after_s, before_s):
