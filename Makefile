@@ -9,7 +9,8 @@ TORCH_NOW := $(shell cat .venv/.torch 2>/dev/null)
 TORCH ?= $(or $(TORCH_NOW),torch -c constraints.txt)
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --no-input --disable-pip-version-check
+# Most modules of what is installed are never loaded: those that are, are compiled then.
+PIP := $(BIN)/python -m pip install --no-input --disable-pip-version-check --no-compile
 TORCH_STAMP := $(if $(LITE),,.venv/.torch)
 
 # Qt's own list for a window under X11 (Debian and Ubuntu names).
@@ -33,7 +34,10 @@ help: ## say what there is
 run: .venv/.app libraries $(TORCH_STAMP) ## open the window; ARGS='inspect' and others stay in the terminal
 	@$(BIN)/coreopsis $(ARGS)
 
-test: lint libraries $(TORCH_STAMP) ## check the style, the types, the layers, and run the tests
+# PyTorch is installed while the style is checked, which takes as long.
+test: .venv/.dev libraries ## check the style, the types, the layers, and run the tests
+	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	  $(if $(TORCH_STAMP),$(MAKE) --no-print-directory $(TORCH_STAMP) &&) wait $$lint
 	$(BIN)/python -m pytest -m "not slow" -n auto $(ARGS)
 
 sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experiment for real
@@ -82,11 +86,11 @@ $(BIN)/python:
 	@touch .venv/.app $@
 
 # The stamp's content is the choice. One of one's own comes without the pins, since another torch
-# wants other versions beside it. Most of its modules are never loaded, so none is compiled before.
+# wants other versions beside it.
 .venv/.torch: constraints.txt | $(BIN)/python
 	@echo "PyTorch is next: 2.5 to 3 GB to load on Linux (with CUDA), some 200 MB as a CPU build;" \
 	  "LITE=1 leaves it out."
-	@choice='$(TORCH)'; $(PIP) --no-compile $$choice || { echo \
+	@choice='$(TORCH)'; $(PIP) $$choice || { echo \
 	  "PyTorch could not be installed. All that does not need it works with LITE=1." >&2; exit 1; }
 	@echo '$(TORCH)' > $@
 

@@ -33,11 +33,6 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCal
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Have more processes than cores: many tests wait for those that they started."""
-    return 3 * (os.cpu_count() or 1) // 2
-
-
 def pytest_collection_finish() -> None:
     """Take what stays to the end out of every collection."""
     gc.collect()

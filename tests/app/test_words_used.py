@@ -183,13 +183,19 @@ def test_the_source_is_understood():
     assert ("notes.no_subinterpreters", {"python"}) in SAID
 
 
-@pytest.mark.parametrize(("key", "values"), SAID, ids=[key for key, _ in SAID])
-def test_what_is_said_has_words_and_its_words_know_their_values(key, values):
-    assert ENGLISH.has(key)
-    asked = {name for _, name, _, _ in string.Formatter().parse(text_of(key)) if name}
-    given = GIVEN.get(key, values)
-    if given is not None:
-        assert asked <= given | {"program"}  # which every text may name
+def test_what_is_said_has_words_and_its_words_know_their_values():
+    wrong = []
+    for key, values in SAID:
+        given = GIVEN.get(key, values)
+        known = None if given is None else given | {"program"}  # which every text may name
+        if not ENGLISH.has(key) or (known is not None and not asked_by(key) <= known):
+            wrong.append(key)
+
+    assert wrong == []
+
+
+def asked_by(key):
+    return {name for _, name, _, _ in string.Formatter().parse(text_of(key)) if name}
 
 
 def text_of(key: str) -> str:
