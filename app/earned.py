@@ -19,11 +19,14 @@ from app.report import number
 from app.when import when
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Part, specs
+from experiments.devices.device import CPU
 from experiments.engine import messages as wire
 from experiments.parameters import to_json
 from experiments.words import Words
 from machine.model import Machine
 from widgets.map.boxes import EarnedValue, Invitation
+
+_OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,7 @@ def earned(
         for value in experiment.values:
             if value.part is None:
                 continue
-            found = run.values.get(value.name) if run else None
+            found = run.values.get(value.name) if run and _is_of(run, value.part) else None
             if found is None:
                 # A full run that does not have it shows that there is no such number here.
                 possible += run is None or run.quick
@@ -126,6 +129,11 @@ def earned(
     for some in invitations.values():
         some.sort(key=lambda invitation: not invitation.fills)
     return Earned(values=values, invitations=invitations, count=count, possible=possible)
+
+
+def _is_of(run: Kept, part: Part) -> bool:
+    """Is what a run measured a number of this part? Not of a GPU, if it ran on the processor."""
+    return part not in _OF_GPUS or run.params.get("device") != CPU
 
 
 def _newest(

@@ -166,3 +166,15 @@ def crossover(flop_per_s: float, *, precision: str = "fp32", **more: Any) -> Mad
     once_s = 2 * 64**3 / flop_per_s
     row = Product(size=64, kind="all_cores", repeat=0, product_s=once_s, flop_per_s=flop_per_s)
     return made("crossover", params, [row], **more)
+
+
+def many_small(device: str, **more: Any) -> Made:
+    """Return a run of many-small that was on this device."""
+    from experiments.to_the_gpu.many_small import EMPTY, SEPARATE, Params, Pass
+
+    params = Params(device=device, rounds=1)
+    rows = [
+        Pass(calls=calls, way=way, repeat=0, numbers=1_000_000, took_s=took_s)
+        for calls, way, took_s in ((1, SEPARATE, 1e-4), (1000, SEPARATE, 5e-3), (1000, EMPTY, 5e-3))
+    ]
+    return made("many-small", params, rows, **more)

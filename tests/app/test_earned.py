@@ -12,12 +12,13 @@ from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.declare import Part, specs
 from experiments.engine import messages as wire
-from tests.app.recordings import burst, crossover, ladder, threads
+from tests.app.recordings import burst, crossover, ladder, many_small, threads
 from tests.experiments.machines import machine
 
 WORDS = words.load()
 HERE = replace(machine(), fingerprint="here")
 ELSEWHERE = replace(machine(), fingerprint="elsewhere")
+LATER = "2026-05-04T03:30:00+00:00"
 NOW = datetime(2026, 5, 4, 4, 2, 1, tzinfo=UTC)
 POSSIBLE = sum(1 for e in Catalogue() for value in e.values if value.part)
 
@@ -155,6 +156,14 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
 
     texts = {value.label: value.text for value in look(library).values[Part.CORES]}
     assert texts["speedup by processes"] == "no clear gain"
+
+
+def test_what_was_measured_on_the_processor_is_no_number_of_a_gpu(library):
+    keep(library, many_small(device="cpu", here=HERE))
+    assert not shown(look(library), Part.GPU)
+
+    keep(library, many_small(device="cuda:0", here=HERE, at=LATER), "other.coreopsis.jsonl")
+    assert shown(look(library), Part.GPU)
 
 
 # --- what experiments start from ----------------------------------------------------------------
