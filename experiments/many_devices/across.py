@@ -23,6 +23,7 @@ from pathlib import Path
 from experiments import words
 from experiments.bench import Bench
 from experiments.catalogue import Catalogue
+from experiments.devices.device import number_alike
 from experiments.engine import messages as wire
 from experiments.engine.measuring import measure
 from experiments.engine.worker import failed, problem_of
@@ -31,6 +32,7 @@ from experiments.many_devices.member import is_launched
 from experiments.parameters import from_text, to_json
 from experiments.problems import Trouble
 from machine.inspect import inspect
+from machine.model import Machine
 
 DONE, FAILED, USAGE, CANNOT_RUN_HERE = 0, 1, 2, 3
 
@@ -41,10 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not is_launched():
             raise Trouble("not_launched")
-        params = _params(options)
+        machine = inspect()
+        params = _params(options, machine)
         if os.environ["RANK"] == "0":
             return _first(params, options.quick, options.out)
-        for _ in EXPERIMENT.measure(params, Bench(inspect(), quick=options.quick)):
+        number_alike(machine, os.environ)  # as the first one's measuring does
+        for _ in EXPERIMENT.measure(params, Bench(machine, quick=options.quick)):
             pass
     except Trouble as trouble:
         return _complain(trouble.problem.key, trouble.problem.values)
@@ -62,9 +66,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _params(options: argparse.Namespace) -> Params:
+def _params(options: argparse.Namespace, machine: Machine) -> Params:
     """Return what this machine suggests, with as many workers as were started."""
-    machine = inspect()
     suited = EXPERIMENT.params_for(machine, quick=options.quick)
     settings = dict(text.partition("=")[::2] for text in options.set)
     everybody = replace(suited, most_workers=int(os.environ["WORLD_SIZE"]))
