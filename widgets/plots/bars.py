@@ -136,7 +136,8 @@ class BarsDrawing:
             font = _number_font(theme, "small" if bar.side else "note")
             aside = DOT_PX / 2 * theme.zoom + STEP  # from the middle of a dot
             room = text_size(bar.number, font).width() + 2 * aside
-            left = _first_gap([area.x_px(x) for x in track.xs], area.x_px(bar.mark.value), room)
+            end, *dots = (area.x_px(x) for x in track.xs)
+            left = _first_gap(end, dots, room)
             if area.rect.left() <= left <= area.rect.right():
                 anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
                 sheet.wish(bar.number, (anchor,), theme.ink, font=font, stays_in_row=True)
@@ -185,9 +186,9 @@ class BarsDrawing:
         )
 
 
-def _first_gap(places: Sequence[float], start: float, room: float) -> float:
-    """Return the first place from `start` on behind which nothing comes for so much room."""
-    behind = sorted(place for place in places if place >= start)
+def _first_gap(end: float, dots: Sequence[float], room: float) -> float:
+    """Return the end of the bar, or the first dot after it, behind which there is so much room."""
+    behind = [end, *sorted(dot for dot in dots if dot > end)]
     return next((a for a, b in pairwise(behind) if b - a >= room), behind[-1])
 
 
