@@ -21,6 +21,7 @@ from experiments.numbers.activations import (
 )
 from experiments.numbers.elementwise import COPY, FUNCTIONS, GELU, RELU, SIGMOID, TANH, Arrays
 from tests.experiments.machines import MIB, machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
@@ -60,11 +61,7 @@ def run():
 
 
 def measured(params, bench):
-    items = list(measure(params, bench))
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 def row(function, element_s, repeat=0, where=CPU, kind=Pass):

@@ -24,6 +24,7 @@ from experiments.numbers.alignment import (
 )
 from experiments.problems import Trouble
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.numbers import products  # noqa: E402
@@ -71,11 +72,7 @@ def short(monkeypatch):
 
 
 def measured(params, bench):
-    items = list(measure(params, bench))
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 def tables_of(odd_s, *, aligned_s=1.0, size=128, noise=0.0):

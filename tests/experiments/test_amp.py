@@ -26,6 +26,7 @@ from experiments.numbers.precisions import BF16, FP16, FP32, TF32
 from machine.devices import Gpu
 from machine.model import Cpu
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -54,20 +55,13 @@ def items_on(gpu, params=SMALL):
     return list(measure(params, Bench(HERE, clock=gpu.clock)))
 
 
-def in_tables(items):
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
-
-
 @pytest.fixture(scope="module")
 def played(short):
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
         held = iter(range(1_000_000_000, 2_000_000_000, 1_000_000))
         patch.setattr(torch.cuda, "memory_allocated", lambda device=0: next(held))
         patch.setattr(torch.cuda, "max_memory_allocated", lambda device=0: next(held) + 5_000_000)
-        return gpu, in_tables(items_on(gpu))
+        return gpu, in_tables(EXPERIMENT, items_on(gpu))
 
 
 def made(rates, losses=None, diverged=()):
@@ -177,12 +171,12 @@ def test_an_arm_that_torch_refuses_is_left_out(gpu, monkeypatch):
     items = items_on(gpu, replace(SMALL, steps=10))
 
     assert Note("precision_left_out", {"precision": BF16}) in items
-    assert {row.arm for row in in_tables(items)["speeds"]} == {*ARMS} - {BF16}
+    assert {row.arm for row in in_tables(EXPERIMENT, items)["speeds"]} == {*ARMS} - {BF16}
 
 
 def test_a_network_that_does_not_fit_is_made_narrower(monkeypatch):
     with fake_gpu(monkeypatch, free_bytes=500_000) as gpu:
-        tables = in_tables(items_on(gpu, replace(SMALL, width=256, steps=10)))
+        tables = in_tables(EXPERIMENT, items_on(gpu, replace(SMALL, width=256, steps=10)))
 
     assert 8 <= max(row.width for row in tables["widths"]) < 256
     assert tables["speeds"]

@@ -25,6 +25,7 @@ from experiments.numbers.precisions import BF16, FP16, FP32, PRECISIONS, TF32, i
 from machine.devices import Gpu
 from machine.model import Cpu
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -53,17 +54,10 @@ def items_on(gpu, params=SMALL):
     return list(measure(params, Bench(HERE, clock=gpu.clock)))
 
 
-def in_tables(items):
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
-
-
 @pytest.fixture(scope="module")
 def played(short_samples):
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
-        return gpu, in_tables(items_on(gpu))
+        return gpu, in_tables(EXPERIMENT, items_on(gpu))
 
 
 def rates(of):
@@ -150,7 +144,7 @@ def test_a_precision_that_torch_refuses_is_left_out(gpu, monkeypatch):
     items = items_on(gpu)
 
     assert Note("precision_left_out", {"precision": BF16}) in items
-    assert {row.precision for row in in_tables(items)["passes"]} == {FP32, TF32, FP16}
+    assert {row.precision for row in in_tables(EXPERIMENT, items)["passes"]} == {FP32, TF32, FP16}
 
 
 def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error(gpu):
@@ -163,7 +157,7 @@ def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error(gpu):
 
 def test_no_more_pictures_than_there_is_room_for(monkeypatch):
     with fake_gpu(monkeypatch, free_bytes=50_000) as gpu:
-        tables = in_tables(items_on(gpu, replace(SMALL, images=64)))
+        tables = in_tables(EXPERIMENT, items_on(gpu, replace(SMALL, images=64)))
 
     assert {row.images for row in tables["passes"]} == {1}
 
@@ -217,7 +211,7 @@ def test_results_that_differ_are_told_before_any_speed():
 
 def test_on_the_processor_single_precision_and_bf16_are_compared():
     params = Params(images=2, channels=8, side=8, rounds=3)
-    tables = in_tables(list(measure(params, Bench(machine()))))
+    tables = in_tables(EXPERIMENT, list(measure(params, Bench(machine()))))
 
     assert {row.precision for row in tables["passes"]} == {FP32, BF16}
     assert "matrix_units_need_gpu" in analyse(params, tables, machine()).limits

@@ -23,6 +23,7 @@ from experiments.numbers.clinic import (
 )
 from experiments.views import BROKEN, MENDED
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -65,12 +66,7 @@ def short():
 def run():
     """A run on the fake GPU: its tables, and the GPU."""
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
-        items = list(measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock)))
-    tables = {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
-    return tables, gpu
+        return in_tables(EXPERIMENT, measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock))), gpu
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from experiments.numbers.compile import (
 from experiments.numbers.saving import EXPORTED, KINDS, STATE_DICT, Files
 from experiments.numbers.ways import COMPILED, EAGER, GRAPH, SCRIPT
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
@@ -55,11 +56,7 @@ def gpu(monkeypatch):
 
 
 def measured(params, bench):
-    items = list(measure(params, bench))
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 def on_gpu(gpu, params=ON_GPU):

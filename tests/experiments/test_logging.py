@@ -24,6 +24,7 @@ from experiments.to_the_gpu.logging import (
     steps_of,
 )
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
@@ -53,15 +54,7 @@ def tables(run):
 
 
 def on_gpu(gpu, params=FEW):
-    return in_tables(measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
-
-
-def in_tables(items):
-    items = list(items)
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
+    return in_tables(EXPERIMENT, measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
 
 
 def test_reading_every_step_slows_small_steps_and_hardly_large_ones(tables):
@@ -155,7 +148,7 @@ def test_what_is_kept_on_the_device_is_the_sum_of_what_would_have_been_read():
 
 def test_on_the_processor_nothing_waits():
     params = Params(small=8, large=16, steps=10, rounds=3)
-    finding = analyse(params, in_tables(measure(params, Bench(machine()))), machine())
+    finding = analyse(params, in_tables(EXPERIMENT, measure(params, Bench(machine()))), machine())
 
     assert finding.message == "nothing_to_wait_for"
     assert finding.limits == ("queue_needs_gpu",)

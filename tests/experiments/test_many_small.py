@@ -23,6 +23,7 @@ from experiments.to_the_gpu.many_small import (
     measure,
 )
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
@@ -59,15 +60,7 @@ def tables(run):
 
 
 def on_gpu(gpu, params=SMALL):
-    return in_tables(measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
-
-
-def in_tables(items):
-    items = list(items)
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
+    return in_tables(EXPERIMENT, measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
 
 
 def test_a_thousand_calls_take_a_thousand_launches(tables):
@@ -162,7 +155,7 @@ def test_every_way_adds_one_to_every_number():
 
 def test_on_the_processor_calls_are_compared_and_gaps_left_to_a_gpu():
     params = Params(numbers=10_000, calls=20, rounds=3)
-    finding = analyse(params, in_tables(measure(params, Bench(machine()))), machine())
+    finding = analyse(params, in_tables(EXPERIMENT, measure(params, Bench(machine()))), machine())
 
     assert finding.message == "in_part"  # no thousand calls
     assert {"gaps_need_gpu", "fewer_than_thousand", "fits_in_cache"} <= set(finding.limits)

@@ -11,6 +11,7 @@ from experiments.to_the_gpu import placement
 from experiments.to_the_gpu.placement import EXPERIMENT, KIB, Attempt, Params, analyse, measure
 from machine.devices import Link
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import (  # noqa: E402
@@ -46,18 +47,11 @@ def run():
 
 @pytest.fixture
 def tables(run):
-    return in_tables(run[0])
+    return in_tables(EXPERIMENT, run[0])
 
 
 def on_gpu(gpu, params=SMALL):
     return list(measure(params, Bench(machine(gpus=1), clock=gpu.clock)))
-
-
-def in_tables(items):
-    return {
-        name: [item for item in items if type(item) is kind]
-        for name, kind in EXPERIMENT.tables.items()
-    }
 
 
 def with_link(bytes_per_s):
@@ -109,7 +103,7 @@ def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error(gpu):
 
 def test_vectors_are_as_large_as_there_is_room_for(monkeypatch):
     with fake_gpu(monkeypatch, free_bytes=256 * KIB) as gpu:
-        tables = in_tables(on_gpu(gpu))
+        tables = in_tables(EXPERIMENT, on_gpu(gpu))
 
     assert max(row.size_bytes for row in tables["ways"]) == 16 * KIB
     assert "memory_is_short" in analyse(SMALL, tables, machine(gpus=1)).limits
@@ -143,7 +137,7 @@ def test_where_both_share_one_memory_nothing_is_claimed(tables):
 
 def test_without_a_gpu_the_refusal_is_shown_and_no_fetching_is_told():
     params = Params(largest_bytes=64 * KIB, rounds=3)
-    tables = in_tables(list(measure(params, Bench(machine()))))
+    tables = in_tables(EXPERIMENT, list(measure(params, Bench(machine()))))
     finding = analyse(params, tables, machine())
     vectors, number = tables["attempts"]
 
