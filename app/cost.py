@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import psutil
 
 SPAN_S = 10.0  # the share is that of the last seconds
-EVERY_S = 1.0
+EVERY_S = 2.0  # to ask the system about the worker is a cost itself
 
 
 class Cost:
-    """Ask it as often as you like: it looks once a second."""
+    """Ask it as often as you like: it looks every other second."""
 
     def __init__(
         self,

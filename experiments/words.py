@@ -52,9 +52,10 @@ class Words:
         A missing text or value must never hide a result: the key, or the placeholder, is shown.
         """
         text = self._text(key)
-        return (key if text is None else text).format_map(
-            _Shown({**self._always, **(values or {})})
-        )
+        text = key if text is None else text
+        if "{" not in text and "}" not in text:  # nothing to fill in: most of what Live says
+            return text
+        return text.format_map(_Shown({**self._always, **(values or {})}))
 
     def _text(self, key: str) -> str | None:
         if (known := self._texts.get(key)) is not None:  # often asked for: Live tells all anew

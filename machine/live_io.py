@@ -74,6 +74,8 @@ class IoSampler:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._disk_file, self._network_file = root / "proc/diskstats", root / "proc/net/dev"
+        self._block = root / "sys/class/block"
         self._before_s = self._listed_s = -math.inf
         self._names: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
         self._disks: Mapping[str, _Disk] = {}
@@ -86,8 +88,8 @@ class IoSampler:
         if now_s - self._listed_s >= _LIST_EVERY_S:
             self._names, self._listed_s = _listed(self._root), now_s
         passed_s = now_s - self._before_s
-        disks = _read_disks(self._root, self._names[0])
-        networks = _read_networks(self._root, self._names[1])
+        disks = _read_disks(self._disk_file, self._block, self._names[0])
+        networks = _read_networks(self._network_file, self._names[1])
         for name, disk in disks.items():
             self._first_disks.setdefault(name, disk)
         for name, network in networks.items():
@@ -177,7 +179,7 @@ def _rate(after: int, before: int, passed_s: float) -> float:
     return round(max(0, after - before) / passed_s, 1)
 
 
-def _read_disks(root: Path, names: frozenset[str]) -> dict[str, _Disk]:
+def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str, _Disk]:
     if sys.platform != "linux":
         import psutil
 
@@ -187,7 +189,7 @@ def _read_disks(root: Path, names: frozenset[str]) -> dict[str, _Disk]:
             for name, disk in counted.items()
         }
     found = {}
-    for line in (read_text(root / "proc/diskstats") or "").splitlines():
+    for line in (read_text(diskstats) or "").splitlines():
         words = line.split()
         if len(words) < 14 or words[2] not in names:
             continue
@@ -199,12 +201,12 @@ def _read_disks(root: Path, names: frozenset[str]) -> dict[str, _Disk]:
             written_bytes=counts[6] * _SECTOR_BYTES,
             busy_ms=counts[9],
             waiting_ms=counts[10],
-            errors=read_hex(root / f"sys/class/block/{words[2]}/device/ioerr_cnt"),
+            errors=read_hex(f"{block}/{words[2]}/device/ioerr_cnt"),
         )
     return found
 
 
-def _read_networks(root: Path, names: frozenset[str]) -> dict[str, _Network]:
+def _read_networks(dev: Path, names: frozenset[str]) -> dict[str, _Network]:
     if sys.platform != "linux":
         import psutil
 
@@ -220,7 +222,7 @@ def _read_networks(root: Path, names: frozenset[str]) -> dict[str, _Network]:
             if not name.startswith(("lo", "Loopback"))
         }
     found = {}
-    for line in (read_text(root / "proc/net/dev") or "").splitlines()[2:]:
+    for line in (read_text(dev) or "").splitlines()[2:]:
         name, _, numbers = line.partition(":")
         name, words = name.strip(), numbers.split()
         if len(words) < 16 or (name not in names if names else name == "lo"):

@@ -18,6 +18,7 @@ from machine.linux import read_text
 from machine.model import Missing
 
 _RESOURCES = ("cpu", "memory", "io")
+_SOME = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 _NAMES = "MemTotal|MemAvailable|SwapTotal|SwapFree"
 _KIB = re.compile(rf"^({_NAMES}): +(\d+) kB$", re.MULTILINE)
 _NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall information)."
@@ -42,13 +43,14 @@ class MemorySampler:
     """Remembers the previous look."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self._memory = root / "proc/meminfo"
+        self._pressure = {resource: root / "proc/pressure" / resource for resource in _RESOURCES}
         self._before: dict[str, int] = {}
         self._before_s = 0.0
 
     def sample(self, now_s: float) -> MemorySample:
         """Return the memory in use."""
-        total, available, swap_total, swap_used = _read_memory(self._root)
+        total, available, swap_total, swap_used = _read_memory(self._memory)
         waited = {resource: self._waited_us(resource) for resource in _RESOURCES}
         passed_us = (now_s - self._before_s) * 1e6
         pressures = {}
@@ -82,17 +84,17 @@ class MemorySampler:
 
     def _waited_us(self, resource: str) -> int | None:
         """Return how long at least one task has waited since the start of the machine."""
-        text = read_text(self._root / f"proc/pressure/{resource}") or ""
-        match = re.search(r"^some .*total=(\d+)", text, re.MULTILINE)
+        text = read_text(self._pressure[resource]) or ""
+        match = _SOME.search(text)
         return int(match[1]) if match else None
 
 
-def _read_memory(root: Path) -> tuple[int, int, int, int]:
+def _read_memory(meminfo: Path) -> tuple[int, int, int, int]:
     """Return the bytes of memory in all and available, of swap in all and in use.
 
     Read here where it can be: psutil reads three files for it, and this is asked all the time.
     """
-    text = read_text(root / "proc/meminfo") or ""
+    text = read_text(meminfo) or ""
     found = {name: int(kib) * 1024 for name, kib in _KIB.findall(text)}
     if len(found) == _NAMES.count("|") + 1:
         swap_used = found["SwapTotal"] - found["SwapFree"]

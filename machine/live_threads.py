@@ -19,6 +19,7 @@ from machine.linux import CPU, numbered, read_int, read_text
 from machine.model import Missing
 
 _CLOCKS_EVERY_S = 1.0  # some drivers wake every core to ask it
+_THREAD = re.compile(r"^cpu(\d+) (.+)$", re.MULTILINE)
 _UNKNOWN = {
     "busy": Missing(
         what="threads[*].busy",
@@ -65,7 +66,7 @@ class ThreadSampler:
     """Remembers the previous look."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self._stat = root / "proc/stat"
         self._before: dict[int, _Times] = {}
         self._clock_files = _clock_files(root)
         self._clocks: dict[int, float | None] = {}
@@ -75,7 +76,7 @@ class ThreadSampler:
         """Return the load of the threads that are online, by the kernel's numbers."""
         if now_s - self._clocks_s >= _CLOCKS_EVERY_S:
             self._clocks, self._clocks_s = self._read_clocks(), now_s
-        now = _read_times(self._root)
+        now = _read_times(self._stat)
         samples = []
         for number, times in now.items():
             before = self._before.get(number)
@@ -124,7 +125,7 @@ def _fraction(part: float, whole: float) -> float:
     return round(min(1.0, max(0.0, part / whole)), 4)
 
 
-def _read_times(root: Path) -> dict[int, _Times]:
+def _read_times(stat: Path) -> dict[int, _Times]:
     """Return the times by the kernel's number of the thread; those offline are not in it."""
     if sys.platform != "linux":
         import psutil
@@ -134,7 +135,7 @@ def _read_times(root: Path) -> dict[int, _Times]:
             for number, times in enumerate(psutil.cpu_times(percpu=True))
         }
     found = {}
-    for match in re.finditer(r"^cpu(\d+) (.+)$", read_text(root / "proc/stat") or "", re.MULTILINE):
+    for match in _THREAD.finditer(read_text(stat) or ""):
         # user nice system idle iowait irq softirq steal; guest times are part of user and nice.
         ticks = [int(word) for word in match[2].split()[:8]]
         found[int(match[1])] = _Times(

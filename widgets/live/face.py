@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from experiments.words import Words
 
+BEFORE_UNIT = re.compile(r"(\d) ")
 UNITS = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
 
 ErrorState = Literal["unknown", "none", "some", "fault"]
@@ -73,7 +74,7 @@ def part_of(words: Words, part: float | None, whole: float | None) -> str | None
 
 def joined(parts: Iterable[str | None]) -> str:
     """Return the parts in a row; a number stays with its unit where the line breaks."""
-    return re.sub(r"(\d) ", "\\1\N{NO-BREAK SPACE}", " · ".join(part for part in parts if part))
+    return BEFORE_UNIT.sub("\\1\N{NO-BREAK SPACE}", " · ".join(part for part in parts if part))
 
 
 def lines(*texts: str) -> str:

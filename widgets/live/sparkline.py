@@ -54,36 +54,29 @@ class Sparkline(MinuteView):
         self._wash = mixed(self._behind, colour, WASH)
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
-        """Paint the pieces of the line that are new."""
+        """Paint the pieces of the line that are new; what hangs together is one."""
+        line = LINE_WIDTH * ribbon.ratio
         with QPainter(ribbon.image) as painter:
             for moment in moments:
-                self._add_one(ribbon, painter, moment)
+                value, x = self._value(moment), ribbon.column(moment.at_s)
+                if moment.after_gap or value is None:
+                    self._paint(ribbon, painter)
+                    self._points = []
+                    for piece, first in _taken(ribbon, x):
+                        ribbon.hatch(painter, piece, first)
+                if value is not None:
+                    share = min(max(value, 0.0), 1.0)
+                    y = ribbon.height - line / 2 - share * (ribbon.height - line)
+                    self._points.append(QPointF(x, y))
+            self._paint(ribbon, painter)
 
-    def _add_one(self, ribbon: Ribbon, painter: QPainter, moment: Moment) -> None:
-        value = self._value(moment)
-        if moment.after_gap or value is None:
-            self._points = []
-            self._paint(ribbon, painter, moment.at_s, [])
-        if value is None:
-            return
-        line = LINE_WIDTH * ribbon.ratio
-        y = ribbon.height - line / 2 - min(max(value, 0.0), 1.0) * (ribbon.height - line)
-        self._points = [*self._points[-2:], QPointF(ribbon.column(moment.at_s), y)]
+    def _paint(self, ribbon: Ribbon, painter: QPainter) -> None:
+        """Paint the columns under the line so far."""
         if len(self._points) > 1:
-            self._paint(ribbon, painter, moment.at_s, self._points)
-
-    def _paint(
-        self, ribbon: Ribbon, painter: QPainter, at_s: float, points: Sequence[QPointF]
-    ) -> None:
-        """Paint the columns up to `at_s`: unknown, or under the line through `points`."""
-        end = math.floor(ribbon.column(at_s))
-        for piece, first in ribbon.pieces(ribbon.end, end):
-            if points:
-                line = [QPointF(point.x() - first, point.y()) for point in points]
+            for piece, first in _taken(ribbon, self._points[-1].x()):
+                line = [QPointF(point.x() - first, point.y()) for point in self._points]
                 self._paint_piece(painter, piece, line)
-            else:
-                ribbon.hatch(painter, piece, first)
-        ribbon.end = max(ribbon.end, end)
+            self._points = self._points[-2:]
 
     def _paint_piece(self, painter: QPainter, piece: QRect, line: Sequence[QPointF]) -> None:
         floor = float(piece.bottom() + 1)
@@ -97,3 +90,11 @@ class Sparkline(MinuteView):
         painter.drawPolyline(line)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setClipping(False)
+
+
+def _taken(ribbon: Ribbon, x: float) -> list[tuple[QRect, int]]:
+    """Return the pieces that are new up to a column, which are painted then."""
+    end = math.floor(x)
+    pieces = ribbon.pieces(ribbon.end, end)
+    ribbon.end = max(ribbon.end, end)
+    return pieces

@@ -143,8 +143,9 @@ class Tile(QWidget):
         }
         with QPainter(self) as painter:
             self._paint_behind(painter, event)
+            asked = event.region()
             for name, (text, font, rect) in self.texts().items():
-                if event.region().intersects(rect):
+                if asked.intersects(rect):
                     painter.setFont(font)
                     painter.setPen(QColor(colours.get(name, theme.soft)))
                     painter.drawText(rect, flags.get(name, Qt.AlignmentFlag.AlignVCenter), text)
