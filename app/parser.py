@@ -68,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
         "--for", type=_number, dest="seconds", metavar="SECONDS", help="end after so long"
     )
 
-    experiments = add("experiments", "list what can be measured")
+    experiments = add("experiments", "list what can be measured, or show what one can be set to")
+    experiments.add_argument("ids", nargs="*", metavar="ID", help="show these, with what can be set")
     experiments.add_argument("--json", action="store_true", help="write JSON to standard output")
 
     run = add("run", "run one experiment")

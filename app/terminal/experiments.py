@@ -1,8 +1,13 @@
-"""`coreopsis experiments`: what can be measured, how long it takes here, and why not."""
+"""`coreopsis experiments`: what can be measured, how long it takes here, and why not.
+
+All of them in a line each; those that are named, with what can be set.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from itertools import groupby
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,23 +20,56 @@ from app.context import Context, ExitCode
 from experiments.declare import Experiment, specs
 from experiments.needs import missing_need
 from experiments.parameters import to_json, to_text
+from experiments.units import show
+
+ID_WIDTH, TIME_WIDTH = 16, 5  # columns of the terminal
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """List the catalogue."""
+    """List the catalogue, or show a few of it. Raises Trouble for an id that is not in it."""
+    chosen = [context.catalogue.load(name) for name in options.ids] or [*context.catalogue]
     if options.json:
-        entries = [_entry(context, experiment) for experiment in context.catalogue]
+        entries = [_entry(context, experiment) for experiment in chosen]
         context.console.out(json.dumps(entries, indent=1), highlight=False)
         return ExitCode.DONE
     _ = context.machine  # a machine that cannot be read is told before anything is shown
-    shelf = None
-    for experiment in context.catalogue:
-        if experiment.shelf != shelf:
-            shelf = experiment.shelf
-            context.console.print()
-            context.console.print(Text(context.words.say(f"shelves.{shelf}"), style="bold"))
-        context.console.print(_card(context, experiment))
+    if options.ids:
+        for experiment in chosen:
+            context.console.print(_card(context, experiment))
+        return ExitCode.DONE
+    for shelf, experiments in groupby(chosen, lambda experiment: experiment.shelf):
+        context.console.print()
+        context.console.print(Text(context.words.say(f"shelves.{shelf}"), style="bold"))
+        context.console.print(_list(context, experiments))
+    context.console.print()
+    context.console.print(context.words.say("terminal.more_of_each"), style="dim")
     return ExitCode.DONE
+
+
+def _list(context: Context, experiments: Iterable[Experiment[Any]]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(width=ID_WIDTH)
+    table.add_column(width=TIME_WIDTH, justify="right", style="dim")
+    table.add_column()
+    for experiment in experiments:
+        line = Text(context.words.say(f"{experiment.id}.question"))
+        seconds_s = _seconds_here(context, experiment)
+        if seconds_s is None:
+            line.append("  " + _why_not(context, experiment), style="dim")
+        table.add_row(experiment.id, "–" if seconds_s is None else show(seconds_s, "s"), line)
+    return Padding(table, (0, 2))
+
+
+def _seconds_here(context: Context, experiment: Experiment[Any]) -> int | None:
+    """Return how long it takes here, roughly; None where it cannot run."""
+    if missing_need(experiment, context.machine):
+        return None
+    params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
+    return max(1, round(experiment.seconds(params)))
+
+
+def _why_not(context: Context, experiment: Experiment[Any]) -> str:
+    return context.words.say(f"problems.needs_{missing_need(experiment, context.machine)}")
 
 
 def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
@@ -66,11 +104,12 @@ def _entry(context: Context, experiment: Experiment[Any]) -> dict[str, Any]:
 def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     words = context.words
     params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
-    need = missing_need(experiment, context.machine)
-    about = words.say("terminal.seconds_here", {"seconds_s": round(experiment.seconds(params))})
+    seconds_s = _seconds_here(context, experiment)
+    about = words.say("terminal.seconds_here", {"seconds_s": seconds_s})
+    if seconds_s is None:
+        about = _why_not(context, experiment)
     question = Text(experiment.id, style="bold")
     question.append("  " + words.say(f"{experiment.id}.question"), style="not bold")
-    reason = words.say(f"problems.needs_{need}") if need else about
     table = Table(box=None, pad_edge=False, show_header=False, style="dim")
     for width in (19, 22, None):
         table.add_column(style="dim", max_width=width)
@@ -81,4 +120,4 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
         table.add_row(
             name, to_text(default, spec.unit), words.say(f"{experiment.id}.help.{name}") + among
         )
-    return Group(question, Padding(Text(reason, style="dim"), (0, 2)), Padding(table, (0, 2)))
+    return Group(question, Padding(Text(about, style="dim"), (0, 2)), Padding(table, (0, 2)))

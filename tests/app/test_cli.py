@@ -77,14 +77,32 @@ def test_a_machine_that_is_not_this_one_can_be_shown(coreopsis, machine_file):
     assert after.out == said.out
 
 
-def test_the_catalogue_is_listed_with_what_can_be_set(coreopsis):
+def test_the_catalogue_is_listed_in_a_line_each_with_its_time_or_why_not(coreopsis):
     said = coreopsis("experiments")
+
+    assert said.code == 0
+    for experiment in Catalogue():
+        line = rf"^  {experiment.id} +(–|\d+ (s|min))  \S"
+        assert re.search(line, said.out, re.MULTILINE), experiment.id
+    assert "rounds" not in said.out
+    assert widest(said) <= 80
+
+
+def test_those_that_are_named_are_shown_with_what_can_be_set(coreopsis):
+    said = coreopsis("experiments", *Catalogue().ids())
 
     assert said.code == 0
     for experiment in Catalogue():
         assert re.search(rf"^{experiment.id}  \S", said.out, re.MULTILINE)
     assert re.search(r"^  about \d+(\.\d+)? (s|min) here", said.out, re.MULTILINE)
+    assert re.search(r"^  switch_interval_s +5 ms ", said.out, re.MULTILINE)
     assert widest(said) <= 80
+
+    one = json.loads(coreopsis("experiments", "race", "--json").out)
+    assert [entry["id"] for entry in one] == ["race"]
+    unknown = coreopsis("experiments", "rase")
+    assert unknown.code == 2
+    assert "did you mean 'race'?" in unknown.err
 
 
 def test_the_catalogue_is_told_as_json(coreopsis):
