@@ -69,7 +69,9 @@ def parser() -> argparse.ArgumentParser:
     )
 
     experiments = add("experiments", "list what can be measured, or show what one can be set to")
-    experiments.add_argument("ids", nargs="*", metavar="ID", help="show these, with what can be set")
+    experiments.add_argument(
+        "ids", nargs="*", metavar="ID", help="show these, with what can be set"
+    )
     experiments.add_argument("--json", action="store_true", help="write JSON to standard output")
 
     run = add("run", "run one experiment")

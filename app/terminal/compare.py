@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.table import Table
 from app.comparison import Compared, compare
 from app.context import Context, ExitCode
 from app.library import machine_name
+from app.meta import read_meta
 from app.report import label
 from app.shipped import meant
 from experiments.declare import Experiment, specs
@@ -23,7 +25,8 @@ _MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Compare two runs. Raises Trouble where they cannot be compared."""
-    a, b = (read(meant(reference, context.library)) for reference in (options.a, options.b))
+    paths = [meant(reference, context.library) for reference in (options.a, options.b)]
+    a, b = (read(path) for path in paths)
     experiment = context.catalogue.load(a.started.experiment)
     compared = compare(experiment, a, b)
     if options.json:
@@ -31,8 +34,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         return ExitCode.DONE
     console, words = context.console, context.words
     console.print(words.say(f"{experiment.id}.question"), style="bold")
-    console.print(f"A  {_name(a)}")
-    console.print(f"B  {_name(b)}")
+    for letter, recording, path in zip("AB", (a, b), paths, strict=True):
+        console.print(f"{letter}  {_name(recording, path)}", markup=False)
     if compared.params:
         names = ", ".join(_differences(experiment, compared))
         is_one = len(compared.params) == 1
@@ -70,9 +73,12 @@ def _differences(experiment: Experiment[Any], compared: Compared) -> list[str]:
     ]
 
 
-def _name(recording: Recording) -> str:
+def _name(recording: Recording, path: Path) -> str:
+    """Return what tells a run from another: what a person called it, its id, where and when."""
     started = recording.started
-    return f"{started.run[:8]} · {machine_name(started)} · {started.at[:16].replace('T', ' ')}"
+    at = started.at[:19].replace("T", " ")
+    parts = (read_meta(path).name, started.run[:8], machine_name(started), at)
+    return " · ".join(part for part in parts if part)
 
 
 def _as_json(compared: Compared) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.comparison import Compared, compare
 from app.library import machine_name
+from app.meta import read_meta
 from app.report import label
 from app.window.experiment.showing import Showing
 from app.window.experiment.shown import Shown, load, runs_of
@@ -19,7 +20,6 @@ from app.window.saving import Saving
 from app.window.session import Session
 from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
-from experiments.engine.recording import Recording
 from experiments.parameters import to_text
 from experiments.problems import Problem, Trouble
 from experiments.units import show, unit_of
@@ -55,10 +55,7 @@ class Comparing(QObject):
         def work() -> Result:
             loaded = (load(each, catalogue, is_opened=True) for each in (path, beside))
             a, b = sorted(loaded, key=lambda shown: shown.at)
-            assert a.recording is not None
-            assert b.recording is not None
-            experiment = a.following.experiment
-            return a, b, comparison(words, listing, a.recording, b.recording, experiment)
+            return a, b, comparison(words, listing, a, b)
 
         take = partial(self._take, self._asked)
         self._session.background.do_soon(work, take, failed=take)
@@ -121,32 +118,43 @@ class Comparing(QObject):
 MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 
-def comparison(
-    words: Words, listing: Listing, a: Recording, b: Recording, experiment: Experiment[Any]
-) -> Comparison:
-    """Compare two runs; where they cannot be compared the sentence says why. May take a while."""
+def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison:
+    """Compare two recordings; where that cannot be, a sentence says why. May take a while."""
+    assert a.recording is not None
+    assert b.recording is not None
+    experiment = a.following.experiment
     try:
-        compared = compare(experiment, a, b)
+        compared = compare(experiment, a.recording, b.recording)
     except Trouble as trouble:
         problem = trouble.problem
         return Comparison(refusal=words.say(f"problems.{problem.key}", problem.values))
     if not compared.values:
         return Comparison(refusal=words.say("terminal.nothing_measured"))
     verdicts = {value.verdict for value in compared.values}
+    name_a, name_b = _names(words, listing, a, b)
     return Comparison(
-        a=_run_name(words, listing, a),
-        b=_run_name(words, listing, b),
+        a=name_a,
+        b=name_b,
         differing=_differing(words, experiment, compared),
         rows=_rows(words, experiment, compared),
         footnotes=[words.say(key) for verdict, key in MEANS.items() if verdict in verdicts],
     )
 
 
-def _run_name(words: Words, listing: Listing, recording: Recording) -> str:
-    """Return what a run is called beside another: its time by the clock, and its machine."""
-    started = recording.started
-    values = {"when": listing.when(started.at)[0], "machine": machine_name(started)}
-    return words.say("page.run_name", values)
+def _names(words: Words, listing: Listing, a: Shown, b: Shown) -> tuple[str, str]:
+    """Return what two runs are called side by side; to the second where that tells them apart."""
+
+    def name(shown: Shown, when: str) -> str:
+        started = shown.following.started
+        machine = machine_name(started) if started is not None else ""
+        given = read_meta(shown.path).name if shown.path is not None else ""
+        told = words.say("page.run_name", {"when": when, "machine": machine})
+        return " · ".join(part for part in (given, told) if part)
+
+    (short_a, exact_a), (short_b, exact_b) = (listing.when(shown.at) for shown in (a, b))
+    if name(a, short_a) != name(b, short_b):
+        return name(a, short_a), name(b, short_b)
+    return name(a, exact_a), name(b, exact_b)
 
 
 def _differing(words: Words, experiment: Experiment[Any], compared: Compared) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app import shipped
+from app.meta import Meta
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
@@ -651,6 +652,21 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     assert "↓ lower" not in said(stage)
     drawn(qtbot, stage)
     assert "B random" not in stage.page._panel.views.plots[0].summary()
+
+
+def test_two_runs_of_one_minute_are_told_apart_and_by_the_name_they_were_given(qtbot, stage):
+    early, late = "2026-05-03T03:02:01+00:00", "2026-05-03T03:02:40+00:00"
+    a, b = stage.keep(burst(at=early), burst(1.7, at=late))
+    stage.page.open_run(a, b)
+    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    assert ":01 · " in stage.page.comparing.found.a
+    assert ":40 · " in stage.page.comparing.found.b
+
+    run = next(run for run in stage.session.library.runs() if run.path == b)
+    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
+    stage.page.comparing.with_shown(b)
+    qtbot.waitUntil(lambda: "unplugged" in stage.page.comparing.found.b)
+    assert stage.page.comparing.found.b.startswith("laptop, unplugged · 3 May")
 
 
 def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
