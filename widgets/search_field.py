@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 
 from widgets.escape import asks_for_escape
-from widgets.icons import pixmap
+from widgets.icons import icon, pixmap
 from widgets.look import Look
 from widgets.theme import STEP
 
@@ -57,6 +57,13 @@ class SearchField(QLineEdit):
     def _side(self) -> int:
         return round(SIGN_PX * self._look.theme.zoom)
 
+    def setClearButtonEnabled(self, enable: bool) -> None:
+        """Let a cross clear the words: ours, where Qt draws a disc."""
+        super().setClearButtonEnabled(enable)
+        self._fit()
+
     def _fit(self) -> None:
+        for cross in self.findChildren(QAction):  # the field has no other
+            cross.setIcon(icon("close", self._look.theme.soft))
         self.setFixedWidth(round(self._width * self._look.theme.zoom))
         self.setTextMargins(self._side() + STEP, 0, 0, 0)

@@ -29,6 +29,7 @@ class RunActions(QObject):
         self.pin = self._made("runs.pin_runs", "P", on_table=True)
         self.compare = self._made("runs.compare_runs")
         self.compare_with = self._made("runs.compare_with")
+        self.replay = self._made("runs.replay_hint", "R", on_table=True)
         self.again = self._made("runs.again_hint")
         self.export = self._made("runs.export_runs", "Ctrl+E")
         self.delete = self._made("runs.delete_runs", "Del", on_table=True)
@@ -44,9 +45,9 @@ class RunActions(QObject):
         return (
             each
             for each in (
-                self.open, self.again, self.compare, self.compare_with, self.rename, self.pin,
-                self.export, self.delete, self.undo, self.search, self.bring, self.restore,
-                self.empty_bin, self.rebuild,
+                self.open, self.replay, self.again, self.compare, self.compare_with, self.rename,
+                self.pin, self.export, self.delete, self.undo, self.search, self.bring,
+                self.restore, self.empty_bin, self.rebuild,
             )
             if each.isEnabled()
         )  # fmt: skip
@@ -54,7 +55,7 @@ class RunActions(QObject):
     def allow(self, *, whole: int, damaged: int, comparable: bool, can_undo: bool) -> None:
         """Allow what makes sense with so many whole and damaged runs selected."""
         is_one = whole == 1 and not damaged
-        for each in (self.open, self.again, self.compare_with, self.rename):
+        for each in (self.open, self.replay, self.again, self.compare_with, self.rename):
             each.setEnabled(is_one)
         for each in (self.pin, self.export):
             each.setEnabled(whole > 0)
@@ -65,11 +66,12 @@ class RunActions(QObject):
     def use_letters(self, used: bool) -> None:
         """Let single letters act, or not."""
         self.pin.setShortcut(QKeySequence("P" if used else ""))
+        self.replay.setShortcut(QKeySequence("R" if used else ""))
 
     def menu(self, parent: QWidget) -> QMenu:
         """Return the menu for what is selected."""
         menu = QMenu(parent)
-        for each in (self.open, self.again, self.compare_with, self.compare):
+        for each in (self.open, self.replay, self.again, self.compare_with, self.compare):
             menu.addAction(each)
         menu.addSeparator()
         for each in (self.rename, self.pin, self.export):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
+
+Then = Literal["", "measure", "replay"]  # an opened run, once more with its settings, or as it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,6 @@ class Target:
     place: str
     experiment: str | None = None
     run: Path | None = None  # opened as it was
-    again: bool = False  # and measured once more, with its settings
+    then: Then = ""
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.declare.Part

@@ -16,6 +16,7 @@ class RunButtons(QWidget):
     """Only asks; what is done is for others."""
 
     open_asked = Signal()
+    replay_asked = Signal()
     again_asked = Signal()
     compare_asked = Signal()
     compare_with_asked = Signal()
@@ -30,6 +31,8 @@ class RunButtons(QWidget):
         say = words.say
         self.open = button(say("runs.open"), "main", clicked=self.open_asked.emit)
         self.compare = button(say("runs.compare"), "main", clicked=self.compare_asked.emit)
+        self.replay = IconButton(look, "play", say("runs.replay_hint"))
+        self.replay.clicked.connect(self.replay_asked)
         self.again = button(say("runs.again"), clicked=self.again_asked.emit)
         self.again.setToolTip(say("runs.again_hint"))
         self.pin = IconButton(look, "pin", say("runs.pin"))
@@ -44,7 +47,7 @@ class RunButtons(QWidget):
         self.compare_with.setToolTip(say("runs.compare_with_hint"))
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
         icons = QWidget()
-        icons.setLayout(row(self.pin, self.export, self.delete, space=0))
+        icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
         buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
         self.setLayout(column(buttons, row(self.compare_with, None)))
         look.changed.connect(self._show_pin)
@@ -52,7 +55,8 @@ class RunButtons(QWidget):
     def show_one(self, *, is_whole: bool, is_pinned: bool) -> None:
         """Offer what can be done with one run, or with a damaged file: to delete it."""
         whole: set[QWidget] = {
-            self.open, self.again, self.compare_with, self.pin, self.export, self.delete,
+            self.open, self.replay, self.again, self.compare_with, self.pin, self.export,
+            self.delete,
         }  # fmt: skip
         self._offer(whole if is_whole else {self.delete})
         self._is_pinned = is_pinned
@@ -69,8 +73,8 @@ class RunButtons(QWidget):
 
     def _offer(self, offered: set[QWidget]) -> None:
         for each in (
-            self.open, self.compare, self.again, self.compare_with, self.leave, self.pin,
-            self.export, self.delete,
+            self.open, self.compare, self.again, self.compare_with, self.leave, self.replay,
+            self.pin, self.export, self.delete,
         ):  # fmt: skip
             each.setVisible(each in offered)
 

@@ -21,7 +21,7 @@ from app.window.experiment.side import Side
 from app.window.experiment.sides import Sides
 from app.window.saving import Saving
 from app.window.session import Session
-from app.window.target import EXPERIMENTS, MAP
+from app.window.target import EXPERIMENTS, MAP, Then
 from experiments.declare import Experiment
 from experiments.problems import Problem, Trouble
 from widgets.announce import announce
@@ -61,7 +61,8 @@ class ExperimentPage(QWidget):
         self._replaying = Replaying(self.showing, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
-        self._wants_focus = self._runs_again = False
+        self._wants_focus = False
+        self._then: Then = ""
         self._arrange()
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
@@ -80,10 +81,10 @@ class ExperimentPage(QWidget):
         self.showing.open(experiment_id)
         self._warming.start()
 
-    def open_run(self, path: Path, beside: Path | None = None, *, again: bool = False) -> None:
-        """Show a recorded run as it was; `beside` another, on the same axes; or run it `again`."""
+    def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
+        """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
-        self._wants_focus, self._runs_again = True, again
+        self._wants_focus, self._then = True, then
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
         self.showing.open_run(path)
@@ -208,9 +209,10 @@ class ExperimentPage(QWidget):
             self._wants_focus = False
         self._side.refresh()
         self._sides.show()
-        if self._runs_again and not self.showing.is_reading:
-            self._runs_again = False
-            QTimer.singleShot(0, self, lambda: self._run(quick=False))
+        if self._then and not self.showing.is_reading:
+            action = self._actions.run if self._then == "measure" else self._actions.replay
+            self._then = ""
+            QTimer.singleShot(0, action, action.trigger)
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words
@@ -272,7 +274,7 @@ class ExperimentPage(QWidget):
         self.announce(self, self.session.words.say("page.beginning"))
 
     def _refuse(self, problem: Problem) -> None:
-        self._runs_again = False  # what would be measured is not what was meant
+        self._then = ""  # what would be done is not what was meant
         self._side.refuse(problem)
 
     def _tell_end(self) -> None:

@@ -64,7 +64,7 @@ class ExperimentsPlace(Place):
         if target.run is not None:
             kept = next((run for run in self.session.runs if run.path == target.run), None)
             self._opened = kept.experiment if kept is not None else ""
-            self._shown_page().open_run(target.run, target.beside, again=target.again)
+            self._shown_page().open_run(target.run, target.beside, then=target.then)
         elif target.experiment is not None:
             self._opened = target.experiment
             self._shown_page().open(target.experiment)

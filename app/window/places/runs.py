@@ -19,7 +19,7 @@ from app.window.place import Place
 from app.window.run_actions import RunActions
 from app.window.run_sheets import RunSheets
 from app.window.session import Session
-from app.window.target import EXPERIMENTS, RUNS, Target
+from app.window.target import EXPERIMENTS, RUNS, Target, Then
 from experiments.problems import Problem
 from widgets.basics import column
 from widgets.place_head import MARGINS
@@ -110,6 +110,7 @@ class RunsPlace(Place):
         page.files_dropped.connect(self.sheets.look_into)
         for asked, action in (
             (details.buttons.open_asked, actions.open),
+            (details.buttons.replay_asked, actions.replay),
             (details.buttons.again_asked, actions.again),
             (details.buttons.pin_asked, actions.pin),
             (details.buttons.compare_asked, actions.compare),
@@ -122,7 +123,8 @@ class RunsPlace(Place):
             asked.connect(action.trigger)
         for action, act in (
             (actions.open, self._open),
-            (actions.again, lambda: self._open(again=True)),
+            (actions.replay, lambda: self._open("replay")),
+            (actions.again, lambda: self._open("measure")),
             (actions.compare, self._compare),
             (actions.compare_with, lambda: pairing.ask(self._chosen()[0].path.name)),
             (actions.rename, details.edit_name),
@@ -220,14 +222,14 @@ class RunsPlace(Place):
         self.page.search.setFocus()
         self.page.search.selectAll()
 
-    def _open(self, *, again: bool = False) -> None:
+    def _open(self, then: Then = "") -> None:
         """Open the chosen run, or compare it with the one that waits for another."""
         chosen = self._chosen()
         if self.pairing.is_on and chosen:
             self.pairing.take(chosen[0].path.name)
         elif len(chosen) == 1 and chosen[0].problem is None:
             run = chosen[0]
-            self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, again=again)
+            self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, then=then)
 
     def _show_again(self, *keys: str) -> None:
         """Choose what was paired, or was not after all."""

@@ -247,11 +247,18 @@ def test_an_error_nobody_expected_does_not_leave_the_page_reading(
 def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
     stage.page.open("cache-ladder")
     with qtbot.waitSignal(stage.page.showing.refused):
-        stage.page.open_run(stage.folder / "gone.coreopsis.jsonl", again=True)
+        stage.page.open_run(stage.folder / "gone.coreopsis.jsonl", then="measure")
     qtbot.wait(20)
 
     assert stage.runner.started == []
     assert "gone.coreopsis.jsonl" in said(stage)
+
+
+def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
+    (path,) = stage.keep(burst())
+    stage.page.open_run(path, then="replay")
+
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
 
 
 def test_rows_of_a_table_of_another_version_are_left_out(qtbot, stage):
@@ -376,7 +383,7 @@ def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
     finding = wire.decode_event(burst().lines[-1]).finding
     run_to(stage, ended("stopped", finding=finding), share=0.5)
 
-    assert "Stopped; 52 rows were kept." in said(stage)
+    assert "Stopped; rows kept: 52." in said(stage)
     assert "Full run" not in said(stage)
     assert ENGLISH.say("outcomes.partial") in said(stage)
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)

@@ -41,7 +41,7 @@ class Page(QWidget):
         self.done.append(experiment_id)
         self.button.setFocus()
 
-    def open_run(self, path, beside=None, *, again=False):
+    def open_run(self, path, beside=None, *, then=""):
         self.done.append((path, beside))
 
     def arrive(self):

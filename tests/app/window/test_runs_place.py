@@ -225,7 +225,9 @@ def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs
 # --- opening and comparing ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["enter", "double click", "button", "again", "action"])
+@pytest.mark.parametrize(
+    "how", ["enter", "double click", "button", "again", "replay", "R", "action"]
+)
 def test_a_run_is_opened_as_it_was(runs, how):
     runs, names = four(runs)
     runs.table.select([names[3]])
@@ -236,13 +238,15 @@ def test_a_run_is_opened_as_it_was(runs, how):
         runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
     elif how == "button":
         runs.click(runs.details.buttons.open)
-    elif how == "again":
-        runs.click(runs.details.buttons.again)
+    elif how in ("again", "replay"):
+        runs.click(getattr(runs.details.buttons, how))
+    elif how == "R":
+        runs.press(Qt.Key.Key_R)
     else:
         runs.place.actions_.open.trigger()
     path = runs.library.folder / "runs" / names[3]
-    wanted = Target(EXPERIMENTS, experiment="cache-ladder", run=path, again=how == "again")
-    assert runs.went == [wanted]
+    then = {"again": "measure", "replay": "replay", "R": "replay"}.get(how, "")
+    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path, then=then)]
 
 
 @pytest.mark.parametrize("how", ["button", "action"])
@@ -863,7 +867,7 @@ def test_every_action_has_words_and_its_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
-    assert len(keys) == len(set(keys)) == 8
+    assert len(keys) == len(set(keys)) == 9
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 

@@ -86,6 +86,7 @@ def test_a_run_is_shown_with_all_that_is_known_of_it(shown):
     ("button", "signal"),
     [
         ("open", "open_asked"),
+        ("replay", "replay_asked"),
         ("again", "again_asked"),
         ("pin", "pin_asked"),
         ("export", "export_asked"),
@@ -265,15 +266,15 @@ def test_every_control_has_a_name_and_tab_goes_through_all_of_them(qtbot, shown)
     shown.details.show_run(RUN)
     shown.details.buttons.open.setFocus()
     seen = []
-    for _ in range(9):
+    for _ in range(10):
         focused = shown.window.focusWidget()
         seen.append(focused)
         assert focused.accessibleName() or focused.text()
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     inside, buttons = shown.details, shown.details.buttons
     assert seen == [
-        buttons.open, buttons.again, buttons.pin, buttons.export, buttons.delete,
-        buttons.compare_with, inside.name, inside.note, inside.tags,
+        buttons.open, buttons.again, buttons.replay, buttons.pin, buttons.export,
+        buttons.delete, buttons.compare_with, inside.name, inside.note, inside.tags,
     ]  # fmt: skip
 
 
