@@ -153,14 +153,18 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:
     """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
 
-    A host can give its guests a few ways of the cache, and tell them the size of the whole.
+    A host can give its guests a few ways of the cache, and tell them the size of the whole. The
+    latency of this L3 is then that at half of the part.
     """
     l3_s, memory_s = values.get("l3_latency_s"), values.get("memory_latency_s")
     if l3_s is None or memory_s is None or "l2_bytes" not in values:
         return {}
     inside = [size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2]
     fast = [size for size in inside if best[size] * MUCH_FASTER <= l3_s]
-    return {"l3_seen_bytes": max(fast)} if fast and l3_s >= NEARLY_MEMORY * memory_s else {}
+    if not fast or l3_s < NEARLY_MEMORY * memory_s:
+        return {}
+    within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
+    return {"l3_seen_bytes": max(fast), "l3_latency_s": best[max(within)]}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
@@ -203,7 +207,7 @@ def seconds(params: Params) -> float:
     """Estimate from the time of a sample and of laying out the chain."""
     ladder: Sequence[int] = sizes(params)
     samples_s = len(ladder) * 2 * 4 * SAMPLE_S
-    layout_s = sum(ladder) / LINE_BYTES * 15e-9
+    layout_s = sum(ladder) / LINE_BYTES * 50e-9
     return max(ladder) / 2**30 * 0.6 + params.rounds * (samples_s + layout_s)
 
 

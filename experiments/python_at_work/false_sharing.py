@@ -203,8 +203,8 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: four pairs and the readers, some of them six times as slow as one alone."""
-    return 0.2 + params.rounds * len(DISTANCES_BYTES) * 5 * 3 * SAMPLE_S
+    """Estimate: four pairs and the readers, each grown to a sample."""
+    return 0.2 + params.rounds * len(DISTANCES_BYTES) * 5 * 1.2 * SAMPLE_S
 
 
 _VIEW: dict[str, Any] = {

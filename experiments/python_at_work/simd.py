@@ -200,7 +200,7 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate: growing to a sample, then the sample; large arrays take longer than that."""
-    samples_s = sum(8 * max(1.5 * SAMPLE_S, size / 8e9) + 0.015 for size in sizes(params))
+    samples_s = sum(8 * max(SAMPLE_S, size / 8e9) + 0.01 for size in sizes(params))
     return 0.2 + params.largest_bytes / GIB * 0.6 + params.rounds * samples_s
 
 

@@ -210,7 +210,7 @@ def seconds(params: Params) -> float:
     """Estimate: all rows by one, and in each other way by all; two cores' worth at the least."""
     work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
     ways = 2 + len(chunks(params))
-    each_round_s = work_s * (1 + 1.4 * ways / min(params.workers, 2)) + 0.05
+    each_round_s = work_s * (1 + 1.9 * ways / min(params.workers, 2)) + 0.05
     return 0.4 + work_s + params.rounds * each_round_s
 
 

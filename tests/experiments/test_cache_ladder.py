@@ -231,6 +231,7 @@ def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here):
 
     assert "part_of_l3" in found.limits
     assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)
+    assert found.values["l3_latency_s"] == latency(max(s for s in sizes(PARAMS) if s <= 1.5 * MIB))
 
 
 @pytest.mark.parametrize("latency_of", [latency, slow_throughout])
