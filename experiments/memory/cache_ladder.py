@@ -123,7 +123,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["memory_latency_s"] = best[max(best)]
     else:
         limits.append("no_memory_latency")
-    if machine.container or is_virtual(machine):
+    if is_guest(machine):
         values |= _part_of_l3(best, values)
     if "l3_seen_bytes" in values:
         limits.append("part_of_l3")
@@ -176,6 +176,11 @@ def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
         if latency_s is not None
     }
     return {"core_hz": clock_hz, **cycles}
+
+
+def is_guest(machine: Machine) -> bool:
+    """Is there a host, which may give less of a cache than the system tells?"""
+    return bool(machine.container) or is_virtual(machine)
 
 
 def cache_sizes(machine: Machine) -> dict[str, int]:

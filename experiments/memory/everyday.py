@@ -15,7 +15,7 @@ from typing import Any
 
 from experiments.bench import Bench
 from experiments.buffers import Buffer
-from experiments.memory.cache_ladder import cache_sizes
+from experiments.memory.cache_ladder import cache_sizes, is_guest
 from experiments.memory.chasing import step_s
 from experiments.memory.disk_file import DiskFile
 from experiments.memory.disk_place import usual_folder
@@ -27,13 +27,17 @@ from experiments.python_at_work.interpreters import own
 Number = Callable[[int], float]  # from a round to the seconds that one of them takes
 
 SAMPLE_S = 0.01
+BEYOND_L2 = 2  # in so many of them a guest finds its L3, of which it may have a small part
 MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
 _METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
 
 
 def distances(bench: Bench, memory_bytes: int) -> dict[str, Number]:
     """Return one dependent read from each cache, and from memory where `memory_bytes` is not 0."""
-    sizes = {name: size // 2 for name, size in cache_sizes(bench.machine).items()}
+    known = cache_sizes(bench.machine)
+    sizes = {name: size // 2 for name, size in known.items()}
+    if is_guest(bench.machine) and "l3" in sizes and "l2" in known:
+        sizes["l3"] = min(sizes["l3"], BEYOND_L2 * known["l2"])
     if memory_bytes:
         sizes["memory"] = memory_bytes
     if not sizes:

@@ -32,7 +32,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory import everyday
-from experiments.memory.cache_ladder import BEYOND_CACHE, cache_sizes
+from experiments.memory.cache_ladder import BEYOND_CACHE, cache_sizes, is_guest
 from experiments.views import Limit, Ruler
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual
@@ -117,6 +117,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values = {f"{name}_s": best[name] for name in NAMES if name in best}
     limits = [f"no_{name}" for name in NAMES if name not in best]
     limits.append("no_gpu_numbers")
+    if is_guest(machine) and "l3" in best:
+        limits.append("l3_of_a_guest")
     if is_virtual(machine):
         limits.append("virtual_machine")
     if (clock_hz := core_hz(tables)) is not None:

@@ -11,6 +11,7 @@ import pytest
 from experiments.bench import Bench
 from experiments.core_clock import Clock
 from experiments.memory import everyday
+from experiments.memory.cache_ladder import cache_sizes
 from experiments.memory.latency_numbers import NAMES, Number, Params, Scaled, analyse
 from machine.inspect import inspect
 from machine.model import Machine
@@ -99,6 +100,19 @@ def test_a_system_that_cannot_read_past_its_memory_has_no_number_of_the_disk(mon
     monkeypatch.delattr(os, "O_DIRECT", raising=False)
     with contextlib.ExitStack() as stack:
         assert everyday.from_disk(Bench(inspect()), stack, "", 8 * MIB) == {}
+
+
+@pytest.mark.parametrize(("virtualization", "l3_in_l2s"), [("none", 16), ("kvm", 2)])
+def test_a_guest_finds_its_l3_near_the_l2_and_is_told_so(monkeypatch, virtualization, l3_in_l2s):
+    walked = []
+    monkeypatch.setattr(everyday, "step_s", lambda _, size, *_args, **_kw: walked.append(size))
+    here = machine(virtualization=virtualization)
+    sizes = cache_sizes(here)
+    everyday.distances(Bench(here), 0)["l3"](0)
+
+    assert walked == [min(sizes["l3"] // 2, l3_in_l2s * sizes["l2"])]
+    limits = analyse(Params(), tables(TYPICAL), here).limits
+    assert ("l3_of_a_guest" in limits) is (virtualization == "kvm")
 
 
 def test_without_known_caches_there_are_no_distances():
