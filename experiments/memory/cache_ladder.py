@@ -204,16 +204,18 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Half the points, once."""
-    return replace(params, points_per_octave=2, rounds=1)
+    """Half the points, once; a quarter where laying out the largest chains takes seconds."""
+    points = 2 if params.largest_bytes <= 512 * MIB else 1
+    return replace(params, points_per_octave=points, rounds=1)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the time of a sample and of laying out the chain."""
+    """Estimate: the samples, laying out the chains, and reading past what that left in a cache."""
     ladder: Sequence[int] = sizes(params)
     samples_s = len(ladder) * 2 * 4 * SAMPLE_S
-    layout_s = sum(ladder) / LINE_BYTES * 50e-9
-    return max(ladder) / 2**30 * 0.6 + params.rounds * (samples_s + layout_s)
+    layout_s = sum(ladder) / LINE_BYTES * 34e-9
+    past_s = sum(size > MIB for size in ladder) * 0.025
+    return max(ladder) / GIB * 0.6 + params.rounds * (samples_s + layout_s + past_s)
 
 
 _LADDER: dict[str, Any] = {
