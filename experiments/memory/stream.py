@@ -51,6 +51,7 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+UNCLEAR = ("one_is_enough", "last_ones_unclear")  # whether more threads bring more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +173,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("nothing_moved", values, tuple(limits))
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
-    values |= {"threads_for_90_percent": full, "most_threads": max(triad)}
-    values["one_thread_bytes_per_s"] = triad[min(triad)]
     of = spreads((row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad")
-    return Finding(_message(of, full), values, tuple(limits))
+    message = _message(of, full)
+    if full == 1 or message not in UNCLEAR:
+        values["threads_for_90_percent"] = full
+    values |= {"most_threads": max(triad), "one_thread_bytes_per_s": triad[min(triad)]}
+    return Finding(message, values, tuple(limits))
 
 
 def _message(triad: dict[int, Spread], full: int) -> str:
