@@ -16,13 +16,14 @@ from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.declare import Experiment
+from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.sweep import sweep
 from experiments.needs import check_needs
 from experiments.parameters import check_memory, from_text, to_json
 from experiments.problems import Problem, Trouble
+from experiments.words import Words
 from machine.memory import available_bytes
 
 
@@ -42,7 +43,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     suited = experiment.params_for(
         context.machine, quick=options.quick, earned=context.earned(experiment)
     )
-    params = from_text(suited, _settings(options.set), context.machine)
+    settings = _settings(options.set)
+    _check_names(settings, experiment, context.words)
+    params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
         return measure(
@@ -168,6 +171,14 @@ def _settings(texts: list[str]) -> dict[str, str]:
             raise Trouble("setting_twice", name=name.strip())
         settings[name.strip()] = value
     return settings
+
+
+def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words: Words) -> None:
+    """Raise Trouble for a setting that is none; it tells what the window calls each."""
+    names = specs(experiment.params)
+    for name in settings.keys() - names.keys():
+        known = (f"{each} ({words.say(f'{experiment.id}.params.{each}')})" for each in names)
+        raise Trouble("parameter_unknown", name=name, known=", ".join(known))
 
 
 @contextlib.contextmanager
