@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from rich.text import Text
+
 from app.context import Context, ExitCode, discard_output
 from app.keeping import Keeping
 from app.shipped import recording_of
@@ -48,6 +50,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
+        if not options.json:
+            question = context.words.say(f"{experiment.id}.question")
+            context.console.print(Text(question, style="bold"))
         return measure(
             context,
             experiment,

@@ -33,7 +33,7 @@ def finding_of(said) -> str:
     """Return what is told of a run, without what only a new run or only a replay says."""
     text = said.out
     if text.startswith("RECORDED"):
-        text = text.split("\n", 2)[2]
+        text = text.split("\n", 1)[1]
     return re.sub(r"\nKept as .*\n", "", text).strip()
 
 
