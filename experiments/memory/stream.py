@@ -1,9 +1,11 @@
 """How many cores fill the memory pipe?
 
-Method: the four loops of STREAM and a read, over three arrays of doubles that no cache can hold, on
-1 to n threads; each thread is pinned and moves arrays of its own, which it has written first. Rates
-are counted as STREAM does, and the best of the repeats counts. Then the same inside the last-level
-cache, and how long one dependent read takes while the other cores load the memory more and more.
+Method: on one thread, on two and so on, each kept on one core (pinned), loops go over three arrays
+of numbers that no cache can hold. They are those of the STREAM benchmark (copy c=a, scale c=3a, add
+c=a+b, triad c=a+3b) and one that only reads; the best data rate counts. Each thread has arrays of
+its own, which it has written first; rates are counted as STREAM does. Then the same inside the
+last-level cache, and how long one dependent read takes while the other cores load the memory more
+and more.
 Source: J. D. McCalpin, STREAM; Intel Memory Latency Checker, loaded latency. Based on a variant of
 the STREAM benchmark code, and not comparable with published STREAM results.
 
