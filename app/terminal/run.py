@@ -50,9 +50,6 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
-        if not options.json:
-            question = context.words.say(f"{experiment.id}.question")
-            context.console.print(Text(question, style="bold"))
         return measure(
             context,
             experiment,
@@ -77,8 +74,12 @@ def measure(
     stream: bool = False,
     out: Path | None = None,
     svg: Path | None = None,
+    is_named: bool = True,
 ) -> ExitCode:
-    """Run one experiment, tell its result, and return how it ended. Raises Trouble."""
+    """Run one experiment, tell its result, and return how it ended. Raises Trouble.
+
+    `is_named`: its question stands above the result.
+    """
     if keep:
         context.library.check_writable()
     swept = sweep()
@@ -117,6 +118,9 @@ def measure(
         context.complain(follow.refused)
         return ExitCode.CANNOT_RUN_HERE
     if not stream:
+        if is_named:
+            question = context.words.say(f"{experiment.id}.question")
+            context.console.print(Text(question, style="bold"))
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         context.complain(Problem(finished.problem.key, finished.problem.values))

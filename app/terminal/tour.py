@@ -33,7 +33,7 @@ def run(context: Context) -> ExitCode:
         console.print()
         console.print(Rule(words.say(f"{experiment.id}.question"), style="dim", align="left"))
         params = experiment.params_for(context.machine, quick=True)
-        code = measure(context, experiment, to_json(params), quick=True)
+        code = measure(context, experiment, to_json(params), quick=True, is_named=False)
         if code is ExitCode.STOPPED:
             return code
         worst = max(worst, code)
