@@ -47,6 +47,13 @@ def sentence(step: Step, words: Words) -> str:
     return words.say(f"doctor.{step.key}", step.values)
 
 
+def sign(step: Step, diagnosis: Diagnosis) -> State:
+    """Return the state whose sign a step bears: what is not there is not fine, but plain."""
+    is_card = step is diagnosis.steps[0] and diagnosis.vendor is None
+    is_absent = is_card or step.key == "torch_missing_here"
+    return State.NOT_REACHED if is_absent and step.state is State.OK else step.state
+
+
 def as_json(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
     """Return the diagnosis with its sentences."""
     told = to_json(diagnosis)
@@ -65,6 +72,7 @@ def as_text(diagnosis: Diagnosis, words: Words) -> str:
     """Return the whole walk as lines."""
     lines = [headline(diagnosis, words), ""]
     for step in diagnosis.steps:
-        lines.append(f"{MARKS[step.state]} {title(step.step, words)}: {sentence(step, words)}")
+        mark = MARKS[sign(step, diagnosis)]
+        lines.append(f"{mark} {title(step.step, words)}: {sentence(step, words)}")
         lines += (INDENT + command for command in step.commands)
     return "\n".join((*lines, ""))

@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     run = add("run", "run one experiment")
     run.add_argument("id", help=f"which one; `{called()} experiments` lists them")
     run.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="set a parameter"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting"
     )
     run.add_argument("--quick", action="store_true", help="end within 5 seconds, roughly")
     run.add_argument("--out", type=Path, metavar="FILE", help="write the run to a file as well")
@@ -88,14 +88,17 @@ def parser() -> argparse.ArgumentParser:
         "--now", action="store_true", help="do not wait while another measurement is under way"
     )
 
+    where = "Each run prints its id at its end; Runs in the window shows the ids of all."
     replay = add("replay", "show a recorded run")
     a_run = "a run file, the first letters of a run's id, or an experiment with its own recording"
+    replay.epilog = where
     replay.add_argument("file", help=a_run)
     replay.add_argument(
         "--speed", type=_number, metavar="N", help="as it happened, N times as fast"
     )
 
     compare = add("compare", "hold two runs of one experiment side by side")
+    compare.epilog = where
     compare.add_argument("a", help=a_run)
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")

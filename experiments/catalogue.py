@@ -38,12 +38,19 @@ class Catalogue:
         try:
             module = self._modules[experiment_id]
         except KeyError:
-            near = difflib.get_close_matches(experiment_id, self._modules, n=1, cutoff=0.4)
+            near = self._near(experiment_id)
             if near:
                 raise Trouble("experiment_unknown_near", id=experiment_id, near=near[0]) from None
             raise Trouble("experiment_unknown", id=experiment_id) from None
         experiment: Experiment[Any] = importlib.import_module(module).EXPERIMENT
         return experiment
+
+    def _near(self, typed: str) -> list[str]:
+        """Return what may be meant, the likeliest first: what begins so, then what looks so."""
+        begun = [each for each in self._modules if f"-{typed.lower()}" in f"-{each}"]
+        begun.sort(key=lambda each: not each.startswith(typed.lower()))
+        alike = difflib.get_close_matches(typed, self._modules, n=1, cutoff=0.4)
+        return [*begun, *alike] if typed else []
 
     def __iter__(self) -> Iterator[Experiment[Any]]:
         return (self.load(experiment_id) for experiment_id in self._modules)

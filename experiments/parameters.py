@@ -13,7 +13,7 @@ import msgspec
 
 from experiments.declare import Experiment, P, Spec, specs
 from experiments.problems import Trouble
-from experiments.units import show
+from experiments.units import digits, show
 from machine.model import Machine
 
 _FACTORS: dict[str, dict[str, float]] = {
@@ -85,7 +85,7 @@ def to_text(value: object, unit: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        return show(value, unit)
+        return show(value, unit) if unit else digits(value)
     return (", ".join(value) or "none") if isinstance(value, list | tuple) else str(value)
 
 
@@ -160,9 +160,9 @@ def _checked(params: P, machine: Machine | None, *, check_choices: bool = True) 
     for name, spec in specs(type(params)).items():
         value = getattr(params, name)
         if spec.minimum is not None and not value >= spec.minimum:
-            raise Trouble("parameter_too_small", name=name, least=show(spec.minimum, spec.unit))
+            raise Trouble("parameter_too_small", name=name, least=to_text(spec.minimum, spec.unit))
         if spec.maximum is not None and not value <= spec.maximum:
-            raise Trouble("parameter_too_large", name=name, most=show(spec.maximum, spec.unit))
+            raise Trouble("parameter_too_large", name=name, most=to_text(spec.maximum, spec.unit))
         if spec.is_folder and value and check_choices and not os.path.isdir(value):
             raise Trouble("parameter_not_a_folder", name=name, text=value)
         chosen = value if typing.get_origin(types[name]) is tuple else (value,)

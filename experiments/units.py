@@ -17,6 +17,8 @@ _TIMES = (
 )
 _RATES = {"bytes/s": "B/s", "flop/s": "FLOP/s", "hz": "Hz", "per_s": "/s"}
 
+_COUNTLESS = 1e7  # from here on nobody counts the digits of a plain number any more
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ALMOST = 0.9995  # from here on, three digits are those of the next unit: 999.6 kB is 1.00 MB
 
 _UNITS = (
@@ -70,7 +72,7 @@ def show(value: float, unit: str = "") -> str:
         return f"{digits(value / factor)} {prefix}{_RATES[unit]}"
     if unit in ("celsius", "watts"):
         return f"{digits(value)} {'°C' if unit == 'celsius' else 'W'}"
-    return digits(value)
+    return _show_power(value) if _COUNTLESS <= abs(value) < math.inf else digits(value)
 
 
 def unbroken(text: str) -> str:
@@ -88,6 +90,11 @@ def digits(value: float, count: int = 3) -> str:
     places = max(0, count - 1 - exponent)
     text = f"{value:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text and abs(value) < 1e-6 else text
+
+
+def _show_power(value: float) -> str:
+    number, _, exponent = f"{value:.2e}".partition("e+")
+    return f"{digits(float(number))} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
 def _show_time(value: float) -> str:

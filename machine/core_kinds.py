@@ -22,7 +22,8 @@ _KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (
     ("cpu_atom", "efficiency"),
     ("cpu_lowpower", "low-power"),
 )
-_ONE_KIND = 0.9  # cores of one kind differ a little too, favoured ones by some percent
+ONE_KIND = "All cores have about the same capacity: they are of one kind."
+_ALIKE = 0.9  # cores of one kind differ a little too, favoured ones by some percent
 
 
 def read_kinds(
@@ -46,7 +47,7 @@ def read_kinds(
     read = {n: read_int(root / CPU / f"cpu{n}/cpu_capacity") for n in ids}
     capacities = {n: capacity for n, capacity in read.items() if capacity}
     steps = [
-        high for low, high in pairwise(sorted(set(capacities.values()))) if low < _ONE_KIND * high
+        high for low, high in pairwise(sorted(set(capacities.values()))) if low < _ALIKE * high
     ]
     if len(steps) == 1:
         notes.sources[what] = f"/{CPU}/cpu*/cpu_capacity"
@@ -60,7 +61,7 @@ def read_kinds(
     if steps:
         why = f"There are cores of {len(steps) + 1} capacities, more than there are names for."
     elif capacities:
-        why = "All cores have about the same capacity: they are of one kind."
+        why = ONE_KIND
     else:
         why = "The kernel does not tell kinds of cores apart here; most machines have only one."
     notes.lack(what, why=why, how=how)

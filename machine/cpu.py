@@ -17,6 +17,7 @@ from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
 from machine.notes import Notes
 from machine.topology import present_and_online, read_thread_list
 
+NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
 _COUNTED = "counted in cpu.threads_list"
 # "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
@@ -97,7 +98,7 @@ def _read_counts(
             "cpu.counts.quota",
             quota,
             quota_file,
-            why="No control group limits the processor time of this process.",
+            why=NO_QUOTA,
             how="cat /proc/self/cgroup, then cpu.max of that group and of those above it.",
         ),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -20,6 +20,8 @@ from experiments.units import show
 from experiments.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
 from experiments.words import Words
 
+T = TypeVar("T")
+
 LABEL_WIDTH = 24
 NUMBER_WIDTH = 9  # "0.0485 ns"
 LEAST_BAR, MOST_BAR = 10, 40
@@ -27,6 +29,7 @@ LEAST_OF_MANY = 3  # bars shorter than this, beside many numbers, say nothing
 GAP = 2  # between two columns
 MOST_LANE = 80
 MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
+LEAST_OF_LINE = 3  # rows of each of many lines
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -103,7 +106,10 @@ class Draw:
     def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType | None:
         """Return a table with bars; of more series than fit, several without bars."""
         heading, unit = self._word("columns", view.x.column), self._unit(view.table, view.y.column)
-        xs = _thinned(sorted({x for line in series for x, _ in line.points}))
+        xs = sorted({x for line in series for x, _ in line.points})
+        if sum(len(line.points) for line in series) < len(series) * len(xs) / 2:
+            return self._listed(series, view)
+        xs = _thinned(xs)
         x_texts = [show(x, self._unit(view.table, view.x.column)) for x in xs]
         ys = [y for line in series for _, y in line.points]
         if not ys:
@@ -138,6 +144,26 @@ class Draw:
             tables.append(table)
         return Group(*tables)
 
+    def _listed(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
+        """Return a row for each point, line by line: their places differ too much for a table."""
+        x_unit = self._unit(view.table, view.x.column)
+        unit = self._unit(view.table, view.y.column)
+        most = max(LEAST_OF_LINE, MOST_ROWS // len(series))
+        shown = [(line.series, _thinned(sorted(line.points), most)) for line in series]
+        ys = [y for _, points in shown for _, y in points]
+        width = self._bar_width(beside=LABEL_WIDTH + 2 * NUMBER_WIDTH + 3 * GAP)
+        length = _scale(ys, width, logarithmic=view.y.scale != "linear")
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        table.add_column("", max_width=LABEL_WIDTH)
+        table.add_column(self._word("columns", view.x.column), justify="right")
+        table.add_column(self._word("columns", view.y.column), justify="right")
+        table.add_column("", no_wrap=True)
+        for name, points in shown:
+            for place, (x, y) in enumerate(points):
+                label = "" if place else self.choice(name)
+                table.add_row(label, show(x, x_unit), show(y, unit), _blocks(length(y)))
+        return table
+
     def _lanes(self, lanes: Sequence[marks.Lane], view: Timeline) -> RenderableType:
         end_s = max((end for lane in lanes for _, end in lane.slices), default=0.0)
         numbers = [_lane_number(lane) for lane in lanes]
@@ -152,7 +178,7 @@ class Draw:
             label, before = "" if label == before else label, label
             table.add_row(label, number, _lane(lane.slices, end_s, width))
         table.add_row("", "", Text(f"0 to {show(end_s, 's')}", style="dim"))
-        return table
+        return Group(table, Text(self._words.say("terminal.lanes"), style="dim"))
 
     def _cells(self, cells: Mapping[tuple[str, str], float], view: Heatmap) -> RenderableType:
         unit = self._unit(view.table, view.value)
@@ -203,11 +229,11 @@ def _grid() -> Table:
     return Table(box=None, pad_edge=False, show_header=False)
 
 
-def _thinned(xs: Sequence[float]) -> list[float]:
-    if len(xs) <= MOST_ROWS:
-        return list(xs)
-    step = (len(xs) - 1) / (MOST_ROWS - 1)
-    return [xs[round(place * step)] for place in range(MOST_ROWS)]
+def _thinned(points: Sequence[T], most: int = MOST_ROWS) -> list[T]:
+    if len(points) <= most:
+        return list(points)
+    step = (len(points) - 1) / (most - 1)
+    return [points[round(place * step)] for place in range(most)]
 
 
 def _lane_number(lane: marks.Lane) -> str:

@@ -21,10 +21,14 @@ from app.terminal.devices import device_lines, modules_text
 from app.terminal.gpus import gpu_lines
 from experiments.problems import Trouble
 from experiments.units import show
+from machine.core_kinds import ONE_KIND
+from machine.cpu import NO_QUOTA
 from machine.inspect import BadRoot, inspect, portable
 from machine.instructions import vector_instructions
 from machine.linux import format_list
-from machine.model import Cache, Machine, Thread, is_virtual, missing_of, to_json
+from machine.model import Cache, Machine, Missing, Thread, is_virtual, missing_of, to_json
+
+FACTS = (NO_QUOTA, ONE_KIND)  # reasons that say that there is none, not that nobody knows
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -68,6 +72,11 @@ def show_unknown(console: Console, machine: Machine) -> None:
         console.print(Padding(Group(why, *([told] if ways else [])), (0, 0, 0, 2)))
 
 
+def gaps(machine: Machine) -> list[Missing]:
+    """Return what is not known, without what is known not to be there: the page says that."""
+    return [missing for missing in machine.missing if missing.why not in FACTS]
+
+
 def _json(machine: Machine) -> str:
     return json.dumps(to_json(machine), indent=1, ensure_ascii=False) + "\n"
 
@@ -101,6 +110,8 @@ class _Page:
         )
         if kinds := Counter(thread.kind for thread in self._first_threads() if thread.kind):
             yield "cores", ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        elif any(missing.why == ONE_KIND for missing in machine.missing):
+            yield "cores", "all of one kind"
         yield "usable", self._usable()
         yield "counted", self._counted()
         if vectors := vector_instructions(cpu.features):
@@ -123,7 +134,7 @@ class _Page:
     def unknown(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield what is not known, why, and ways to get it; what shares a reason together."""
         reasons: dict[str, dict[str, str]] = {}
-        for missing in self._machine.missing:
+        for missing in gaps(self._machine):
             reasons.setdefault(missing.why, {})[missing.what] = missing.how
         for why, hows in reasons.items():
             ways = [how for how in dict.fromkeys(hows.values()) if how]

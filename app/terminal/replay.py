@@ -55,7 +55,7 @@ def _introduce(recording: Recording, experiment: Experiment[Any], context: Conte
     words = context.words
     band = {"machine": machine_name(recording.started), "date": recording.started.at[:10]}
     context.console.print(Text(words.say("terminal.recorded_on", band), style="bold reverse"))
-    context.console.print(words.say(f"{experiment.id}.question"))
+    context.console.print(Text(words.say(f"{experiment.id}.question"), style="bold"))
     for key in recording.notes:
         context.errors.print(words.say(f"notes.{key}"))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from rich.text import Text
+
 from app.context import Context, ExitCode, discard_output
 from app.keeping import Keeping
 from app.shipped import recording_of
@@ -16,13 +18,14 @@ from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.declare import Experiment
+from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.sweep import sweep
 from experiments.needs import check_needs
 from experiments.parameters import check_memory, from_text, to_json
 from experiments.problems import Problem, Trouble
+from experiments.words import Words
 from machine.memory import available_bytes
 
 
@@ -42,7 +45,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     suited = experiment.params_for(
         context.machine, quick=options.quick, earned=context.earned(experiment)
     )
-    params = from_text(suited, _settings(options.set), context.machine)
+    settings = _settings(options.set)
+    _check_names(settings, experiment, context.words)
+    params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
         return measure(
@@ -69,8 +74,12 @@ def measure(
     stream: bool = False,
     out: Path | None = None,
     svg: Path | None = None,
+    is_named: bool = True,
 ) -> ExitCode:
-    """Run one experiment, tell its result, and return how it ended. Raises Trouble."""
+    """Run one experiment, tell its result, and return how it ended. Raises Trouble.
+
+    `is_named`: its question stands above the result.
+    """
     if keep:
         context.library.check_writable()
     swept = sweep()
@@ -109,6 +118,9 @@ def measure(
         context.complain(follow.refused)
         return ExitCode.CANNOT_RUN_HERE
     if not stream:
+        if is_named:
+            question = context.words.say(f"{experiment.id}.question")
+            context.console.print(Text(question, style="bold"))
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         context.complain(Problem(finished.problem.key, finished.problem.values))
@@ -168,6 +180,14 @@ def _settings(texts: list[str]) -> dict[str, str]:
             raise Trouble("setting_twice", name=name.strip())
         settings[name.strip()] = value
     return settings
+
+
+def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words: Words) -> None:
+    """Raise Trouble for a setting that is none; it tells what the window calls each."""
+    names = specs(experiment.params)
+    for name in settings.keys() - names.keys():
+        known = (f"{each} ({words.say(f'{experiment.id}.params.{each}')})" for each in names)
+        raise Trouble("parameter_unknown", name=name, known=", ".join(known))
 
 
 @contextlib.contextmanager

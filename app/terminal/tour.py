@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.rule import Rule
 
 from app.context import Context, ExitCode
-from app.terminal.inspect import show_machine
+from app.terminal.inspect import gaps, show_machine
 from app.terminal.run import measure
 from experiments.needs import missing_need
 from experiments.parameters import to_json
@@ -21,7 +21,7 @@ def run(context: Context) -> ExitCode:
     console.print(words.say("terminal.tour_instead"))
     console.print()
     show_machine(console, context.machine)
-    console.print(words.say("terminal.tour_unknown", {"count": len(context.machine.missing)}))
+    console.print(words.say("terminal.tour_unknown", {"count": len(gaps(context.machine))}))
     if context.has_fake_machine:
         raise Trouble("fake_machine_measured")
     each = (context.catalogue.load(experiment_id) for experiment_id in STOPS)
@@ -33,7 +33,7 @@ def run(context: Context) -> ExitCode:
         console.print()
         console.print(Rule(words.say(f"{experiment.id}.question"), style="dim", align="left"))
         params = experiment.params_for(context.machine, quick=True)
-        code = measure(context, experiment, to_json(params), quick=True)
+        code = measure(context, experiment, to_json(params), quick=True, is_named=False)
         if code is ExitCode.STOPPED:
             return code
         worst = max(worst, code)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.doctor_report import as_text, headline, json_text, sentence, title
+from app.doctor_report import as_text, headline, json_text, sentence, sign, title
 from app.window.session import Session
 from experiments.problems import Problem, Trouble
 from experiments.words import Words
@@ -161,15 +160,13 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
     links = [
         Link(
             title=title(step.step, words),
-            state=step.state,
+            state=sign(step, diagnosis),
+            word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
             text="" if step.state is State.NOT_REACHED else sentence(step, words),
             commands=step.commands,
         )
         for step in diagnosis.steps
     ]
-    if diagnosis.vendor is None and links[0].state is State.OK:  # what is not there is not fine
-        none_here = words.say("doctor.page.none_here")
-        links[0] = replace(links[0], state=State.NOT_REACHED, word=none_here)
     found = diagnosis.found
     without_card = None if diagnosis.vendor is not None else diagnosis.steps[0]
     first = found or without_card

@@ -298,6 +298,8 @@ def _check_head(name: str, line: bytes) -> None:
         head = msgspec.json.decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         raise Trouble("recording_foreign", name=name) from None
+    if isinstance(head, dict) and head.get("type") in ("watch", "sample"):
+        raise Trouble("recording_is_watch", name=name)
     if not isinstance(head, dict) or head.get("format") != wire.RUN_FORMAT:
         raise Trouble("recording_foreign", name=name)
     version = head.get("version")

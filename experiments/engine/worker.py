@@ -1,7 +1,8 @@
 """The process in which a job runs: one command and then control messages in, events out.
 
 The real standard output is for the protocol alone; whatever prints ends in the log. The end of
-standard input means that the parent is gone, and ends the process.
+standard input means that the parent is gone, and ends the process; what can be answered in a moment
+and was read before is answered first, for people who pipe a line into it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from machine.live import Sampler
 from machine.model import to_json
 
 SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
+LAST_WORDS_S = 1.0  # for an answer under way at the end of the input: a driver may never return
 SAID_LIMIT, DETAIL_LIMIT = 300, 20_000  # characters of what an experiment raised
 
 
@@ -45,11 +47,19 @@ class Unreadable:
     reason: str
 
 
+@dataclasses.dataclass(frozen=True)
+class End:
+    """No command comes any more."""
+
+
+Heard = wire.Command | Unreadable | End
+
+
 class Job:
     """The wire of this process: commands that came, events that go."""
 
     def __init__(self, output: int) -> None:
-        self.commands: queue.SimpleQueue[wire.Command | Unreadable] = queue.SimpleQueue()
+        self.commands: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self.stop = threading.Event()
         self._output = output
         if hasattr(os, "register_at_fork"):
@@ -72,19 +82,24 @@ class Job:
         # Unbuffered: the lock of sys.stdin, held by this thread while it reads, would abort an
         # interpreter that is ended by sys.exit in an experiment.
         with open(0, "rb", buffering=0, closefd=False) as commands:
-            self._hear(itertools.chain([first_line] if first_line else [], _lines(commands)))
+            last = self._hear(itertools.chain([first_line] if first_line else [], _lines(commands)))
+        if isinstance(last, Unreadable | wire.Inspect):
+            self.commands.put(End())
+            time.sleep(LAST_WORDS_S)
         os._exit(3)
 
-    def _hear(self, lines: Iterable[bytes]) -> None:
+    def _hear(self, lines: Iterable[bytes]) -> Heard | None:
+        """Hand on what the lines say; return the last of it."""
+        command: Heard | None = None
         for line in lines:
             try:
                 command = wire.decode_command(line)
             except wire.BadMessage as error:
-                self.commands.put(Unreadable(reason=str(error)))
-                continue
+                command = Unreadable(reason=str(error))
             if isinstance(command, wire.Stop):
                 self.stop.set()
             self.commands.put(command)
+        return command
 
 
 def _lines(commands: io.FileIO) -> Iterator[bytes]:
@@ -147,6 +162,8 @@ def _serve(job: Job, catalogue: Catalogue) -> None:
         os._exit(0)  # all is said and cleaned up; taking numba or torch apart would take 100 ms
     while True:
         following = None
+        if isinstance(command, End):
+            os._exit(3)
         try:
             if isinstance(command, wire.Inspect):
                 _inspect(job, command)
@@ -184,13 +201,13 @@ def _inspect(job: Job, command: wire.Inspect) -> None:
     job.send(wire.Finished(outcome=wire.Outcome.COMPLETED))
 
 
-def _watch(job: Job, command: wire.Watch) -> wire.Command | Unreadable | None:
+def _watch(job: Job, command: wire.Watch) -> Heard | None:
     """Send samples; inspect and change the rate meanwhile. Return the command that ends it."""
     with contextlib.closing(Sampler()) as sampler:
         return _sample(job, sampler, command.hz)
 
 
-def _sample(job: Job, sampler: Sampler, hz: float) -> wire.Command | Unreadable | None:
+def _sample(job: Job, sampler: Sampler, hz: float) -> Heard | None:
     next_s = time.monotonic()
     while True:
         job.send(wire.Sample(**msgspec.to_builtins(sampler.sample())))

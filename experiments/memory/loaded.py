@@ -8,7 +8,6 @@ Source: loaded latency as in Intel's Memory Latency Checker and multichase (`cha
 from __future__ import annotations
 
 import functools
-import statistics
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,15 +62,18 @@ def measure_loaded(
 
 
 def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
-    """Return the best latency without load, and what it became under the greatest."""
+    """Return the best latency without load, and that of the middle walk under the greatest."""
     idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
-    busiest = [row for row in rows if row.level == LEVELS[-1]]
+    busiest = sorted(
+        (row.latency_s, row.load_bytes_per_s) for row in rows if row.level == LEVELS[-1]
+    )
     if not idle or not busiest:
         return {}
+    loaded_latency_s, load_bytes_per_s = busiest[len(busiest) // 2]  # the load of the same walk
     return {
         "idle_latency_s": min(idle),
-        "loaded_latency_s": statistics.median(row.latency_s for row in busiest),
-        "loaded_bytes_per_s": statistics.median(row.load_bytes_per_s for row in busiest),
+        "loaded_latency_s": loaded_latency_s,
+        "loaded_bytes_per_s": load_bytes_per_s,
     }
 
 

@@ -1,9 +1,9 @@
 """How near is near memory, how far is far?
 
 Method: for each pair of memory nodes, threads on the one use memory of the other. Memory is put on
-a node by being written first by a thread that is pinned there, and where it lies is checked. One
-thread walks a random chain (the best counts); then one thread a core reads in a row, all together
-(the best counts). Pairs are shuffled in each round.
+a node by being written first by a thread that is kept there (pinned), and where it lies is checked.
+One thread walks a random chain (the best counts); then one thread a core reads in a row, all
+together (the best counts). Pairs are shuffled in each round.
 Source: the matrices of Intel's Memory Latency Checker; C. Lameter, NUMA: An Overview (2013).
 
 What it cannot tell: what memory without processors costs, since nobody there could write it first.

@@ -1,12 +1,14 @@
 """Does the memory or the arithmetic hold a loop back? The roof over all that one can compute.
 
-Method: the flat roof are independent multiply-adds in registers on every core, the slope what the
-read and the triad of `stream` move; both at their best. Below stand loops of known intensity, each
-thread with arrays of its own that no cache holds: sums and means that move much and compute little,
-polynomials of rising degree, and a matrix product by numpy, one for each core. All are timed in
-shuffled rounds, pinned, in double precision. On a GPU operations of torch take their place, in
-single precision: copy, triad, read and products of ever thicker matrices; and large products in
-each precision.
+Method: the flat part of the roof is how fast all cores multiply and add numbers that they hold
+already, the slope how fast the memory delivers numbers. Under it stand loops that compute little or
+much for each byte they move: the triad (c=a+3b), a scalar product, the mean of five neighbours,
+polynomials of rising degree and a matrix product. The flat part are independent multiply-adds in
+registers, the slope the better of the read and the triad of `stream`, both at their best. Each
+thread has arrays of its own that no cache holds; the matrix product is numpy's, one for each core.
+All are timed in shuffled rounds, pinned, in double precision. On a GPU operations of torch take
+their place, in single precision: copy, triad, read and products of ever thicker matrices; and large
+products in each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written

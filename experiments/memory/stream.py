@@ -1,9 +1,11 @@
 """How many cores fill the memory pipe?
 
-Method: the four loops of STREAM and a read, over three arrays of doubles that no cache can hold, on
-1 to n threads; each thread is pinned and moves arrays of its own, which it has written first. Rates
-are counted as STREAM does, and the best of the repeats counts. Then the same inside the last-level
-cache, and how long one dependent read takes while the other cores load the memory more and more.
+Method: on one thread, on two and so on, each kept on one core (pinned), loops go over three arrays
+of numbers that no cache can hold. They are those of the STREAM benchmark (copy c=a, scale c=3a, add
+c=a+b, triad c=a+3b) and one that only reads; the best data rate counts. Each thread has arrays of
+its own, which it has written first; rates are counted as STREAM does. Then the same inside the
+last-level cache, and how long one dependent read takes while the other cores load the memory more
+and more.
 Source: J. D. McCalpin, STREAM; Intel Memory Latency Checker, loaded latency. Based on a variant of
 the STREAM benchmark code, and not comparable with published STREAM results.
 
@@ -51,6 +53,7 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+UNCLEAR = ("one_is_enough", "last_ones_unclear")  # whether more threads bring more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +175,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("nothing_moved", values, tuple(limits))
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
-    values |= {"threads_for_90_percent": full, "most_threads": max(triad)}
-    values["one_thread_bytes_per_s"] = triad[min(triad)]
     of = spreads((row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad")
-    return Finding(_message(of, full), values, tuple(limits))
+    message = _message(of, full)
+    if full == 1 or message not in UNCLEAR:
+        values["threads_for_90_percent"] = full
+    values |= {"most_threads": max(triad), "one_thread_bytes_per_s": triad[min(triad)]}
+    return Finding(message, values, tuple(limits))
 
 
 def _message(triad: dict[int, Spread], full: int) -> str:

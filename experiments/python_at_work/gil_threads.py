@@ -1,10 +1,11 @@
 """Do four threads make it four times faster? The same jobs, one after another and side by side.
 
-Method: each of n workers does one job of fixed size; every way of doing so is timed in turn, in
-shuffled rounds, and compared by the median. Each interpreter is a process of its own (the chosen
-other Pythons too), started before the clock runs, except where starting is the thing measured.
-A second part asks how late a thread wakes that sleeps 1 ms beside threads that compute: the lock
-is handed over once a switch interval.
+Method: several workers do one job each, all of the same size. Every way of doing so (in a row, in
+threads, in processes) is timed in turn, again and again in shuffled order, and the time in the
+middle of each (the median) counts. Each interpreter is a process of its own (the chosen other
+Pythons too), started before the clock runs, except where starting is the thing measured. A second
+part asks how late a thread wakes that sleeps 1 ms beside threads that compute: the lock is handed
+over once a switch interval.
 Source: D. Beazley, Understanding the Python GIL (2010); PEP 684 (a lock for each interpreter),
 PEP 703 (free threading).
 

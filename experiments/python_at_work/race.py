@@ -1,10 +1,10 @@
 """Where did my increments go? Several threads raise one counter, and some of it is lost.
 
-Method: each of n threads raises the same counter a fixed number of times: in one line without a
-call (bare), with a function call between reading and writing, and under a lock. What is missing at
-the end was lost. Every run is a row, in shuffled rounds, in a process of its own; the chosen other
-Pythons run the first two forms too. Once, two threads note when they read and wrote what, until an
-update is found that undid others.
+Method: several threads add 1 to the same counter again and again: in one line (bare), with a
+function call between reading and writing, and under a lock. What is missing at the end was lost:
+between a thread's read and its write another one wrote. Every run is a row, in shuffled rounds, in
+a process of its own; the chosen other Pythons run the first two forms too. Once, two threads note
+when they read and wrote what, until an update is found that undid others.
 Source: the evaluation loop of CPython: since 3.10 it hands the lock over only where a function
 begins and where a loop turns back.
 

@@ -385,7 +385,7 @@ WRONG = [
     (["run", "gil-threads", "--set", "job_s=1e999"], "at most 10 s"),
     (["run", "gil-threads", "--set", "job_s=nan"], "a number such as"),
     (["run", "gil-threads", "--set", "job_s=5 parsec"], "a number such as"),
-    (["run", "gil-threads", "--set", "wrkers=2"], "there are: workers, job_s"),
+    (["run", "gil-threads", "--set", "wrkers=2"], "there are: workers (Workers), job_s (One job)"),
     (["run", "gil-threads", "--set", "job=dance"], "there are: loop, sort, sleep"),
     (["run", "gil-threads", "--set", "methods=serial,dance"], "there are: serial, threads"),
     (["run", "gil-threads", "--set", "pythons=2.7"], "pythons cannot be '2.7'"),
@@ -398,6 +398,7 @@ WRONG = [
     (["run", "cache-ladder", "--set", "rounds=1", "--set", "rounds=2"], "given twice"),
     (["run", "gil-thread"], "did you mean 'gil-threads'?"),
     (["run", "GIL-threads"], "did you mean 'gil-threads'?"),
+    (["run", "cach"], "did you mean 'cache-ladder'?"),
     (["run", "xyzzy"], "`coreopsis experiments` lists them"),
     (["run"], "`coreopsis run --help`"),
     (["run", "gil-threads", "cache-ladder"], "--help"),
@@ -427,9 +428,10 @@ WRONG = [
     (["replay", "burst.coreopsis.jsonl", "--speed", "nan"], "choose more than 0"),
     (["replay", "burst.coreopsis.jsonl", "--speed", "fast"], "'fast' is no number"),
     (["replay"], "`coreopsis replay --help`"),
-    (["replay", "nowhere.jsonl"], "There is no file 'nowhere.jsonl'"),
+    (["replay", "nowhere.jsonl"], "Runs in the window shows them all"),
     (["replay", "ab"], "There is no file 'ab'"),
     (["replay", "."], "is a folder"),
+    (["replay", "load.watch.jsonl"], "the window opens it in Live"),
     (["replay", "text.txt"], "is not a run of Coreopsis"),
     (["replay", "empty.txt"], "holds no run"),
     (["replay", "newer.coreopsis.jsonl"], "update to open it"),
@@ -452,6 +454,7 @@ def odd_files(files):
     """Put files there that are no runs, or no longer."""
     data = (files / "burst.coreopsis.jsonl").read_bytes()
     (files / "text.txt").write_text("hello\n")
+    (files / "load.watch.jsonl").write_text('{"type":"watch","format":"coreopsis.watch"}\n')
     (files / "empty.txt").write_text("")
     (files / "empty.json").write_text("{}")
     (files / "newer.coreopsis.jsonl").write_bytes(data.replace(b'"version":1', b'"version":2', 1))

@@ -33,7 +33,7 @@ def finding_of(said) -> str:
     """Return what is told of a run, without what only a new run or only a replay says."""
     text = said.out
     if text.startswith("RECORDED"):
-        text = text.split("\n", 2)[2]
+        text = text.split("\n", 1)[1]
     return re.sub(r"\nKept as .*\n", "", text).strip()
 
 
@@ -349,7 +349,7 @@ def test_waiting_can_be_stopped(coreopsis, held):
 
     said = coreopsis.end(process)
     assert said.code == 130
-    assert said.out.strip() == "Stopped before the first row."
+    assert said.lines == ["How far away is a byte?", "", "Stopped before the first row."]
     assert coreopsis.runs == []
     assert not (coreopsis.folder / "x.jsonl").exists()
 

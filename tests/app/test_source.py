@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-from app.source import sources
+from app.source import method, sources
+from experiments import words
 from experiments.catalogue import Catalogue
+from experiments.declare import Shelf
 
 
 @pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
@@ -37,3 +39,18 @@ def test_reading_the_code_of_kernels_loads_no_numba():
         "[sources(each) for each in Catalogue()]; sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_the_method_explains_the_words_that_a_newcomer_does_not_know(experiment):
+    if experiment.shelf in (Shelf.PYTHON_AT_WORK, Shelf.MEMORY):  # elsewhere memory is pinned
+        assert "pinned" not in method(experiment).replace("(pinned)", "")
+
+
+def test_who_is_advised_to_try_huge_pages_is_told_how():
+    english = words.load("en")
+    said = [english.say(key) for key in english.keys("") if ".limits." in key]
+
+    advised = [text for text in said if "huge pages" in text.lower()]
+    assert advised
+    assert all("`--set huge_pages=yes`" in text for text in advised)

@@ -180,6 +180,20 @@ def test_what_is_no_command_is_answered_in_words(line, garbage):
     assert finished["problem"]["values"]["reason"]
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"), [(b'{"foo":1}\n', "command_unreadable"), (b'{"type":"inspect"}\n', None)]
+)
+def test_what_was_read_before_the_end_of_the_input_is_answered(said, answer):
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "worker"], input=said, capture_output=True, check=False
+    )
+    finished = json.loads(done.stdout.splitlines()[-1])
+
+    assert finished["type"] == "finished"
+    assert (finished["problem"] or {"key": None})["key"] == answer
+    assert done.returncode == 3
+
+
 def test_after_garbage_a_command_is_obeyed(line):
     line.say(b"garbage\n")
     line.hear_until("finished")

@@ -283,6 +283,8 @@ DAMAGED = {
     "bytes": (bytes(range(256)), "recording_foreign"),
     "no line at all": (b"\0" * 3 * 2**20, "recording_foreign"),
     "other JSON": (b'{"format": "other"}\n', "recording_foreign"),
+    "a watch": (b'{"type": "watch", "format": "coreopsis.watch"}\n', "recording_is_watch"),
+    "a sample": (b'{"type": "sample", "t_s": 0.5}\n', "recording_is_watch"),
     "a list": (b"[1, 2]\n", "recording_foreign"),
     "deep JSON": (b"[" * 100_000 + b"\n", "recording_foreign"),
     "a newer version": (HEAD.replace(b'"version":1', b'"version":2'), "recording_newer"),

@@ -88,6 +88,17 @@ def test_an_id_that_is_nearly_right_is_answered_with_the_right_one(near):
     assert caught.value.problem.values == {"id": near, "near": "gil-threads"}
 
 
+@pytest.mark.parametrize(
+    ("begun", "near"),
+    [("cach", "cache-ladder"), ("LAD", "cache-ladder"), ("pin", "pinned")],
+)
+def test_an_id_that_is_begun_is_nearer_than_one_with_like_letters(begun, near):
+    with pytest.raises(Trouble) as caught:
+        Catalogue().load(begun)
+
+    assert caught.value.problem.values == {"id": begun, "near": near}
+
+
 @pytest.mark.parametrize("nonsense", ["", "xyzzy", "../../etc/passwd", "io"])
 def test_an_id_that_is_nothing_like_any_is_refused(nonsense):
     with pytest.raises(Trouble) as caught:

@@ -160,6 +160,7 @@ def test_a_recording_may_name_choices_that_this_machine_does_not_have():
         (64 * MIB, "bytes", "64 MiB"),
         (0.005, "s", "5 ms"),
         (4, "", "4"),
+        (20_000_000, "", "20000000"),
         (True, "", "yes"),
         (False, "", "no"),
         ((), "", "none"),

@@ -79,7 +79,10 @@ def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, me
         for turn, rate in enumerate(each)
     ]
 
-    assert analyse(PARAMS, {**tables({}), "moves": rows}, machine()).message == message
+    found = analyse(PARAMS, {**tables({}), "moves": rows}, machine())
+
+    assert found.message == message
+    assert "threads_for_90_percent" not in found.values
 
 
 def test_the_share_of_the_limit_is_told_and_more_than_it_is_suspect():
@@ -106,6 +109,18 @@ def test_latency_under_load_is_told_beside_the_idle_one():
     assert found.values["idle_latency_s"] == pytest.approx(99e-9)
     assert found.values["loaded_latency_s"] == pytest.approx(300e-9)
     assert found.values["loaded_bytes_per_s"] == pytest.approx(LEVELS[-1] * 5e9)
+
+
+def test_the_load_is_that_of_the_very_walk_whose_latency_is_told():
+    walks = [
+        Loaded(level=LEVELS[-1], repeat=turn, load_bytes_per_s=rate, latency_s=latency_s)
+        for turn, (rate, latency_s) in enumerate([(50e9, 160e-9), (57e9, 250e-9), (58e9, 180e-9)])
+    ]
+    idle = Loaded(level=LEVELS[0], repeat=0, load_bytes_per_s=0.0, latency_s=100e-9)
+
+    values = analyse(PARAMS, tables({1: 10e9}, [idle, *walks]), machine()).values
+
+    assert (values["loaded_bytes_per_s"], values["loaded_latency_s"]) == (58e9, 180e-9)
 
 
 def test_latency_under_load_that_was_not_measured_is_named():

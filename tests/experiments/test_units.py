@@ -41,6 +41,11 @@ GIB = 2**30
         (350, "watts", "350 W"),
         (4, "", "4"),
         (8.4812, "", "8.48"),
+        (9_999_999, "", "9999999"),
+        (4e7, "", "4 × 10⁷"),
+        (2**40, "", "1.10 × 10¹²"),
+        (-9.999e9, "", "-1 × 10¹⁰"),
+        (math.inf, "", "inf"),
     ],
 )
 def test_a_number_is_shown_in_three_digits_and_its_readable_unit(value, unit, shown):

@@ -78,6 +78,15 @@ def test_steps_that_were_not_reached_are_marked():
     assert any(line.startswith("· Its build") and "comes after that" in line for line in lines)
 
 
+def test_what_is_not_there_is_not_marked_as_fine():
+    missing = replace(CPU_TORCH, is_missing=True)
+    lines = page(Evidence(torch=missing))
+
+    assert [line[0] for line in lines if line[:9] in ("· Card   ", "· PyTorch")] == ["·", "·"]
+    assert "✓" not in as_text(diagnose(Evidence(torch=missing)), ENGLISH)
+    assert any(line.startswith("✓ PyTorch") for line in page(BARE))
+
+
 @pytest.mark.parametrize(
     ("evidence", "sentence"),
     [

@@ -111,7 +111,8 @@ def test_lanes_show_when_each_worker_ran(tables):
     first, second = (line.split()[-1] for line in lines[2:4])
     assert first.index("█") == 0
     assert first.rindex("█") < second.index("█") + 2  # one after the other
-    assert "0 to 400 ms" in lines[-1]
+    assert "0 to 400 ms" in lines[-2]
+    assert lines[-1] == "█ at work, ▒ for a part of that time, · not"
 
 
 def test_each_group_of_lanes_is_named_once_and_its_lanes_follow(tables):
@@ -120,7 +121,7 @@ def test_each_group_of_lanes_is_named_once_and_its_lanes_follow(tables):
     own = {**rows, "slices": [row for row in rows["slices"] if row.python == "3.11"]}
     lines = drawn(experiment, experiment.views[1], own, values)
 
-    labels = [line[:24].strip() for line in lines[2:-1]]
+    labels = [line[:24].strip() for line in lines[2:-2]]
     assert labels == ["in a row", "", "threads", ""]
 
 
@@ -190,6 +191,25 @@ def test_many_lines_are_drawn_below_one_another_and_none_is_lost(tables):
 
     assert sum(line.count("2.25 ms") for line in text) == len(methods) == 12
     assert not any("█" in line or "…" in line for line in text)
+
+
+def test_lines_with_hardly_a_place_in_common_are_rows_and_no_table_of_empty_cells():
+    experiment = Catalogue().load("start-cost")
+    row = experiment.tables["starts"]
+    rows = [
+        row(method=method, repeat=0, count=count, each_s=1e-3, all_s=count * 1e-3)
+        for method, counts in (("call", (8, 9)), ("thread", (4, 5)), ("spawn", (1, 2)))
+        for count in counts
+    ]
+
+    lines = drawn(experiment, experiment.views[1], {"starts": rows})
+
+    assert [line.split("  ")[0].strip() for line in lines[3:]] == [
+        "function call", "", "thread", "", "process, spawn", "",
+    ]  # fmt: skip
+    assert [line.split("█")[0].split()[-3:] for line in lines[3:5]] == [
+        ["8", "8", "ms"], ["9", "9", "ms"]
+    ]  # fmt: skip
 
 
 def test_a_log_axis_is_named_once_above_its_lines(tables):

@@ -7,6 +7,8 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
+from machine.core_kinds import ONE_KIND
+from machine.cpu import NO_QUOTA
 from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
 from tests.experiments.machines import GIB, machine
 from tests.machine.made import laptop, server, workstation
@@ -138,6 +140,23 @@ def test_what_is_not_known_stands_with_its_reason_and_the_way_to_it():
         "c",
         "  Nothing helps.",
     ]
+
+
+def test_what_is_known_not_to_be_there_is_a_fact_and_no_gap():
+    missing = (
+        Missing(what="cpu.counts.quota", why=NO_QUOTA, how="cat it"),
+        Missing(what="cpu.threads_list[*].kind", why=ONE_KIND, how="look it up"),
+        Missing(what="cpu.clock", why="Nobody says.", how="lscpu"),
+    )
+    lines = page(dataclasses.replace(machine(), missing=missing))
+
+    assert lines[lines.index("Not known here") + 1 :] == [
+        "cpu.clock",
+        "  Nobody says.",
+        "  → lscpu",
+    ]
+    assert "cores      all of one kind" in lines
+    assert any(line.endswith("no quota of time") for line in lines)
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

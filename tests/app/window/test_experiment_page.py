@@ -66,7 +66,7 @@ def drawn(qtbot, stage) -> None:
 def test_before_any_run_it_says_what_will_be_done(stage):
     stage.page.open("cache-ladder")
 
-    assert "One thread, pinned, follows a chain of addresses" in said(stage)
+    assert "One thread, kept on one core (pinned), walks" in said(stage)
     assert "what fetching ahead hides." in said(stage)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from machine import pcie
+from machine.core_kinds import ONE_KIND
+from machine.cpu import NO_QUOTA
 from machine.devices import Link, PciDevice
 from machine.inspect import assemble
 from machine.model import Cache, CacheKind, CpuCounts, Machine, Missing, Thread, to_json
@@ -24,9 +26,9 @@ _NOTHING = "There is nothing to look at."
 _HOW = "coreopsis inspect, on a machine that exists."
 # Reasons as the readers give them, where they hold for all of these machines.
 _REASONS = {
-    "cpu.counts.quota": "No control group limits the processor time.",
+    "cpu.counts.quota": NO_QUOTA,
     "cpu.threads_list[*].cluster": "The kernel names no clusters of cores here.",
-    "cpu.threads_list[*].kind": "All cores have about the same capacity: they are of one kind.",
+    "cpu.threads_list[*].kind": ONE_KIND,
     "cpu.clock.base_hz": "The kernel has no base_frequency here: only some drivers know it.",
     "pci[*].link": "A part of the processor or of a bridge has no link of its own.",
     "gpus[*].uuid": "It is the number of one very GPU, and stays out of files that are passed on.",
