@@ -243,7 +243,7 @@ class Showing(QObject):
         machine = self._session.machine
         if self.experiment is None or self.shown is not None or self.is_reading or not machine:
             return
-        last = last_run(self._session.runs, self.experiment.id, str(machine.cpu.model or "?"))
+        last = last_run(self._session.runs, self.experiment.id, machine)
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
 

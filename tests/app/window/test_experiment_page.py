@@ -17,7 +17,7 @@ from experiments import words
 from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
-from tests.app.recordings import burst, threads
+from tests.app.recordings import Made, burst, threads
 from tests.app.window.stage import events, live_s
 from widgets import theme as themes
 from widgets.tab_order import go_on
@@ -880,6 +880,22 @@ def test_what_is_turned_is_told_in_seconds(stage):
     form.changed.emit()
 
     assert "about 9 s here" not in said(stage)
+
+
+def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
+    params = stage.session.entries["burst-random"].params
+    rows = burst(params=params).lines
+    last = msgspec.structs.replace(wire.decode_event(rows[-2]), t_s=31.4)
+    slow = Made("", (*rows[:-2], wire.encode(last), rows[-1]))
+    stage.keep(dataclasses.replace(slow, run=burst().run))
+    stage.page.open("burst-random")
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    assert stage.page._side.run_button.hint == "F5 · 31 s"
+
+    form = stage.page._side._form
+    form.show_params(dataclasses.replace(params, rounds=params.rounds - 1), {})
+    form.changed.emit()
+    assert "31 s" not in stage.page._side.run_button.hint
 
 
 def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction
@@ -12,6 +14,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.window.background import Background
 from app.window.entries import Entry
+from app.window.offers import best_run
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.catalogue import Catalogue
@@ -157,6 +160,32 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
     assert offer.note.endswith("× as far as L1")
     qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
     assert place.status() == f"1 of {len(Catalogue().ids())} measured on this machine"
+
+
+def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
+    def quick(started):
+        return msgspec.structs.replace(started, quick=True)
+
+    keep(awake, ladder(), ladder(2.0, at="2026-06-04T03:02:01+00:00", change=quick))
+
+    full, newer = sorted(awake.runs, key=lambda run: run.quick)
+    assert newer.at > full.at
+    assert best_run(awake.runs, "cache-ladder", awake.machine) is full
+
+
+def test_a_card_says_how_long_the_run_took_that_counts_if_it_was_such_a_run(place, awake):
+    keep(awake, burst())
+    assert card(place, "burst-random").offer.seconds == 12.0
+
+    entry = awake.entries["burst-random"]
+    (run,) = awake.runs
+    params = dataclasses.replace(entry.params, **run.params)
+    awake.entries = {
+        **awake.entries,
+        entry.experiment.id: dataclasses.replace(entry, params=params),
+    }
+    awake.entries_changed.emit()
+    assert card(place, "burst-random").offer.seconds == run.taken_s
 
 
 def test_a_result_that_lacks_a_value_is_not_told(place, awake):
