@@ -298,16 +298,39 @@ def test_a_run_is_opened_as_it_was_beside_another(place, awake):
     assert card(place, "cache-ladder").hasFocus()
 
 
-def test_without_a_wish_what_was_shown_last_stays(place):
-    place.open(Target(EXPERIMENTS))
+def test_without_a_wish_what_was_opened_by_its_card_stays(place):
+    def come_again():
+        place.leave()
+        place.arrive()
+        place.open(Target(EXPERIMENTS))
+
+    come_again()
     assert place.is_in_catalogue
-    place.open(Target(EXPERIMENTS, experiment="gil-threads"))
-    place.leave()
-    place.arrive()
-    place.open(Target(EXPERIMENTS))
+    card(place, "gil-threads").click()
+    come_again()
+    come_again()
 
     assert not place.is_in_catalogue
-    assert page(place).done == ["arrive", "gil-threads", "leave", "arrive"]
+    assert page(place).done == ["arrive", "gil-threads", *("leave", "arrive") * 2]
+
+
+def test_a_page_opened_from_elsewhere_gives_way_to_the_catalogue_unless_something_runs(
+    place, awake
+):
+    card(place, "gil-threads").click()
+    place.open(Target(EXPERIMENTS, experiment="cache-ladder"))
+    place.leave()
+    awake.runner.is_running = True
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert not place.is_in_catalogue
+
+    place.leave()
+    awake.runner.is_running = False
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert place.is_in_catalogue
+    assert card(place, "cache-ladder").hasFocus()
 
 
 def test_actions_are_those_of_what_is_shown(place):
