@@ -75,6 +75,18 @@ def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | 
     return next((run for run in here if run.outcome == wire.Outcome.COMPLETED), None)
 
 
+def is_shown_unasked(
+    path: Path, runs: Sequence[Kept], machine: Machine | None, own: Following | None
+) -> bool:
+    """Is it the run that the page of its experiment begins with? `own` is that of this window."""
+    kept = next((run for run in runs if run.path == path), None)
+    if kept is None or machine is None:
+        return False
+    if own is not None and own.experiment.id == kept.experiment:
+        return own.started is not None and own.started.run == kept.run
+    return kept is last_run(runs, kept.experiment, machine)
+
+
 def runs_here(runs: Sequence[Kept], experiment: str, machine: Machine) -> Iterator[Kept]:
     """Yield the runs of an experiment on this machine, the newest first."""
     name = str(machine.cpu.model or "?")

@@ -124,8 +124,8 @@ class Side(QObject):
         words, showing, shown = self._session.words, self._showing, self._showing.shown
         following = showing.following
         tabs: list[Tab] = []
+        self.column.show_comparison(self._comparing.found)
         if self._comparing.is_on:
-            self.column.show_comparison(self._comparing.found)
             tabs.append(Tab.COMPARISON)
         if shown is not None and following is not None and following.finished is not None:
             told = self.report()

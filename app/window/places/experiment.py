@@ -87,7 +87,7 @@ class ExperimentPage(QWidget):
         self._wants_focus, self._then = True, then
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.showing.open_run(path)
+        self.showing.open_run(path, for_settings=then == "measure")
         if beside is not None:
             self.comparing.begin(path, beside)
 

@@ -556,6 +556,21 @@ def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
     assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
 
 
+def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
+    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    (latest,) = stage.keep(burst(here=here))
+    stage.page.open_run(latest)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    assert button(stage, "Run again")
+    assert "Back to the latest run" not in said(stage)
+    assert "earlier run" not in said(stage)
+
+    stage.page.open_run(latest, then="measure")  # with its settings, whatever the form says
+    qtbot.waitUntil(lambda: len(stage.runner.started) == 1)
+    ((_, params, _),) = stage.runner.started
+    assert params["rounds"] == 5
+
+
 def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
     stage.keep(burst(here=here))
@@ -647,11 +662,13 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
 
 
 def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
-    a, b = stage.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
+    stopped = burst(1.7, at="2026-05-03T03:02:01+00:00", outcome="stopped")
+    a, b = stage.keep(burst(), stopped)
     stage.page.open_run(a, b)
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
     drawn(qtbot, stage)
 
+    assert "A did not run to its end" in said(stage)
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
     assert "B random" in stage.page._panel.views.plots[0].summary()

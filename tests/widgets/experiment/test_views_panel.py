@@ -34,7 +34,7 @@ def panel(qtbot):
 def test_every_view_has_its_plot_and_its_title(panel):
     assert [head.title.text() for head in panel._heads] == [
         "Time per 8-byte element",
-        "Confirming view: Useful bytes per second",
+        "Seen another way: Useful bytes per second",
     ]
     assert len(panel.plots) == 2
 
@@ -47,9 +47,22 @@ def test_the_band_of_a_recording_stands_beside_every_title_and_moves_nothing(qtb
 
     panel.mark("RECORDED · machine · 2025-11-21", "")
 
-    assert {head.band.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
-    assert all(head.band.isVisible() for head in panel._heads)
+    assert {head.aside.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
+    assert all(head.aside.isVisible() for head in panel._heads)
     assert [plot.geometry() for plot in panel.plots] == places
+
+
+def test_what_dots_and_line_are_stands_beside_the_title_from_the_second_round_on(panel, rows):
+    first = {"reads": [row for row in rows["reads"] if not row.repeat]}
+    panel.draw_next(first, {}, {"reads": 1}, {})
+    assert panel._heads[0].aside.text() == ""
+
+    panel.forget()
+    panel.mark("of Monday", "")
+    while panel.draw_next(rows, {}, {"reads": 2}, {}):
+        pass
+    told = "each dot is one measurement, the line their median · of Monday"
+    assert [head.aside.text() for head in panel._heads] == [told, told]
 
 
 def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
