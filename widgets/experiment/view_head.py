@@ -42,9 +42,12 @@ class ViewHead(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
-        fits = title + 4 * STEP + self.aside.sizeHint().width() <= self.width()
+        title, aside = (
+            each.fontMetrics().horizontalAdvance(each.text()) for each in (self.title, self.aside)
+        )
+        fits = title + 4 * STEP + aside <= self.width()
         direction = QBoxLayout.Direction
         is_beside = fits or not self.aside.text()
         self.aside.setVisible(bool(self.aside.text()))
+        self.aside.setWordWrap(not is_beside)  # beside the title it would take half of the width
         self._layout.setDirection(direction.LeftToRight if is_beside else direction.TopToBottom)

@@ -161,6 +161,7 @@ class ExperimentPage(QWidget):
     def _connect(self) -> None:
         showing, views = self.showing, self._panel.views
         showing.changed.connect(self._refresh)
+        showing.changed.connect(self.session.status_changed)
         showing.moved.connect(self._move)
         showing.ended.connect(self._tell_end)
         showing.ended.connect(self._warming.start)  # the next run begins as quickly

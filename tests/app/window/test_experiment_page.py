@@ -188,6 +188,16 @@ def test_a_process_is_made_ready_only_for_who_stays(qtbot, stage):
 # --- while it runs --------------------------------------------------------------------------
 
 
+def test_the_status_line_drops_the_old_run_when_another_begins(stage):
+    run_to(stage)
+    told = []
+    stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
+    assert stage.page.status().startswith("Rows: ")
+
+    button(stage, "Run again").click()
+    assert told[-1] == ""
+
+
 def test_that_it_begins_is_seen_before_anything_has_come(stage):
     stage.page.open("burst-random")
     button(stage, "Run").click()

@@ -147,6 +147,8 @@ def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     qtbot.addWidget(panel)
     panel.show_experiment(Catalogue().load("amdahl"))
     panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")
+    for head in panel._heads:
+        head.explain("each dot is one measurement, the line their median")
     panel.resize(420, 500)
     with qtbot.waitExposed(panel):
         panel.show()
@@ -156,4 +158,6 @@ def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     for upper, lower in itertools.pairwise(parts):
         assert upper.geometry().bottom() < lower.geometry().top()
     assert all(plot.height() >= plot.minimumHeight() for plot in panel.plots)
-    assert all(h.title.height() >= h.title.heightForWidth(h.title.width()) for h in panel._heads)
+    for words_shown in (each for head in panel._heads for each in (head.title, head.aside)):
+        assert words_shown.height() >= words_shown.heightForWidth(words_shown.width())
+    assert panel.widget().width() == panel.viewport().width()  # nothing stands out at the right
