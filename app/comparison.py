@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from experiments.declare import Experiment
+from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.problems import Trouble
 from experiments.statistics import Spread, spread
+from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few"]
 LEAST_ROUNDS = 3
@@ -33,10 +35,14 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What both runs found, and the parameters in which they differ (name to both values)."""
+    """What both runs found, and the parameters in which they differ (name to both values).
+
+    `cut_short` are the letters of those that did not run to their end.
+    """
 
     values: tuple[ComparedValue, ...]
     params: Mapping[str, tuple[Any, Any]]
+    cut_short: str
 
 
 def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared:
@@ -65,7 +71,17 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         for name in found[0]
         if name in found[1]
     )
-    return Compared(values, params)
+    ends = {"A": a.finished.outcome, "B": b.finished.outcome}
+    cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
+    return Compared(values, params, cut_short)
+
+
+def caution(words: Words, compared: Compared) -> str:
+    """Return what is to be said of runs that were cut short, "" of those that were not."""
+    if not compared.cut_short:
+        return ""
+    key = "terminal.both_cut_short" if len(compared.cut_short) == 2 else "terminal.one_cut_short"
+    return words.say(key, {"run": compared.cut_short})
 
 
 def _values(experiment: Experiment[Any], run: Recording) -> Mapping[str, float]:

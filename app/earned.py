@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.counting import completed
 from app.library import Kept
 from app.report import number
 from app.when import when
@@ -142,16 +143,8 @@ def _newest(
     fingerprint: str | None,
     fingerprints: Fingerprints,
 ) -> Kept | None:
-    completed = [
-        run
-        for run in runs
-        if run.experiment == experiment.id
-        and run.problem is None
-        and run.outcome == wire.Outcome.COMPLETED
-    ]
-    completed.sort(key=lambda run: (not run.quick, run.at), reverse=True)
-    here = (run for run in completed if fingerprint and fingerprints.of(run.path) == fingerprint)
-    return next(here, None)
+    some = completed(runs, experiment.id) if fingerprint else ()
+    return next((run for run in some if fingerprints.of(run.path) == fingerprint), None)
 
 
 def _fingerprint(path: Path) -> str | None:

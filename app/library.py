@@ -44,6 +44,7 @@ class Kept:
     meta: Meta
     problem: dict[str, Any] | None
     unclear: tuple[str, ...] = ()  # values that say how far two things are apart, and cannot
+    taken_s: float = 0.0  # from its start to the last that was measured
 
 
 class Library:
@@ -214,12 +215,13 @@ class Library:
             meta=msgspec.json.decode(facts["meta"], type=Meta),
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
+            taken_s=facts["taken_s"],
         )
 
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "meta", "problem", "unclear",
+    "meta", "problem", "unclear", "taken_s",
 )  # fmt: skip
 
 
@@ -239,10 +241,11 @@ def _facts(path: Path) -> tuple[Any, ...]:
         if trouble.problem.key == "recording_missing":
             raise FileNotFoundError(path) from None
         problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
-        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]")
+        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]", 0.0)
     notes = [
         (event.key, event.values) for event in recording.events if isinstance(event, wire.Note)
     ]
+    measured = (event for event in recording.events if isinstance(event, wire.Row | wire.Frame))
     started, finding = recording.started, recording.finished.finding
     return (
         started.run,
@@ -258,6 +261,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         meta,
         "null",
         json.dumps(finding.unclear if finding else []),
+        max((event.t_s for event in measured), default=0.0),
     )
 
 

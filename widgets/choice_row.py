@@ -55,7 +55,7 @@ class ChoiceRow(QStyledItemDelegate):
             right -= width + 4 * STEP
         left = self._draw(painter, choice.text, hit.places, (left, right), rect, "text", theme.ink)
         colour = theme.ink if is_chosen else theme.soft
-        self._draw(painter, choice.detail, hit.detail_places, (left, right), rect, "note", colour)
+        self._draw(painter, hit.detail, hit.detail_places, (left, right), rect, "note", colour)
         painter.restore()
 
     def _draw(

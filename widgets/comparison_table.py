@@ -39,7 +39,7 @@ class Comparison:
 
     a: str = ""  # what the runs are called
     b: str = ""
-    differing: str = ""  # a sentence on the parameters in which they differ
+    cautions: Sequence[str] = ()  # what in the runs is not alike, or not whole
     rows: Sequence[ComparedRow] = ()
     footnotes: Sequence[str] = ()
     refusal: str = ""
@@ -60,10 +60,13 @@ class ComparisonTable(QWidget):
         self.setAccessibleName(words.say("runs.comparison"))
         look.changed.connect(self._arrange)
 
-    def show_comparison(self, comparison: Comparison) -> None:
-        """Show another comparison."""
+    def show_comparison(self, comparison: Comparison) -> bool:
+        """Show a comparison; return whether it is another one."""
+        if comparison == self._comparison:
+            return False
         self._comparison = comparison
         self._fill()
+        return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the names above the numbers where there is little room."""
@@ -82,8 +85,7 @@ class ComparisonTable(QWidget):
             parts.append(label(shown.refusal, wrap=True))
         else:
             parts += [_run(letter, name) for letter, name in (("A", shown.a), ("B", shown.b))]
-            if shown.differing:
-                parts.append(label(shown.differing, wrap=True))
+            parts += [label(caution, wrap=True) for caution in shown.cautions]
             if shown.rows:
                 parts.append(self._table(shown.rows))
             parts += [label(note, "soft", wrap=True) for note in shown.footnotes]
@@ -157,8 +159,10 @@ def _sample(look: Look, words: Words) -> QWidget:
         Comparison(
             a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
             b="9e01b7d4 · 12 March · AMD EPYC 7B13",
-            differing="The runs differ in Largest array (128 MiB and 256 MiB); the numbers are "
-            "shown side by side without a verdict.",
+            cautions=(
+                "The runs differ in Largest array (128 MiB and 256 MiB); the numbers are "
+                "shown side by side without a verdict.",
+            ),
             rows=(
                 ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
                 ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),

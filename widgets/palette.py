@@ -41,6 +41,7 @@ class Choice:
     detail: str = ""
     keys: str = ""
     run: Callable[[], object] = lambda: None
+    about: Sequence[str] = ()  # phrases by which it is found too
 
 
 class Palette(Overlay):
@@ -145,7 +146,7 @@ class _Found(QAbstractListModel):
 
     def search(self, text: str) -> None:
         self.beginResetModel()
-        self._hits = rank(text, ((choice.text, choice.detail) for choice in self._choices))
+        self._hits = rank(text, ((each.text, each.detail, each.about) for each in self._choices))
         self.endResetModel()
 
     def rowCount(self, parent: Index | None = None) -> int:
@@ -158,7 +159,7 @@ class _Found(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return choice.text
             case Qt.ItemDataRole.AccessibleTextRole:
-                return ", ".join(filter(None, (choice.text, choice.detail, choice.keys)))
+                return ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
             case _ if role == HIT:
                 return hit
             case _ if role == CHOICE:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from app.comparison import Compared, compare
+from app.comparison import Compared, caution, compare
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.meta import read_meta
@@ -36,6 +36,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     console.print(words.say(f"{experiment.id}.question"), style="bold")
     for letter, recording, path in zip("AB", (a, b), paths, strict=True):
         console.print(f"{letter}  {_name(recording, path)}", markup=False)
+    if cut_short := caution(words, compared):
+        console.print(cut_short)
     if compared.params:
         names = ", ".join(_differences(experiment, compared))
         is_one = len(compared.params) == 1
@@ -83,6 +85,7 @@ def _name(recording: Recording, path: Path) -> str:
 
 def _as_json(compared: Compared) -> dict[str, Any]:
     return {
+        "cut_short": list(compared.cut_short),
         "params_differ": {name: list(pair) for name, pair in compared.params.items()},
         "values": [
             {"name": v.name, "a": v.a, "b": v.b, "ratio": v.ratio, "verdict": v.verdict}

@@ -82,9 +82,9 @@ class Actions(QObject):
         from widgets.shortcut_sheet import Group, ShortcutSheet
 
         places = self._of("places.")
-        (first, _), *rest = keys_of(places)  # one line for all
+        (first, _), *rest = keys = keys_of(places)  # one line for all
         numbers = (key.rpartition("+")[2] for key, _ in rest)
-        go = ", ".join((first, *numbers)), self._session.words.say("shortcuts.places")
+        go = ", ".join((first, *numbers)), ", ".join(name for _, name in keys)
         (here, own), (anywhere, actions) = self.groups()
         groups = [
             Group(here, [*keys_of(own), *self._window.place.own_keys()]),

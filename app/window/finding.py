@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 
 from app.window.session import Session
 from app.window.target import EXPERIMENTS
+from experiments.words import Words
 from widgets.palette import Choice
 
 RUNS_LISTED = 200
@@ -21,12 +22,14 @@ def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -
             if action.isEnabled():
                 yield Choice(action.text(), title, _keys(action), action.trigger)
     words = session.words
+    settings = _settings(words)
     for experiment_id in session.catalogue.ids():
         yield Choice(
             words.say(f"{experiment_id}.question"),
             f"{words.say('frame.experiment')} · {experiment_id}",
             "",
             partial(session.go, EXPERIMENTS, experiment=experiment_id),
+            (words.say(f"{experiment_id}.topic"), *settings.get(experiment_id, ())),
         )
     for run in session.runs[:RUNS_LISTED]:
         if run.experiment in session.catalogue.ids():
@@ -35,7 +38,18 @@ def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -
                 f"{words.say('frame.run')} · {run.at[:16].replace('T', ' ')}",
                 "",
                 partial(session.go, EXPERIMENTS, run=run.path),
+                (run.experiment,),
             )
+
+
+def _settings(words: Words) -> dict[str, list[str]]:
+    """Return what can be set in each experiment and to what, in words."""
+    found: dict[str, list[str]] = {}
+    for key in words.keys(""):
+        experiment_id, _, rest = key.partition(".")
+        if rest.startswith(("params.", "choices.")):
+            found.setdefault(experiment_id, []).append(words.say(key))
+    return found
 
 
 def keys_of(actions: Sequence[QAction]) -> list[tuple[str, str]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from app.counting import completed
 from app.library import Kept
 from app.report import number
 from app.window.entries import Entry
+from app.window.experiment.shown import runs_here, taken_s
 from app.window.session import Session
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
@@ -22,14 +25,9 @@ from widgets.catalogue.sketch import Sketch, expected, measured
 
 
 def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
-    """Return the newest run that was completed on this machine, or else the newest of any end."""
-    name = str(machine.cpu.model or "?")
-    here = [
-        run
-        for run in runs
-        if run.experiment == experiment and run.machine == name and run.problem is None
-    ]
-    return max(here, key=lambda run: (_is_completed(run), run.at), default=None)
+    """Return the run of this machine that counts, or where none was completed the newest."""
+    here = list(runs_here(runs, experiment, machine))
+    return next(iter((*completed(here, experiment), *here)), None)
 
 
 def offer(
@@ -48,7 +46,7 @@ def offer(
         sketch=sketch or expected(experiment.views[0]),
         state=State.RUNNING if following is not None else _state(entry, run),
         is_measured=run is not None and _is_completed(run),
-        seconds=entry.seconds if entry is not None else None,
+        seconds=_seconds(entry, run),
         fraction=following.progress.fraction if following is not None else 0.0,
     )
 
@@ -82,6 +80,13 @@ def _state(entry: Entry | None, run: Kept | None) -> State:
     return State.PARTIAL if run.message else State.FAILED
 
 
+def _seconds(entry: Entry | None, run: Kept | None) -> float | None:
+    """Return how long a run takes here: as long as the one that counts, if it was the same."""
+    if entry is None:
+        return None
+    return (taken_s([run], entry.params) if run is not None else None) or entry.seconds
+
+
 def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:
     """Return the result in one line, or the reason why there can be none, or else the topic."""
     topic = words.say(f"{experiment_id}.topic")
@@ -91,10 +96,13 @@ def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | Non
         unclear = {name: number(words, name, 0.0, "", run.unclear) for name in run.unclear}
         result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
-            return result
+            return _FROM_TO_SAME.sub(r"\1", result)
     if entry.need is not None:
         return words.say(f"problems.needs_{entry.need}")
     return topic
+
+
+_FROM_TO_SAME = re.compile(r"(?<!\S)(\S+ \S+) to \1(?!\S)")  # "1 ns to 1 ns"
 
 
 def _is_completed(run: Kept) -> bool:

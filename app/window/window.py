@@ -101,15 +101,8 @@ class Window(QWidget):
         before, place = self._shown(), self._built(target.place)
         if before is not place:
             if before is not None:
-                before.leave()
                 self._back.append(before.name)
-            self._stack.setCurrentWidget(place)
-            self._notices.raise_()  # what is shown last would cover them
-            self._rail.choose(place.name)
-            shown = {"place": self.session.words.say(f"places.{place.name}")}
-            self.setWindowTitle(self.session.words.say("frame.title", shown))
-            place.arrive()
-            self.preferences.keep(place=place.name)
+            self._show(place)
         elif target == Target(place.name):  # its button again: to where it begins
             place.go_back()
         place.open(target)
@@ -118,9 +111,7 @@ class Window(QWidget):
     def go_back(self) -> None:
         """Go one step back within the place, or else to the place before this one."""
         if not self.place.go_back() and self._back:
-            name = self._back.pop()
-            self.go(Target(name))
-            self._back.pop()  # the way back is no way forth
+            self._show(self._built(self._back.pop()))  # as it was left
 
     def come_to_front(self) -> None:
         """Show the window above others: somebody has started the program again."""
@@ -136,6 +127,19 @@ class Window(QWidget):
         self.furnish()
         self.session.wake()
         QTimer.singleShot(IDLE_MS, self, _load_plots)
+
+    def _show(self, place: Place) -> None:
+        before = self._shown()
+        if before is not None:
+            before.leave()
+        self._stack.setCurrentWidget(place)
+        self._notices.raise_()  # what is shown last would cover them
+        self._rail.choose(place.name)
+        shown = {"place": self.session.words.say(f"places.{place.name}")}
+        self.setWindowTitle(self.session.words.say("frame.title", shown))
+        place.arrive()
+        self.preferences.keep(place=place.name)
+        self._status.show_place(place)
 
     def _shown(self) -> Place | None:
         shown: Place | None = self._stack.currentWidget()  # type: ignore[assignment]

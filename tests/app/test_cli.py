@@ -270,13 +270,20 @@ def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
     assert widest(said) <= 80
 
 
+def test_a_comparison_says_which_run_was_stopped(coreopsis, files):
+    burst(1.5, outcome="stopped").write(files / "stopped.coreopsis.jsonl")
+    said = coreopsis("compare", "stopped.coreopsis.jsonl", "burst.coreopsis.jsonl")
+
+    assert "A did not run to its end" in said.out
+
+
 def test_a_comparison_is_told_as_json(coreopsis, files):
     burst(1.5).write(files / "slower.coreopsis.jsonl")
     said = coreopsis("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl", "--json")
     told = json.loads(said.out)
     values = {value["name"]: value for value in told["values"]}
 
-    assert told["params_differ"] == {}
+    assert (told["params_differ"], told["cut_short"]) == ({}, [])
     assert values["random_s"]["verdict"] == "higher"
     assert values["random_s"]["ratio"] == pytest.approx(1.5)
 

@@ -5,8 +5,9 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import compare
+from app.comparison import caution, compare
 from app.shipped import RUNS
+from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
 from experiments.memory.burst_random import Params
@@ -14,6 +15,7 @@ from experiments.problems import Trouble
 from tests.app.recordings import NOISE, burst, ladder
 from tests.experiments.machines import MIB
 
+ENGLISH = words.load("en")
 BURST = Catalogue().load("burst-random")
 
 
@@ -115,6 +117,15 @@ def test_a_run_that_ended_early_is_compared_by_what_it_has(recorded):
     compared = compare(BURST, recorded(made), recorded(early))
 
     assert "random_s" in verdicts(compared)
+    assert caution(ENGLISH, compared).startswith("B did not run to its end")
+
+
+def test_that_runs_were_stopped_is_said_and_nothing_of_those_that_were_not(recorded):
+    whole, stopped = recorded(burst()), recorded(burst(outcome="stopped"))
+
+    assert caution(ENGLISH, compare(BURST, whole, whole)) == ""
+    assert caution(ENGLISH, compare(BURST, stopped, whole)).startswith("A did not")
+    assert caution(ENGLISH, compare(BURST, stopped, stopped)).startswith("Neither run")
 
 
 def test_a_run_without_values_has_nothing_in_common(recorded):

@@ -94,6 +94,7 @@ def test_the_list_says_what_a_run_was_and_found(library):
     assert kept.values["dependent_s"] == pytest.approx(1.2e-7)
     assert kept.meta == Meta()
     assert kept.problem is None
+    assert kept.taken_s == wire.decode_event(made.lines[-2]).t_s > 0.0
 
 
 def test_the_newest_run_comes_first_and_pinned_ones_before_all(library):

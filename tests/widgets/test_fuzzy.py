@@ -11,7 +11,7 @@ LADDER, RECYCLE = "Cache ladder", "Recycle"
 
 
 def found(pattern: str, *texts: str) -> list[str]:
-    return [texts[hit.number] for hit in rank(pattern, [(text, "") for text in texts])]
+    return [texts[hit.number] for hit in rank(pattern, [(text, "", ()) for text in texts])]
 
 
 def test_letters_are_found_in_their_order_only():
@@ -47,9 +47,32 @@ def test_case_does_not_matter_and_places_stay_right():
 
 
 def test_a_word_of_a_detail_comes_before_letters_scattered_in_a_text():
-    texts = [("Back to the place before", ""), ("How far is a byte?", "cache-ladder")]
+    texts = [("Back to the place before", "", ()), ("How far is a byte?", "cache-ladder", ())]
 
-    assert [hit.number for hit in rank("ca", texts)] == [1, 0]
+    assert [hit.number for hit in rank("cace", texts[:1])] == [0]
+    assert [hit.number for hit in rank("ca", texts)] == [1]
+
+
+def test_whole_words_come_before_starts_before_first_letters_before_parts():
+    texts = ["Not the gilded one", "Ask: gil", "gilded age", "Great ideas last", "Abigil"]
+
+    assert found("gil", *texts) == [texts[1], texts[2], texts[0], texts[3], texts[4]]
+    assert found("xgil", *texts) == []
+
+
+def test_letters_here_and_there_are_asked_for_only_where_nothing_else_fits():
+    assert found("cache", "Can a GPU copy and compute here?", "Caches") == ["Caches"]
+    assert found("cache", "Can a GPU copy and compute here?") != []
+
+
+def test_what_was_found_in_a_phrase_about_a_text_is_shown_beside_it():
+    texts = [("How far is a byte?", "ladder", ("Caches", "Huge pages")), ("Huge", "", ())]
+
+    assert [hit.number for hit in rank("huge", texts)] == [1, 0]
+    hit = rank("huge", texts)[1]
+    assert hit.detail == "ladder · Huge pages"
+    assert "".join(hit.detail[place] for place in hit.detail_places) == "Huge"
+    assert rank("uge", texts[:1]) == []
 
 
 def test_no_letters_find_everything_in_its_order():
@@ -57,7 +80,11 @@ def test_no_letters_find_everything_in_its_order():
 
 
 def test_a_detail_is_found_from_the_start_of_a_word_and_after_the_texts():
-    texts = [("How far is a byte?", "Caches and latency"), ("Latency", ""), ("Map", "of tency")]
+    texts = [
+        ("How far is a byte?", "Caches and latency", ()),
+        ("Latency", "", ()),
+        ("Map", "of tency", ()),
+    ]
 
     hits = rank("late", texts)
 
@@ -83,7 +110,10 @@ def test_any_letters_left_out_of_a_text_still_find_it(text, data):
 
 
 def test_five_hundred_texts_are_ranked_between_two_key_strokes():
-    texts = [(f"How fast is the number {n} of all experiments?", "a topic") for n in range(500)]
+    texts = [
+        (f"How fast is the number {n} of all experiments?", "a topic", ("Rounds",))
+        for n in range(500)
+    ]
 
     start_s = time.process_time()
     assert len(rank("how fast exper", texts)) == 500

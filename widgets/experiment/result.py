@@ -1,4 +1,4 @@
-"""What came out of a run? Its values in a column, then what they cannot tell, then the notes."""
+"""What came out of a run? Its values in a column, then what they cannot tell and the notes."""
 
 from __future__ import annotations
 
@@ -43,9 +43,8 @@ class ResultBlock(QWidget):
             self._column.addWidget(label(unbroken(lead), wrap=True))
         if values:
             self._column.addWidget(_table(values))
-        for sentences in (remarks, notes):
-            if sentences:
-                self._column.addWidget(_list(sentences))
+        if sentences := (*remarks, *notes):
+            self._column.addWidget(_list(sentences))
         self.setVisible(any(wanted))
 
 

@@ -113,8 +113,10 @@ class SideColumn(QScrollArea):
         self._stack.setCurrentIndex(shown)
 
     def show_comparison(self, comparison: Comparison) -> None:
-        """Show how two runs compare."""
-        self._comparison.show_comparison(comparison)
+        """Show how two runs compare, another pair from its beginning."""
+        if self._comparison.show_comparison(comparison):
+            for area in _areas(self._stack.widget(Tab.COMPARISON)):
+                area.verticalScrollBar().setValue(0)
 
     def fit(self, page_px: int) -> None:
         """Take the width that belongs to the zoom, but not too much of the page."""

@@ -1,4 +1,4 @@
-"""What does a view show, and where does it come from? Its title, and a quiet word beside it."""
+"""What does a view show, how, and where does it come from? Its title, and quiet words beside it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,30 @@ from widgets.theme import STEP
 
 
 class ViewHead(QWidget):
-    """The word stands at the right of the title, or below it where there is no room."""
+    """The words stand at the right of the title, or below it where there is no room."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
-        self.title, self.band = label(title, "panel-title", wrap=True), label("", "small")
+        self.title, self.aside = label(title, "panel-title", wrap=True), label("", "small")
+        self._marks = self._band = ""
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(0)
         self._layout.addWidget(self.title, 1)
-        self._layout.addWidget(self.band)
+        self._layout.addWidget(self.aside)
 
     def mark(self, band: str) -> None:
         """Say where the view comes from."""
-        self.band.setText(band)
+        self._band = band
+        self._tell()
+
+    def explain(self, marks: str) -> None:
+        """Say what its marks are."""
+        self._marks = marks
+        self._tell()
+
+    def _tell(self) -> None:
+        self.aside.setText(" · ".join(part for part in (self._marks, self._band) if part))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -32,9 +42,12 @@ class ViewHead(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        title = self.title.fontMetrics().horizontalAdvance(self.title.text())
-        fits = title + 4 * STEP + self.band.sizeHint().width() <= self.width()
+        title, aside = (
+            each.fontMetrics().horizontalAdvance(each.text()) for each in (self.title, self.aside)
+        )
+        fits = title + 4 * STEP + aside <= self.width()
         direction = QBoxLayout.Direction
-        is_beside = fits or not self.band.text()
-        self.band.setVisible(bool(self.band.text()))
+        is_beside = fits or not self.aside.text()
+        self.aside.setVisible(bool(self.aside.text()))
+        self.aside.setWordWrap(not is_beside)  # beside the title it would take half of the width
         self._layout.setDirection(direction.LeftToRight if is_beside else direction.TopToBottom)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWi
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
-from experiments.views import Code, Field, Plotted
+from experiments.views import Bars, Code, Field, Lines, Plotted, Ruler, View
 from experiments.words import Words
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 
 HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three have room on a small screen
 STRETCH = (3, 2)
+MARKS = {  # what dots are, and what goes through them
+    Lines: {
+        "median": "plot.line_median", "least": "plot.line_least", "greatest": "plot.line_greatest",
+    },
+    Bars: {
+        "median": "plot.bar_median", "least": "plot.bar_least", "greatest": "plot.bar_greatest",
+    },
+    Ruler: {
+        "median": "plot.pin_median", "least": "plot.pin_least", "greatest": "plot.pin_greatest",
+    },
+}  # fmt: skip
 SCROLL_BAR_PX = 16
 
 Tables = Mapping[str, Sequence[Any]]
@@ -129,6 +140,7 @@ class ViewsPanel(QScrollArea):
                     shown.draw_frame(frames[view.table])
                 else:
                     shown.draw(rows, values, beside=_other(beside, view.table))
+                self._heads[place].explain(self._marks_of(view, rows))
                 self._fit_one(place)
                 return True
         return False
@@ -179,6 +191,13 @@ class ViewsPanel(QScrollArea):
         key = self._experiment.views[place].key
         view = self._words.say(f"{self._experiment.id}.views.{key}")
         return view if place != 1 else self._words.say("page.confirming", {"view": view})
+
+    def _marks_of(self, view: View, rows: Sequence[Any]) -> str:
+        """Say what dots and lines are, once there is a second round to tell them apart."""
+        if not isinstance(view, Lines | Bars | Ruler):
+            return ""
+        are_repeated = any(getattr(row, "repeat", 0) for row in rows)
+        return self._words.say(MARKS[type(view)][view.statistic]) if are_repeated else ""
 
     def _fit(self) -> None:
         for place in range(len(self._shown)):

@@ -105,12 +105,7 @@ class BarsDrawing:
         """Return zero to a round value that leaves room for the longest bar's number."""
         ends = [repeat for bar in self._bars for repeat in bar.mark.repeats]
         longest = max(ends, default=0.0)
-        limits = [
-            self._values[limit.value]
-            for limit in self._view.limits
-            if limit.axis == "x" and limit.value in self._values
-        ]
-        near = [value for value in limits if 0.0 < value <= FAR * longest]
+        near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
         font = _number_font(theme)
         widest = max((text_size(bar.number, font).width() for bar in self._bars), default=0.0)
         room = min((widest + 3 * STEP) / size.width(), 0.5)
@@ -123,8 +118,12 @@ class BarsDrawing:
         return len(self._names) * LEAST_ROW_PX * theme.zoom
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw bars and dots, and each number where the dots behind its bar leave room for it."""
+        """Draw bars and dots, and each number where the dots behind its bar leave room for it.
+
+        Where that is at a limit that the bar does not reach, it stays at the bar, over the dots.
+        """
         area, theme = sheet.area, sheet.theme
+        limits = [area.x_px(limit) for limit in self._limits()]
         for bar in self._bars:
             top, bottom = (area.y_px(bar.middle + half) for half in bar.halves)
             zero, end = area.x_px(0.0), area.x_px(bar.mark.value)
@@ -138,9 +137,14 @@ class BarsDrawing:
             room = text_size(bar.number, font).width() + 2 * aside
             end, *dots = (area.x_px(x) for x in track.xs)
             left = _first_gap(end, dots, room)
+            meets_limit = any(end + aside < px < left + room for px in limits)
+            left = end if meets_limit else left
             if area.rect.left() <= left <= area.rect.right():
                 anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
-                sheet.wish(bar.number, (anchor,), theme.ink, font=font, stays_in_row=True)
+                sheet.wish(
+                    bar.number, (anchor,), theme.ink, font=font,
+                    stays_in_row=True, stays_put=meets_limit,
+                )  # fmt: skip
 
     def tracks(self) -> Sequence[Track]:
         """Return the bars: first the end of the bar, then its rounds."""
@@ -178,6 +182,10 @@ class BarsDrawing:
         ]
         said.append(self._terms.left_out(self._left_out))
         return " ".join(part for part in said if part)
+
+    def _limits(self) -> list[float]:
+        known = (limit for limit in self._view.limits if limit.axis == "x")
+        return [self._values[limit.value] for limit in known if limit.value in self._values]
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
         value = self._view.value

@@ -44,6 +44,7 @@ class Wish:
     must: bool = True  # else it is left out where its own places are taken
     stays_in_row: bool = False  # may give way to the right alone
     stays_close: bool = False  # farther away nobody would know what it names: rather over marks
+    stays_put: bool = False  # anywhere else it would say something wrong: rather over marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,7 @@ def _wished(wish: Wish, size: QSizeF, occupied: Occupied) -> QPointF | None:
 def _nearest(wish: Wish, size: QSizeF, occupied: Occupied) -> tuple[QPointF | None, bool]:
     """Return the first free corner around the wished ones, or the least bad; is it over marks?"""
     shifts = _ONWARD if wish.stays_in_row else _CLOSE if wish.stays_close else _AROUND
+    shifts = shifts[:1] if wish.stays_put else shifts
     width, height = size.width(), size.height()
     anchors = np.array(
         [(a.at.x() - a.left * width, a.at.y() - a.above * height) for a in wish.anchors]

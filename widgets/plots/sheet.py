@@ -157,6 +157,7 @@ class Sheet:
         must: bool = True,
         stays_in_row: bool = False,
         stays_close: bool = False,
+        stays_put: bool = False,
     ) -> None:
         """Ask for a label, which gets its place when everything is drawn."""
         font = font or self.theme.font("note", weight=QFont.Weight.DemiBold)
@@ -168,6 +169,7 @@ class Sheet:
             must=must,
             stays_in_row=stays_in_row,
             stays_close=stays_close,
+            stays_put=stays_put,
         )
         self._wishes.append(wish)
 

@@ -20,6 +20,7 @@ LEADING = 1.45  # of a line of text
 ICON = 14  # pixels at zoom 1
 TAG_CORNER = 4
 RING_PX = 3
+LINE_ALPHA = 90  # of the line between selected runs
 
 Index = QModelIndex | QPersistentModelIndex
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -82,9 +83,12 @@ class RunPainter(QStyledItemDelegate):
 
     def _draw_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, rect = self._look.theme, option.rect
+        line = QColor(theme.line)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, QColor(theme.accent_wash))
-        painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, QColor(theme.line))
+            line = QColor(theme.accent)  # the other would not be seen on this ground
+            line.setAlpha(LINE_ALPHA)
+        painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, line)
         if self._table.hasFocus() and self._table.currentIndex().row() == index.row():
             self._draw_ring(painter, rect, is_first=index.column() == Column.PIN)
 

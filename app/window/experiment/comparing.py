@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.comparison import Compared, compare
+from app.comparison import Compared, caution, compare
 from app.library import machine_name
 from app.meta import read_meta
 from app.report import label
@@ -132,10 +132,11 @@ def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison
         return Comparison(refusal=words.say("terminal.nothing_measured"))
     verdicts = {value.verdict for value in compared.values}
     name_a, name_b = _names(words, listing, a, b)
+    cautions = (caution(words, compared), _differing(words, experiment, compared))
     return Comparison(
         a=name_a,
         b=name_b,
-        differing=_differing(words, experiment, compared),
+        cautions=[each for each in cautions if each],
         rows=_rows(words, experiment, compared),
         footnotes=[words.say(key) for verdict, key in MEANS.items() if verdict in verdicts],
     )

@@ -13,7 +13,14 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.window.entries import Entry
-from app.window.experiment.shown import Doing, Shown, came_to_nothing, last_run, load
+from app.window.experiment.shown import (
+    Doing,
+    Shown,
+    came_to_nothing,
+    is_shown_unasked,
+    last_run,
+    load,
+)
 from app.window.experiment.standing import State, state_of
 from app.window.player import Player
 from app.window.session import Session
@@ -121,21 +128,24 @@ class Showing(QObject):
         """Show the run of this window, else the last one of this machine."""
         self._asked += 1
         self.is_reading = False
-        runner = self._session.runner if self._session.is_awake else None
-        own = runner.following if runner is not None else None
-        is_there = own is not None and not came_to_nothing(own)
-        if own is not None and is_there and own.experiment is self.experiment:
+        own = self._of_window()
+        if own is not None and own.experiment is self.experiment:
             self._show(Shown(following=own))
         else:
             self._show(None)
             self._find_last()
 
-    def open_run(self, path: Path) -> None:
-        """Show a recorded run as it was."""
+    def open_run(self, path: Path, *, for_settings: bool = False) -> None:
+        """Show a recorded run as it was; `for_settings` to start another with those it had.
+
+        Else the one that is shown without being asked for is shown as if it had not been.
+        """
         self.is_reading = True
         self._end_replay()
         self.changed.emit()
-        self._read(path, self._take_opened, is_opened=True)
+        session = self._session
+        is_own = is_shown_unasked(path, session.runs, session.machine, self._of_window())
+        self._read(path, self._take_opened, is_opened=for_settings or not is_own)
 
     def run(self, params: Any, *, quick: bool) -> None:
         """Start a run. Raises Trouble where it cannot be."""
@@ -188,6 +198,11 @@ class Showing(QObject):
         if following is not None and following.finished is None:
             finding = following.finding()
             self.values = finding.values if finding is not None else {}
+
+    def _of_window(self) -> Following | None:
+        """Return the run that this window has made last, if it came to anything."""
+        own = self._session.runner.following if self._session.is_awake else None
+        return own if own is not None and not came_to_nothing(own) else None
 
     def _show(self, shown: Shown | None) -> None:
         self._end_replay()
@@ -243,7 +258,7 @@ class Showing(QObject):
         machine = self._session.machine
         if self.experiment is None or self.shown is not None or self.is_reading or not machine:
             return
-        last = last_run(self._session.runs, self.experiment.id, str(machine.cpu.model or "?"))
+        last = last_run(self._session.runs, self.experiment.id, machine)
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from app.library import Kept, machine_name
 from app.report import analysed_anew
@@ -12,6 +14,7 @@ from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import Recording, read
+from experiments.parameters import to_kept_json
 from experiments.words import Words
 from machine.model import Machine
 
@@ -66,14 +69,38 @@ def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
     )
 
 
-def last_run(runs: Sequence[Kept], experiment: str, machine: str) -> Kept | None:
+def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
     """Return the newest run of an experiment that was completed on this machine."""
-    found = [
-        run
-        for run in runs_of(runs, experiment)
-        if run.outcome == wire.Outcome.COMPLETED and run.machine == machine
-    ]
-    return max(found, key=lambda run: run.at, default=None)
+    here = runs_here(runs, experiment, machine)
+    return next((run for run in here if run.outcome == wire.Outcome.COMPLETED), None)
+
+
+def is_shown_unasked(
+    path: Path, runs: Sequence[Kept], machine: Machine | None, own: Following | None
+) -> bool:
+    """Is it the run that the page of its experiment begins with? `own` is that of this window."""
+    kept = next((run for run in runs if run.path == path), None)
+    if kept is None or machine is None:
+        return False
+    if own is not None and own.experiment.id == kept.experiment:
+        return own.started is not None and own.started.run == kept.run
+    return kept is last_run(runs, kept.experiment, machine)
+
+
+def runs_here(runs: Sequence[Kept], experiment: str, machine: Machine) -> Iterator[Kept]:
+    """Yield the runs of an experiment on this machine, the newest first."""
+    name = str(machine.cpu.model or "?")
+    return (run for run in runs_of(runs, experiment) if run.machine == name)
+
+
+def taken_s(runs: Iterable[Kept], params: object, *, quick: bool = False) -> float | None:
+    """Return how long the first of these runs took that was completed with the same parameters."""
+    wanted = msgspec.json.decode(msgspec.json.encode(to_kept_json(params)))  # lists, no tuples
+    for run in runs:
+        is_same = run.quick == quick and run.params == wanted
+        if is_same and run.outcome == wire.Outcome.COMPLETED and run.taken_s:
+            return run.taken_s
+    return None
 
 
 def runs_of(runs: Sequence[Kept], experiment: str) -> Iterator[Kept]:

@@ -13,7 +13,7 @@ from app.report import Report, report
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
-from app.window.experiment.shown import Shown
+from app.window.experiment.shown import Shown, runs_here, taken_s
 from app.window.experiment.standing import (
     Standing,
     State,
@@ -124,8 +124,8 @@ class Side(QObject):
         words, showing, shown = self._session.words, self._showing, self._showing.shown
         following = showing.following
         tabs: list[Tab] = []
+        self.column.show_comparison(self._comparing.found)
         if self._comparing.is_on:
-            self.column.show_comparison(self._comparing.found)
             tabs.append(Tab.COMPARISON)
         if shown is not None and following is not None and following.finished is not None:
             told = self.report()
@@ -181,10 +181,10 @@ class Side(QObject):
         if entry is None or experiment is None:
             return None
         params = self._wanted(experiment)
-        quick_s = experiment.seconds(experiment.quick(params))
+        quick_s = self._taken_s(experiment, experiment.quick(params), quick=True)
         values = {"seconds_s": max(1, round(quick_s))}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
-        full_s = experiment.seconds(params)
+        full_s = self._taken_s(experiment, params)
         key = self._actions.run.shortcut().toString()
         again = self._session.words.say(
             "page.key_and_seconds", {"key": key, "seconds_s": max(1, round(full_s))}
@@ -194,6 +194,14 @@ class Side(QObject):
             again = show(max(1, round(full_s)), "s")
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
+
+    def _taken_s(
+        self, experiment: Experiment[Any], params: object, *, quick: bool = False
+    ) -> float:
+        """Return how long such a run took here the last time, else how long it should take."""
+        runs, machine = self._session.runs, self._session.machine
+        here = runs_here(runs, experiment.id, machine) if machine is not None else ()
+        return taken_s(here, params, quick=quick) or experiment.seconds(params)
 
     def _show_params(self) -> None:
         """Show in the form what the shown run was made with, else what one would start from."""

@@ -87,7 +87,7 @@ class ExperimentPage(QWidget):
         self._wants_focus, self._then = True, then
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.showing.open_run(path)
+        self.showing.open_run(path, for_settings=then == "measure")
         if beside is not None:
             self.comparing.begin(path, beside)
 
@@ -161,6 +161,7 @@ class ExperimentPage(QWidget):
     def _connect(self) -> None:
         showing, views = self.showing, self._panel.views
         showing.changed.connect(self._refresh)
+        showing.changed.connect(self.session.status_changed)
         showing.moved.connect(self._move)
         showing.ended.connect(self._tell_end)
         showing.ended.connect(self._warming.start)  # the next run begins as quickly

@@ -33,6 +33,7 @@ class ExperimentsPlace(Place):
         super().__init__(session)
         self._page: ExperimentPage | None = None
         self._opened = ""  # the experiment whose card was opened last
+        self._is_from_card = False  # else the page was opened from elsewhere
         self._is_here = False
         self._percent = -1  # of the run under way, as its card says
         self._sketches: dict[Path, Sketch | None] = {}  # None until it is read, or cannot be
@@ -60,7 +61,11 @@ class ExperimentsPlace(Place):
         return self._stack.currentWidget() is self._catalogue
 
     def open(self, target: Target) -> None:
-        """Open a run or an experiment; else what was shown last stays."""
+        """Open a run or an experiment, else the catalogue.
+
+        What was opened from the catalogue stays, and so does the page while something runs.
+        """
+        self._is_from_card &= target == Target(self.name)
         if target.run is not None:
             kept = next((run for run in self.session.runs if run.path == target.run), None)
             self._opened = kept.experiment if kept is not None else ""
@@ -68,6 +73,8 @@ class ExperimentsPlace(Place):
         elif target.experiment is not None:
             self._opened = target.experiment
             self._shown_page().open(target.experiment)
+        elif not self._is_from_card and not self._is_running:
+            self.go_back()
 
     def arrive(self) -> None:
         """Bring the cards up to date, and let keys find them."""
@@ -118,8 +125,13 @@ class ExperimentsPlace(Place):
         self.session.status_changed.emit()  # the frame speaks of the catalogue again
         return True
 
+    @property
+    def _is_running(self) -> bool:
+        return self.session.is_awake and self.session.runner.is_running
+
     def _ask_for(self, experiment_id: str) -> None:
         self.session.go(self.name, experiment=experiment_id)
+        self._is_from_card = True
 
     def _shown_page(self) -> ExperimentPage:
         if self._page is None:

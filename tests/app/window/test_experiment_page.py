@@ -17,7 +17,7 @@ from experiments import words
 from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
-from tests.app.recordings import burst, threads
+from tests.app.recordings import Made, burst, threads
 from tests.app.window.stage import events, live_s
 from widgets import theme as themes
 from widgets.tab_order import go_on
@@ -186,6 +186,16 @@ def test_a_process_is_made_ready_only_for_who_stays(qtbot, stage):
 
 
 # --- while it runs --------------------------------------------------------------------------
+
+
+def test_the_status_line_drops_the_old_run_when_another_begins(stage):
+    run_to(stage)
+    told = []
+    stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
+    assert stage.page.status().startswith("Rows: ")
+
+    button(stage, "Run again").click()
+    assert told[-1] == ""
 
 
 def test_that_it_begins_is_seen_before_anything_has_come(stage):
@@ -556,6 +566,21 @@ def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
     assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
 
 
+def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
+    here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
+    (latest,) = stage.keep(burst(here=here))
+    stage.page.open_run(latest)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    assert button(stage, "Run again")
+    assert "Back to the latest run" not in said(stage)
+    assert "earlier run" not in said(stage)
+
+    stage.page.open_run(latest, then="measure")  # with its settings, whatever the form says
+    qtbot.waitUntil(lambda: len(stage.runner.started) == 1)
+    ((_, params, _),) = stage.runner.started
+    assert params["rounds"] == 5
+
+
 def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
     stage.keep(burst(here=here))
@@ -647,11 +672,13 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
 
 
 def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
-    a, b = stage.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
+    stopped = burst(1.7, at="2026-05-03T03:02:01+00:00", outcome="stopped")
+    a, b = stage.keep(burst(), stopped)
     stage.page.open_run(a, b)
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
     drawn(qtbot, stage)
 
+    assert "A did not run to its end" in said(stage)
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
     assert "B random" in stage.page._panel.views.plots[0].summary()
@@ -880,6 +907,22 @@ def test_what_is_turned_is_told_in_seconds(stage):
     form.changed.emit()
 
     assert "about 9 s here" not in said(stage)
+
+
+def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
+    params = stage.session.entries["burst-random"].params
+    rows = burst(params=params).lines
+    last = msgspec.structs.replace(wire.decode_event(rows[-2]), t_s=31.4)
+    slow = Made("", (*rows[:-2], wire.encode(last), rows[-1]))
+    stage.keep(dataclasses.replace(slow, run=burst().run))
+    stage.page.open("burst-random")
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    assert stage.page._side.run_button.hint == "F5 · 31 s"
+
+    form = stage.page._side._form
+    form.show_params(dataclasses.replace(params, rounds=params.rounds - 1), {})
+    form.changed.emit()
+    assert "31 s" not in stage.page._side.run_button.hint
 
 
 def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction
@@ -12,6 +14,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.window.background import Background
 from app.window.entries import Entry
+from app.window.offers import best_run, offer
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.catalogue import Catalogue
@@ -159,6 +162,42 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
     assert place.status() == f"1 of {len(Catalogue().ids())} measured on this machine"
 
 
+def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
+    def quick(started):
+        return msgspec.structs.replace(started, quick=True)
+
+    keep(awake, ladder(), ladder(2.0, at="2026-06-04T03:02:01+00:00", change=quick))
+
+    full, newer = sorted(awake.runs, key=lambda run: run.quick)
+    assert newer.at > full.at
+    assert best_run(awake.runs, "cache-ladder", awake.machine) is full
+
+
+def test_a_card_says_how_long_the_run_took_that_counts_if_it_was_such_a_run(place, awake):
+    keep(awake, burst())
+    assert card(place, "burst-random").offer.seconds == 12.0
+
+    entry = awake.entries["burst-random"]
+    (run,) = awake.runs
+    params = dataclasses.replace(entry.params, **run.params)
+    awake.entries = {
+        **awake.entries,
+        entry.experiment.id: dataclasses.replace(entry, params=params),
+    }
+    awake.entries_changed.emit()
+    assert card(place, "burst-random").offer.seconds == run.taken_s
+
+
+def test_a_result_from_one_number_to_the_same_is_that_number(place, awake):
+    keep(awake, ladder())
+    (run,) = awake.runs
+    experiment = awake.entries["core-to-core"].experiment
+    for slowest_s, told in ((36.8e-9, "36.8 ns from"), (41e-9, "36.8 ns to 41 ns from")):
+        values = {"fastest_s": 36.8e-9, "slowest_s": slowest_s}
+        note = offer(experiment, awake, dataclasses.replace(run, values=values), None).note
+        assert note.replace("\N{NO-BREAK SPACE}", " ").startswith(told)
+
+
 def test_a_result_that_lacks_a_value_is_not_told(place, awake):
     keep(awake, threads())  # without processes
     offer = card(place, "gil-threads").offer
@@ -269,16 +308,39 @@ def test_a_run_is_opened_as_it_was_beside_another(place, awake):
     assert card(place, "cache-ladder").hasFocus()
 
 
-def test_without_a_wish_what_was_shown_last_stays(place):
-    place.open(Target(EXPERIMENTS))
+def test_without_a_wish_what_was_opened_by_its_card_stays(place):
+    def come_again():
+        place.leave()
+        place.arrive()
+        place.open(Target(EXPERIMENTS))
+
+    come_again()
     assert place.is_in_catalogue
-    place.open(Target(EXPERIMENTS, experiment="gil-threads"))
-    place.leave()
-    place.arrive()
-    place.open(Target(EXPERIMENTS))
+    card(place, "gil-threads").click()
+    come_again()
+    come_again()
 
     assert not place.is_in_catalogue
-    assert page(place).done == ["arrive", "gil-threads", "leave", "arrive"]
+    assert page(place).done == ["arrive", "gil-threads", *("leave", "arrive") * 2]
+
+
+def test_a_page_opened_from_elsewhere_gives_way_to_the_catalogue_unless_something_runs(
+    place, awake
+):
+    card(place, "gil-threads").click()
+    place.open(Target(EXPERIMENTS, experiment="cache-ladder"))
+    place.leave()
+    awake.runner.is_running = True
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert not place.is_in_catalogue
+
+    place.leave()
+    awake.runner.is_running = False
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert place.is_in_catalogue
+    assert card(place, "cache-ladder").hasFocus()
 
 
 def test_actions_are_those_of_what_is_shown(place):

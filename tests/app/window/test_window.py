@@ -145,6 +145,24 @@ def test_the_palette_lists_places_experiments_and_what_this_place_can_do(qtbot, 
     assert window.place.targets[-1].experiment == "cache-ladder"
 
 
+def test_experiments_are_found_by_what_can_be_set_in_them(qtbot, window):
+    window.actions_here.find()
+    qtbot.keyClicks(window.focusWidget(), "huge")
+
+    (palette,) = sheets(window)
+    spoken = palette.list.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "How far away is a byte?, Experiment · cache-ladder · Huge pages"
+
+
+def test_the_places_stand_in_one_line_of_the_sheet_of_keys(window):
+    window.actions_here.show_keys()
+
+    (sheet,) = sheets(window)
+    assert {"Map, Live, Experiments, Runs", "Ctrl+1, 2, 3, 5"} <= {
+        label.text() for label in sheet.findChildren(QLabel)
+    }
+
+
 @pytest.mark.parametrize("sheet", ["show_keys", "show_about", "find"])
 def test_every_sheet_closes_by_escape(qtbot, window, sheet):
     getattr(window.actions_here, sheet)()

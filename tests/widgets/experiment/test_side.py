@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
 from experiments import words
 from experiments.catalogue import Catalogue
 from widgets import theme as themes
+from widgets.comparison_table import ComparedRow, Comparison
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
 from widgets.experiment.state import StateBlock
@@ -66,6 +67,11 @@ def test_a_result_is_a_column_of_values_then_sentences(qtbot):
     assert [text for text in texts(block) if text != "·"] == [
         "In part.", "memory", "171 ns", "A limit.", "A note.",
     ]  # fmt: skip
+    limit, note = (
+        next(each for each in block.findChildren(QLabel) if each.text() == text)
+        for text in ("A limit.", "A note.")
+    )
+    assert limit.parent() is note.parent()  # one list, not two
     assert "memory: 171 ns" in [each.accessibleName() for each in block.findChildren(QLabel)]
 
 
@@ -114,6 +120,25 @@ def test_another_form_takes_the_place_of_the_one_before(column):
     column.set_form(form)
 
     assert column._stack.currentWidget() is form
+
+
+def test_another_comparison_is_shown_from_its_beginning(qtbot, column):
+    def compared(ratio):
+        rows = [ComparedRow(f"value {n}", "1 ns", "2 ns", ratio) for n in range(40)]
+        return Comparison(a="one", b="other", rows=rows)
+
+    column.resize(345, 600)
+    column.show()
+    column.show_comparison(compared("2×"))
+    column.offer([Tab.COMPARISON])
+    bar = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    bar.setValue(100)
+    column.show_comparison(compared("2×"))
+    assert bar.value() == 100
+
+    column.show_comparison(compared("3×"))
+    assert bar.value() == 0
 
 
 def test_large_text_leaves_room_for_the_plots(qapp, column, look):

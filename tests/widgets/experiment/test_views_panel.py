@@ -34,7 +34,7 @@ def panel(qtbot):
 def test_every_view_has_its_plot_and_its_title(panel):
     assert [head.title.text() for head in panel._heads] == [
         "Time per 8-byte element",
-        "Confirming view: Useful bytes per second",
+        "Seen another way: Useful bytes per second",
     ]
     assert len(panel.plots) == 2
 
@@ -47,9 +47,22 @@ def test_the_band_of_a_recording_stands_beside_every_title_and_moves_nothing(qtb
 
     panel.mark("RECORDED · machine · 2025-11-21", "")
 
-    assert {head.band.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
-    assert all(head.band.isVisible() for head in panel._heads)
+    assert {head.aside.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
+    assert all(head.aside.isVisible() for head in panel._heads)
     assert [plot.geometry() for plot in panel.plots] == places
+
+
+def test_what_dots_and_line_are_stands_beside_the_title_from_the_second_round_on(panel, rows):
+    first = {"reads": [row for row in rows["reads"] if not row.repeat]}
+    panel.draw_next(first, {}, {"reads": 1}, {})
+    assert panel._heads[0].aside.text() == ""
+
+    panel.forget()
+    panel.mark("of Monday", "")
+    while panel.draw_next(rows, {}, {"reads": 2}, {}):
+        pass
+    told = "each dot is one measurement, the line their median · of Monday"
+    assert [head.aside.text() for head in panel._heads] == [told, told]
 
 
 def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
@@ -134,6 +147,8 @@ def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     qtbot.addWidget(panel)
     panel.show_experiment(Catalogue().load("amdahl"))
     panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")
+    for head in panel._heads:
+        head.explain("each dot is one measurement, the line their median")
     panel.resize(420, 500)
     with qtbot.waitExposed(panel):
         panel.show()
@@ -143,4 +158,6 @@ def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     for upper, lower in itertools.pairwise(parts):
         assert upper.geometry().bottom() < lower.geometry().top()
     assert all(plot.height() >= plot.minimumHeight() for plot in panel.plots)
-    assert all(h.title.height() >= h.title.heightForWidth(h.title.width()) for h in panel._heads)
+    for words_shown in (each for head in panel._heads for each in (head.title, head.aside)):
+        assert words_shown.height() >= words_shown.heightForWidth(words_shown.width())
+    assert panel.widget().width() == panel.viewport().width()  # nothing stands out at the right

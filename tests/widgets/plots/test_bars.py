@@ -45,6 +45,21 @@ def test_the_number_stands_where_the_dots_leave_room(qtbot, walls_s, after_s, be
     assert label.rect.center().y() == pytest.approx(area.y_px(0.0))
 
 
+@pytest.mark.parametrize(
+    "last_s", [0.585, 0.615], ids=["dots up to the limit", "dots beyond the limit"]
+)
+def test_a_number_stays_at_its_bar_rather_than_meet_a_limit(qtbot, last_s):
+    walls_s = (0.4, 0.45, 0.5, 0.53, 0.56, last_s)
+    rows = [timing("serial", wall_s, repeat) for repeat, wall_s in enumerate(walls_s)]
+    rows.append(timing("threads", 1.0))
+    plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.6})
+
+    drawn = painted(plot)
+    label = next(each for each in drawn.labels if each.text == "515 ms")
+    assert 0.0 < label.rect.left() - drawn.area.x_px(0.515) < label.rect.width()
+    assert label.is_over
+
+
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
 def test_there_is_room_for_the_longest_number(qtbot, zoom):
     plot = plotted(qtbot, *WALL, wears=look("dark", zoom))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QColor, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QStyleOptionHeaderV2
 
 from tests.widgets.runs.samples import WORDS, damaged, run, worn
@@ -161,6 +161,26 @@ def test_every_kind_of_run_is_drawn(qtbot, mode, zoom):
     qtbot.addWidget(blank)
     blank.resize(940, 700)
     assert picture != blank.grab().toImage()
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_a_line_parts_selected_runs_as_clearly_as_others(qtbot, mode):
+    def step(first: QColor, second: QColor) -> float:
+        return abs(first.lightnessF() - second.lightnessF())
+
+    table = RunsTable(worn(mode, 1.0), WORDS)
+    qtbot.addWidget(table)
+    table.resize(900, 500)
+    table.show_runs([run(number) for number in range(4)])
+    plain = table.visualRect(table.runs.index(2, Column.RUN))
+    others = table.viewport().grab().toImage()
+    table.selectAll()
+    chosen = table.viewport().grab().toImage()
+
+    x, line = plain.right() - 8, plain.bottom()
+    ground, drawn = (others.pixelColor(x, y) for y in (line - 2, line))
+    wash, seen = (chosen.pixelColor(x, y) for y in (line - 2, line))
+    assert step(wash, seen) >= step(ground, drawn) > 0.0
 
 
 def test_columns_that_say_nothing_are_left_out(table):
