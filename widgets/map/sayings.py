@@ -67,7 +67,8 @@ class Sayings:
         first = self.headline(box)
         if first is None:
             return (INVITATION,) if self._asks(box) and not box.ceiling else ()
-        if box.part is Part.CORES:  # a bare number would not say of what
+        is_bare = box.part is Part.CORES or (box.part is Part.GPU and first.unit != "flop/s")
+        if is_bare:  # a number alone would not say of what
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
 

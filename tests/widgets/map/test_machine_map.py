@@ -223,6 +223,16 @@ def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
     assert written[1:] == ["57.1 GB/s of 63 GB/s"]
 
 
+def test_a_time_of_a_gpu_says_of_what_it_is_one(shown):
+    map_ = shown(workstation(), (1400, 900))
+    floor = replace(L3, label="smallest product", text="10 µs")
+
+    map_.show_values({Part.GPU: [floor]}, {})
+
+    written = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    assert "smallest product 10 µs" in written
+
+
 def test_a_tip_names_what_each_number_is(shown):
     map_ = shown(small())
     map_.show_values({Part.L3: [L3]}, {})
