@@ -129,6 +129,8 @@ def test_the_layers_are_switched_by_chips(page):
         return [text.text for text in page.map._painting.texts(cache)]
 
     assert "11.2 ns" in texts()
+    assert all("Adds" in layer.toolTip() for layer in (page.measured, page.live))
+    assert page.live.text() != "Live"  # which is a place
     page.measured.click()
     assert "11.2 ns" not in texts()
 
