@@ -1,7 +1,8 @@
 """Which numbers of this machine are known, because somebody measured them here?
 
-Of each experiment the newest completed run counts, a quick one only where there is no full one. A
-run that was made on another machine never counts: every run carries the fingerprint of its own.
+Of each experiment the newest completed run counts, a quick one only where there is no full one, and
+one with other choices than the usual only where there is none with these. A run that was made on
+another machine never counts: every run carries the fingerprint of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from app.counting import completed
 from app.library import Kept
-from app.report import number
+from app.report import number, setting
 from app.when import when
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Part, specs
@@ -32,12 +33,11 @@ _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earned:
-    """Numbers and experiments by part; `count` of the `possible` numbers are known."""
+    """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
 
     values: dict[Part, list[EarnedValue]]
     invitations: dict[Part, list[Invitation]]
-    count: int
-    possible: int
+    possible: dict[Part, int]
 
 
 def known_numbers(
@@ -56,22 +56,39 @@ def known_numbers(
     kept = runs() if asked else ()
     found: dict[str, float] = {}
     for source_id in {name.partition(".")[0] for name in asked}:
-        source = catalogue.load(source_id)
-        usual = _choices(source, to_json(source.params_for(machine, quick=False)))
-        like_it = [
-            run
-            for run in kept
-            if run.experiment == source_id and _choices(source, run.params) == usual
-        ]
-        run = _newest(like_it, source, machine.fingerprint, fingerprints)
-        for name, value in run.values.items() if run else ():
+        usual = _Usual(catalogue.load(source_id), machine)
+        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        for name, value in run.values.items() if run and not usual.departures(run) else ():
             found[f"{source_id}.{name}"] = value
     return {name: found[name] for name in asked if name in found}
 
 
+class _Usual:
+    """What an experiment starts from on a machine, where that is one choice of several.
+
+    Several at once are the arms that are compared; each has a number of its own.
+    """
+
+    def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
+        self.experiment, self._machine = experiment, machine
+        self._choices: dict[bool, dict[str, Any]] = {}  # by whether the run is quick
+
+    def departures(self, run: Kept) -> dict[str, Any]:
+        """Return what a run chose instead."""
+        usual = self._choices.get(run.quick)
+        if usual is None:  # which may take a moment, so only for what has been run
+            params = self.experiment.params_for(self._machine, quick=run.quick)
+            usual = self._choices[run.quick] = _choices(self.experiment, to_json(params))
+        chosen = {name: run.params[name] for name in usual if name in run.params}
+        return {name: value for name, value in chosen.items() if value != usual[name]}
+
+
 def _choices(experiment: Experiment[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    known = specs(experiment.params)
-    return {name: params.get(name) for name, spec in known.items() if spec.choices}
+    return {
+        name: value
+        for name, spec in specs(experiment.params).items()
+        if isinstance(value := params[name], bool) or (spec.choices and isinstance(value, str))
+    }
 
 
 class Fingerprints:
@@ -91,45 +108,62 @@ def earned(
     runs: Iterable[Kept],
     experiments: Iterable[Experiment[Any]],
     words: Words,
-    fingerprint: str | None,
+    machine: Machine,
     fingerprints: Fingerprints,
     now: datetime | None = None,
 ) -> Earned:
-    """Return what is known of the machine with this fingerprint. Reads files."""
+    """Return what is known of this machine. Reads files."""
     values: dict[Part, list[EarnedValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
-    count = possible = 0
+    possible: dict[Part, int] = {}
     kept = list(runs)
     for experiment in experiments:
-        run = _newest(kept, experiment, fingerprint, fingerprints)
-        filled = {value.part for value in experiment.values if value.part}
+        usual = _Usual(experiment, machine)
+        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        settings = _settings(words, usual, run) if run else ""
+        filled: set[Part] = set()
+        for value in experiment.values:
+            part = value.part
+            if part is None:
+                continue
+            of_part = run if run and _is_of(run, part) else None
+            found = of_part.values.get(value.name) if of_part else None
+            # A full run that does not have it shows that there is no such number here.
+            is_open = of_part is None or of_part.quick
+            if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
+                continue
+            filled.add(part)
+            possible[part] = possible.get(part, 0) + 1
+            if of_part is None or found is None:
+                continue
+            values.setdefault(part, []).append(
+                EarnedValue(
+                    label=words.say(f"{experiment.id}.values.{value.name}") + settings,
+                    text=number(words, value.name, found, value.unit, of_part.unclear),
+                    when=when(words, of_part.at, now),
+                    experiment=experiment.id,
+                    unit=value.unit,
+                    is_quick=of_part.quick,
+                )
+            )
         question = words.say(f"{experiment.id}.question")
-        for part in dict.fromkeys((*experiment.parts, *sorted(filled))):
+        declared = {value.part for value in experiment.values if value.part}
+        for part in dict.fromkeys((*experiment.parts, *sorted(declared))):
             invitations.setdefault(part, []).append(
                 Invitation(experiment=experiment.id, question=question, fills=part in filled)
             )
-        for value in experiment.values:
-            if value.part is None:
-                continue
-            found = run.values.get(value.name) if run and _is_of(run, value.part) else None
-            if found is None:
-                # A full run that does not have it shows that there is no such number here.
-                possible += run is None or run.quick
-                continue
-            count, possible = count + 1, possible + 1
-            values.setdefault(value.part, []).append(
-                EarnedValue(
-                    label=words.say(f"{experiment.id}.values.{value.name}"),
-                    text=number(words, value.name, found, value.unit, run.unclear if run else ()),
-                    when=when(words, run.at, now) if run else "",
-                    experiment=experiment.id,
-                    unit=value.unit,
-                    is_quick=run is not None and run.quick,
-                )
-            )
     for some in invitations.values():
         some.sort(key=lambda invitation: not invitation.fills)
-    return Earned(values=values, invitations=invitations, count=count, possible=possible)
+    for known in values.values():  # first what says something of the part alone
+        known.sort(key=lambda value: not value.is_of_part)
+    return Earned(values=values, invitations=invitations, possible=possible)
+
+
+def _settings(words: Words, usual: _Usual, run: Kept) -> str:
+    """Return in words what a run chose instead of the usual, "" for nothing."""
+    told = usual.departures(run).items()
+    named = [": ".join(setting(words, usual.experiment, *each)) for each in told]
+    return f" ({', '.join(named)})" if named else ""
 
 
 def _is_of(run: Kept, part: Part) -> bool:
@@ -139,12 +173,13 @@ def _is_of(run: Kept, part: Part) -> bool:
 
 def _newest(
     runs: Sequence[Kept],
-    experiment: Experiment[Any],
+    usual: _Usual,
     fingerprint: str | None,
     fingerprints: Fingerprints,
 ) -> Kept | None:
-    some = completed(runs, experiment.id) if fingerprint else ()
-    return next((run for run in some if fingerprints.of(run.path) == fingerprint), None)
+    some = completed(runs, usual.experiment.id) if fingerprint else ()
+    usual_first = sorted(some, key=lambda run: bool(usual.departures(run)))
+    return next((run for run in usual_first if fingerprints.of(run.path) == fingerprint), None)
 
 
 def _fingerprint(path: Path) -> str | None:

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.declare import Experiment
+from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
+from experiments.parameters import to_text
 from experiments.units import show, unit_of
 from experiments.words import Words
 
@@ -87,6 +88,14 @@ def label(words: Words, experiment: Experiment[Any], value: str) -> str:
     ours = label(words, experiment, f"{of_python['name']}_{of_python['unit']}")
     version = of_python["version"].replace("_", ".")
     return words.say("terminal.of_python", {"label": ours, "version": version})
+
+
+def setting(words: Words, experiment: Experiment[Any], name: str, value: object) -> tuple[str, str]:
+    """Return what a parameter is called, and one of its values in words."""
+    spec = specs(experiment.params)[name]
+    called, chosen = f"{experiment.id}.params.{name}", f"{experiment.id}.choices.{value}"
+    is_word = bool(spec.choices) and words.has(chosen)
+    return words.say(called), words.say(chosen) if is_word else to_text(value, spec.unit)
 
 
 _OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+)")

@@ -63,6 +63,28 @@ def chip(text: str, *, checkable: bool = False) -> QPushButton:
     return made
 
 
+class SteadyChip(QPushButton):
+    """A chip as wide as the longest of its texts, so that its neighbours stand still."""
+
+    def __init__(self, texts: Iterable[str], *, checkable: bool = False) -> None:
+        super().__init__()
+        self._texts = tuple(texts)
+        self.setProperty("role", "chip")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(True)
+        self.setCheckable(checkable)
+
+    def sizeHint(self) -> QSize:
+        """Return the size with the longest text."""
+        size = super().sizeHint()
+        now, *others = (self._width(text) for text in (self.text(), *self._texts))
+        return QSize(size.width() + max(now, *others) - now, size.height())
+
+    def _width(self, text: str) -> int:
+        """Return the width of a text, rounded as Qt rounds it in the size of a button."""
+        return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
+
+
 class IconButton(QPushButton):
     """A button with nothing but an icon; `tip` is its name for those who do not see it."""
 

@@ -20,7 +20,9 @@ HERE = replace(machine(), fingerprint="here")
 ELSEWHERE = replace(machine(), fingerprint="elsewhere")
 LATER = "2026-05-04T03:30:00+00:00"
 NOW = datetime(2026, 5, 4, 4, 2, 1, tzinfo=UTC)
-POSSIBLE = sum(1 for e in Catalogue() for value in e.values if value.part)
+OF_GPUS = (Part.GPU, Part.PCIE, Part.NVLINK)
+PARTS = [value.part for e in Catalogue() for value in e.values if value.part]
+POSSIBLE = sum(part not in OF_GPUS for part in PARTS)  # there is no GPU here
 
 
 @pytest.fixture
@@ -32,12 +34,20 @@ def keep(library, made, name="run.coreopsis.jsonl"):
     return made.write(library.folder / "runs" / name)
 
 
-def look(library, fingerprint="here") -> Earned:
-    return earned(library.runs(), Catalogue(), WORDS, fingerprint, Fingerprints(), NOW)
+def look(library, here=HERE) -> Earned:
+    return earned(library.runs(), Catalogue(), WORDS, here, Fingerprints(), NOW)
+
+
+def counts(found) -> tuple[int, int]:
+    return sum(map(len, found.values.values())), sum(found.possible.values())
 
 
 def quickly(started):
     return msgspec.structs.replace(started, quick=True)
+
+
+def on_huge_pages(started):
+    return msgspec.structs.replace(started, params=started.params | {"huge_pages": True})
 
 
 def shown(found, part):
@@ -48,7 +58,7 @@ def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     found = look(library)
 
     assert found.values == {}
-    assert (found.count, found.possible) == (0, POSSIBLE)
+    assert counts(found) == (0, POSSIBLE)
     l3 = found.invitations[Part.L3]
     invited = [(one.experiment, one.fills) for one in l3]
     assert invited[0] == ("cache-ladder", True)
@@ -66,7 +76,7 @@ def test_a_completed_run_fills_the_parts_it_is_about(library):
     assert (value.text, value.label) == ("1.50 ns", "L1 cache")
     assert (value.when, value.experiment) == ("1 hour ago", "cache-ladder")
     assert set(found.values) == {Part.L1, Part.L2, Part.L3, Part.MEMORY}
-    assert (found.count, found.possible) == (4, POSSIBLE)
+    assert counts(found) == (4, POSSIBLE)
 
 
 def test_the_newest_run_counts(library):
@@ -90,20 +100,20 @@ def test_a_quick_run_counts_only_where_there_is_no_full_one(library):
 def test_a_run_that_did_not_end_well_earns_nothing(library, outcome):
     keep(library, ladder(here=HERE, outcome=outcome))
 
-    assert look(library).count == 0
+    assert counts(look(library))[0] == 0
 
 
 def test_a_run_from_another_machine_never_counts(library):
     keep(library, ladder(here=ELSEWHERE))
 
-    assert look(library).count == 0
-    assert look(library, "elsewhere").count == 4
+    assert counts(look(library))[0] == 0
+    assert counts(look(library, ELSEWHERE))[0] == 4
 
 
 def test_a_machine_without_a_fingerprint_has_earned_nothing(library):
     keep(library, ladder(here=replace(machine(), fingerprint=None)))
 
-    assert look(library, None).count == 0
+    assert counts(look(library, replace(HERE, fingerprint=None)))[0] == 0
 
 
 def test_what_a_full_run_could_not_measure_is_not_asked_for(library):
@@ -112,8 +122,28 @@ def test_what_a_full_run_could_not_measure_is_not_asked_for(library):
     found = look(library)
 
     assert not shown(found, Part.CORES)
-    assert found.possible < POSSIBLE
-    assert found.count == 0
+    assert counts(found)[1] < POSSIBLE
+    assert counts(found)[0] == 0
+
+
+def test_numbers_of_what_is_not_there_are_not_counted(library):
+    with_gpu = replace(machine(gpus=1), fingerprint="here")
+
+    assert counts(look(library)) == (0, POSSIBLE)
+    assert counts(look(library, with_gpu)) == (0, len(PARTS))
+    assert not any(one.fills for one in look(library).invitations[Part.GPU])
+
+
+def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual_ones(library):
+    huge = ladder(0.5, here=HERE, at=LATER, change=on_huge_pages)
+    keep(library, huge, "huge.coreopsis.jsonl")
+    (alone,) = look(library).values[Part.L1]
+
+    keep(library, ladder(here=HERE), "usual.coreopsis.jsonl")
+    (beside,) = look(library).values[Part.L1]
+
+    assert (alone.text, alone.label) == ("0.750 ns", "L1 cache (Huge pages: yes)")
+    assert (beside.text, beside.label) == ("1.50 ns", "L1 cache")
 
 
 def test_values_of_one_part_come_from_all_experiments(library):
@@ -157,13 +187,20 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
     texts = {value.label: value.text for value in look(library).values[Part.CORES]}
     assert texts["speedup by processes"] == "no clear gain"
 
+    keep(library, crossover(7e10, here=HERE), "other.coreopsis.jsonl")
+    units = [value.unit for value in look(library).values[Part.CORES]]
+    assert units == ["flop/s", "ratio"]  # what says something of the part itself comes first
+
 
 def test_what_was_measured_on_the_processor_is_no_number_of_a_gpu(library):
-    keep(library, many_small(device="cpu", here=HERE))
-    assert not shown(look(library), Part.GPU)
+    with_gpu = replace(machine(gpus=1), fingerprint="here")
+    keep(library, many_small(device="cpu", here=with_gpu))
+    found = look(library, with_gpu)
+    assert not shown(found, Part.GPU)
+    assert counts(found)[1] == len(PARTS)  # on the GPU it can still be measured
 
-    keep(library, many_small(device="cuda:0", here=HERE, at=LATER), "other.coreopsis.jsonl")
-    assert shown(look(library), Part.GPU)
+    keep(library, many_small(device="cuda:0", here=with_gpu, at=LATER), "other.coreopsis.jsonl")
+    assert shown(look(library, with_gpu), Part.GPU)
 
 
 # --- what experiments start from ----------------------------------------------------------------

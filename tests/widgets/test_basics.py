@@ -4,7 +4,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QWidget
 
 from widgets import theme as themes
-from widgets.basics import IconButton
+from widgets.basics import IconButton, SteadyChip
 from widgets.look import Look
 
 
@@ -20,3 +20,18 @@ def test_an_icon_button_follows_the_theme_until_it_is_gone(qtbot):
     del above
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     look.wear(themes.load("dark"))  # pytest-qt: nothing may be raised
+
+
+def test_a_chip_with_several_texts_keeps_its_width(qtbot):
+    look, texts = Look(themes.load("dark")), ("Start a known load ▾", "End the load", "2 Hz ▾")
+    look.wear(look.theme)
+    chip = SteadyChip(texts, checkable=True)
+    qtbot.addWidget(chip)
+    chip.show()
+
+    widths = set()
+    for text in texts:
+        chip.setText(text)
+        widths.add(chip.sizeHint().width())
+
+    assert len(widths) == 1

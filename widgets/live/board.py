@@ -19,6 +19,7 @@ from widgets.announce import announce
 from widgets.basics import label
 from widgets.live import grid
 from widgets.live.cores import CoresBody
+from widgets.live.face import percent
 from widgets.live.faces import Faces
 from widgets.live.groups import group_threads
 from widgets.live.history import SPAN_S, History, Moment
@@ -99,6 +100,7 @@ class Board(QWidget):
                 self._show_threads(tile.body, moment)
             elif resource.scale is not None and resource.scale.fit(history):
                 self._show_scale(tile, name, resource.scale.top)
+                tile.body.start_anew()
             tile.body.draw(history)
         self.processes.show_moment(moment, self._faces.reasons)
         if self.cursor_s is not None:
@@ -149,6 +151,8 @@ class Board(QWidget):
         tile.grown.connect(self._arrange)
         tile.released.connect(lambda: self.point_at(None))
         tile.show()
+        if resource.scale is None and not isinstance(body, CoresBody):
+            tile.show_foot("", "", self._words.say("live.up_to", {"top": percent(1.0)}))
         if isinstance(body, CoresBody):
             body.strip.moved.connect(lambda: self._show_axis(tile, body))
         return tile
@@ -167,11 +171,11 @@ class Board(QWidget):
         self._arrange()
 
     def _show_scale(self, tile: Tile, name: str, top: float) -> None:
-        """Say how high the line goes, and draw it anew."""
-        unit = "hz" if name == "clock" else "bytes/s"
-        tile.show_foot("", "", self._words.say("live.up_to", {"top": show(top, unit)}))
-        if isinstance(tile.body, Sparkline):
-            tile.body.start_anew()
+        """Say how high the line goes, and which of two flows it is."""
+        is_rate = name != "clock"
+        which = self._words.say("live.larger_flow") if is_rate else ""
+        shown = show(top, "bytes/s" if is_rate else "hz")
+        tile.show_foot(which, "", self._words.say("live.up_to", {"top": shown}))
 
     def _say_not_sampled(self) -> None:
         text, tip = self._faces.not_sampled()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from experiments.words import Words
-from widgets.basics import chip, column, label
+from widgets.basics import SteadyChip, chip, column, label
 from widgets.place_head import PlaceHead, chip_row
 from widgets.theme import STEP
 
@@ -22,6 +22,7 @@ class Controls(QWidget):
     freeze_wanted = Signal(bool)
     mark_wanted = Signal()
     save_wanted = Signal()
+    open_wanted = Signal()
     load_wanted = Signal(int)  # hardware threads to keep busy, 0 to end the load
     rate_wanted = Signal(float)
     explanation_wanted = Signal()
@@ -34,18 +35,22 @@ class Controls(QWidget):
         self.mark = chip("")
         self.mark.setToolTip(words.say("live.mark_help"))
         self.save = chip(words.say("live.save"))
-        self.load = chip("", checkable=True)
-        self.rate = chip("")
+        self.open = chip(words.say("live.open_short"))
+        self.open.setToolTip(words.say("live.open_help"))
+        self.load = SteadyChip(map(words.say, ("live.start_load", "live.end_load")), checkable=True)
+        self.rate = SteadyChip(words.say("live.rate_chip", {"rate_hz": hz}) for hz in RATES_HZ)
         self.explain = chip(words.say("live.explain"))
         self.freeze.toggled.connect(self.freeze_wanted)
         self.mark.clicked.connect(lambda: self.mark_wanted.emit())
         self.save.clicked.connect(lambda: self.save_wanted.emit())
+        self.open.clicked.connect(lambda: self.open_wanted.emit())
         self.explain.clicked.connect(lambda: self.explanation_wanted.emit())
         self.rates, self.loads = QMenu(self), QMenu(self)
         self._fill_rates()
         self.rate.clicked.connect(lambda: _pop_up(self.rates, self.rate))
         self.load.clicked.connect(self._use_load)
-        buttons = (self.rate, self.freeze, self.mark, self.save, self.load, self.explain)
+        files = self.save, self.open
+        buttons = (self.rate, self.freeze, self.mark, *files, self.load, self.explain)
         about = label(words.say("live.about"), "soft")
         title = label(words.say("live.title"), "title")
         self.setLayout(column(PlaceHead(about, title, chip_row(*buttons))))

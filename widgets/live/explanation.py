@@ -23,7 +23,10 @@ class Explanation(Overlay):
         self.add_head(title, words.say("overlay.close"), look)
         parts = column(space=3 * STEP)
         for head, text in (
+            (words.say("live.lines_head"), words.say("live.lines_text")),
             (words.say("live.load_head"), words.say("live.load_text")),
+            (words.say("live.waited_head"), words.say("live.waited_text")),
+            (words.say("live.errors_head"), words.say("live.errors_text")),
             (words.say("live.stolen_head"), words.say("live.stolen_text")),
             (words.say("live.memory_head"), words.say("live.memory_text")),
             (words.say("live.clock_head"), words.say("live.clock_text")),

@@ -25,9 +25,9 @@ def sample(machine: Machine, look: Look, words: Words) -> QWidget:
     """Return the page with invented numbers."""
     page = MapPage(words, look)
     page.show_machine(machine)
-    numbers = {Part.L1: "1.41 ns", Part.L3: "11.2 ns", Part.CORES: "0.98×"}
+    numbers = {Part.L1: "1.41 ns", Part.L3: "11.2 ns", Part.CORES: "89.8 GFLOP/s"}
     values = {
-        part: [EarnedValue(label=part, text=text, when="just now", experiment="cache-ladder")]
+        part: [EarnedValue(label=part, text=text, when="just now", experiment="x", unit="s")]
         for part, text in numbers.items()
     }
     question = words.say("cache-ladder.question")
@@ -35,7 +35,7 @@ def sample(machine: Machine, look: Look, words: Words) -> QWidget:
         part: [Invitation(experiment="cache-ladder", question=question)]
         for part in (Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY)
     }
-    page.show_values(values, invitations, count=3, possible=5)
+    page.show_values(values, invitations, dict.fromkeys(invitations, 1))
     page.start.offer("cache-ladder", question, 12.0)
     busy = {thread.id: thread.id / 10 for thread in machine.cpu.threads_list}
     page.show_load(busy)

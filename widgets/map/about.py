@@ -80,10 +80,10 @@ class About:
             key = "map.about_c2c"
         return self._words.say(key)
 
-    def name(self, box: Box) -> str:
-        """Return the box in words for those who do not see it."""
-        parts = [self.title(box), *(fact.value for fact in self.facts.of(box) if fact.value)]
-        return ", ".join(parts)
+    def told(self, box: Box) -> list[str]:
+        """Return what the box is called, and all facts that are known of it."""
+        facts = (f"{fact.label}: {fact.value}" for fact in self.facts.of(box) if fact.value)
+        return [self.title(box), *facts]
 
     def count_alike(self, box: Box) -> int:
         """Return how many caches there are of the level and size of this one."""

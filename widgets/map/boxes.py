@@ -41,6 +41,8 @@ BEARING = frozenset(
     {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
 )
 
+COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that say nothing of one part
+
 
 class Rect(NamedTuple):
     """A rectangle."""
@@ -139,12 +141,17 @@ class Layout:
 class EarnedValue:
     """A number that was measured on this machine, in words."""
 
-    label: str
+    label: str  # with the settings of the run where they were not the usual ones
     text: str  # "1.41 ns"
     when: str  # "3 minutes ago"
     experiment: str
     unit: str = ""
     is_quick: bool = False
+
+    @property
+    def is_of_part(self) -> bool:
+        """Does it say something of the part alone? A ratio or a count is one of an experiment."""
+        return self.unit not in COMPARING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,9 +111,17 @@ class DeviceLabels:
         """Return the titles and the sentence where no GPU is known."""
         say, why = self.words.say, missing_of(self.machine, "gpus")
         if why is not None:
-            return (say("map.gpus_unread"),), say("map.gpus_unread_why", {"why": why.why})
-        key = "map.no_gpu_virtual" if is_virtual(self.machine) else "map.no_gpu_why"
-        return (say("map.no_gpu"),), say(key)
+            return (say("map.gpus_unread"),), say("map.without_gpu", {"why": why.why})
+        return (say("map.no_gpu"),), say("map.without_gpu", {"why": self._why_no_gpu()})
+
+    def _why_no_gpu(self) -> str:
+        """Return what the doctor says of it, in the same words."""
+        say, machine = self.words.say, self.machine
+        if machine.container not in (None, "none"):
+            return say("doctor.no_card_container", {"container": machine.container})
+        if is_virtual(machine):
+            return say("doctor.no_card_virtual", {"virtualization": machine.virtualization})
+        return say("map.no_gpu_bare")
 
     # --- links ---------------------------------------------------------------------------------
 

@@ -136,8 +136,8 @@ class MachineMap(Canvas):
         """Return every part with its facts and numbers, also those that are folded."""
         if self._machine is None or self._about is None:
             return []
-        numbers = self._sayings.numbers if self._state.shows_values else lambda _: ()
-        return rows_of(self._machine, self._words, self._measure, self._about, numbers)
+        measured = self._sayings.measured if self._state.shows_values else lambda _: ""
+        return rows_of(self._machine, self._words, self._measure, self._about, measured)
 
     # --- choosing ------------------------------------------------------------------------------
 
@@ -218,22 +218,33 @@ class MachineMap(Canvas):
             self.lay_out()
             self.choose(self.box(box.id))
         elif is_asked and box.part is not None:
-            first = next(one for one in self._invitations[box.part] if one.fills)
-            self.experiment_wanted.emit(first.experiment)
+            self.experiment_wanted.emit(self._wanted(box.part))
         else:
             self.choose(box)
+
+    def _wanted(self, part: Part) -> str:
+        """Return the experiment to measure a part by: one of which there is no number yet."""
+        known = {value.experiment for value in self._state.values.get(part, ())}
+        filling = [one.experiment for one in self._invitations[part] if one.fills]
+        return next((name for name in filling if name not in known), filling[0])
 
     def _spoken(self, box: Box | None) -> str:
         """Return what is chosen for those who do not see it."""
         say = self._words.say
         if box is None or self._about is None:
             return say("map.name")
-        known, part = self._sayings.numbers(box), self._about.name(box)
+        known, part = self._sayings.numbers(box), ", ".join(self._about.told(box))
         if known:
             numbers = ", ".join(f"{value.label} {value.text}" for value in known)
             return say("map.part_measured", {"part": part, "numbers": numbers})
-        is_asked = box.part in self._state.asked and box.bears_value
+        is_asked = self._sayings.is_unmeasured(box)
         return say("map.part_unmeasured", {"part": part}) if is_asked else part
+
+    def _tip(self, box: Box, about: About) -> str:
+        lines = about.told(box)
+        if (first := self._sayings.headline(box)) is not None:
+            lines.append(f"{first.label}: {first.text}")
+        return "\n".join(lines)
 
     # --- Qt ------------------------------------------------------------------------------------
 
@@ -292,9 +303,7 @@ class MachineMap(Canvas):
         """Say in a tip what the mouse is over, also where its text had no room."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
             box = self.box_at(QPointF(event.pos()))
-            if box is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), self._about.name(box), self)
+            tip = "" if box is None else self._tip(box, self._about)
+            QToolTip.showText(event.globalPos(), tip, self)  # which an empty one hides
             return True
         return super().event(event)

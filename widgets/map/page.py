@@ -40,7 +40,7 @@ class MapPage(QWidget):
         super().__init__()
         self._words, self._look = words, look
         self._machine: Machine | None = None
-        self._counts = 0, 0
+        self._counts: Mapping[Part, tuple[int, int]] = {}  # numbers known, and possible
         self._asks = False  # is there a part whose number is not known?
         self.map, self.panel = MachineMap(words, look), PartPanel(words, look)
         self._soft = label("", "soft")
@@ -51,6 +51,12 @@ class MapPage(QWidget):
             self._layer("map.layer_live"),
         )
         self.structure = chip(words.say("map.layer_structure"), checkable=True)
+        for layer, key in (
+            (self.structure, "map.structure_help"),
+            (self.measured, "map.measured_help"),
+            (self.live, "map.live_help"),
+        ):
+            layer.setToolTip(words.say(key))
         self.structure.clicked.connect(self._show_structure)
         self.table = chip(words.say("map.table"), checkable=True)
         self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
@@ -62,7 +68,8 @@ class MapPage(QWidget):
             self._soft, title, chip_row(self.structure, self.measured, self.live, self.table)
         )
         self._side = QWidget()
-        self._side.setLayout(column(self.start, self.panel, space=3 * STEP))
+        # Below the panel, which is read already when the card comes.
+        self._side.setLayout(column(self.panel, self.start, space=3 * STEP))
         self._stack = QStackedWidget()
         self._stack.addWidget(self.map)
         body = row(self._stack, self._side, space=6 * STEP)
@@ -96,17 +103,17 @@ class MapPage(QWidget):
         self,
         values: Mapping[Part, Sequence[EarnedValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
-        *,
-        count: int,
-        possible: int,
+        possible: Mapping[Part, int],
     ) -> None:
-        """Show the numbers that are known: `count` of those that could be."""
-        self._counts = count, possible
+        """Show the numbers that are known, of so many that are `possible`."""
+        self._counts = {part: (len(values.get(part, ())), most) for part, most in possible.items()}
         self._asks = any(
-            one.fills for part, some in invitations.items() if not values.get(part) for one in some
+            one.fills and not any(value.is_of_part for value in values.get(part, ()))
+            for part, some in invitations.items()
+            for one in some
         )
         self.map.show_values(values, invitations)
-        self.panel.show_values(values, invitations)
+        self.panel.show_values(values, invitations, possible)
         self._tell()
         self._fill_table()
 
@@ -176,7 +183,7 @@ class MapPage(QWidget):
 
     def _choose(self, box: Box) -> None:
         self.panel.show_box(box)
-        self._foot.show_hint(self._words.say("map.way_hint"))
+        self._tell()
         self._tell_now()
 
     def _tell_now(self) -> None:
@@ -190,6 +197,7 @@ class MapPage(QWidget):
             self._stack.addWidget(self._parts)
         shown = self._parts if self.table.isChecked() else self.map
         self._fill_table()
+        self._tell()
         self._stack.setCurrentWidget(shown)
         self.setFocusProxy(shown)
         shown.setFocus()
@@ -205,23 +213,34 @@ class MapPage(QWidget):
         width = min(round(SIDE_PX * self._look.theme.zoom), round(SIDE_SHARE * self.width()))
         self._side.setFixedWidth(width)
 
+    def _earned(self) -> str:
+        """Return how many numbers are known, and say in the tip which they are."""
+        say, counts = self._words.say, self._counts
+        known, possible = (sum(each[at] for each in counts.values()) for at in (0, 1))
+        parts = [
+            say("map.earned_of", {"part": say(f"parts.{part}"), "count": some, "possible": most})
+            for part in Part
+            for some, most in [counts.get(part, (0, 0))]
+            if most
+        ]
+        tip = say("map.earned_help", {"parts": "\n".join(parts)}) if possible else ""
+        self._soft.setToolTip(tip)
+        self._soft.setAccessibleDescription(tip)
+        return say("map.earned", {"count": known, "possible": possible}) if possible else ""
+
     def _tell(self) -> None:
-        say, machine = self._words.say, self._machine
+        say, machine, is_map = self._words.say, self._machine, not self.table.isChecked()
         if machine is None:
             self._soft.setText(say("map.reading"))
             self._foot.show_legend("")
             return
-        count, possible = self._counts
-        known = [
-            machine.cpu.model,
-            machine.os.distribution or machine.os.kind,
-            say("map.earned", {"count": count, "possible": possible}) if possible else None,
-        ]
+        known = [machine.cpu.model, machine.os.distribution or machine.os.kind, self._earned()]
         self._soft.setText(" · ".join(text for text in known if text))
-        self._scale.setVisible(self.live.isChecked())
+        self._scale.setVisible(is_map and self.live.isChecked())
         sentences = []
-        if machine.gpus:
+        if is_map and machine.gpus:
             sentences.append(say("map.legend_links"))
-        if self.measured.isChecked() and self._asks:
+        if is_map and self.measured.isChecked() and self._asks:
             sentences.append(say("map.legend_unmeasured"))
         self._foot.show_legend(" ".join(sentences))
+        self._foot.show_hint(say("map.way_hint") if is_map and self.map.chosen else "")

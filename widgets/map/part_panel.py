@@ -48,6 +48,7 @@ class PartPanel(QFrame):
         self._box: Box | None = None
         self._values: Mapping[Part, Sequence[EarnedValue]] = {}
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
+        self._possible: Mapping[Part, int] = {}
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -68,9 +69,10 @@ class PartPanel(QFrame):
         self,
         values: Mapping[Part, Sequence[EarnedValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
+        possible: Mapping[Part, int],
     ) -> None:
-        """Take the numbers that are known now, and the experiments there are."""
-        self._values, self._invitations = values, invitations
+        """Take the numbers that are known now, how many there could be, and the experiments."""
+        self._values, self._invitations, self._possible = values, invitations, possible
         self._show()
 
     def show_now(self, live: Live | None) -> None:
@@ -124,16 +126,17 @@ class PartPanel(QFrame):
             parts += self._facts(facts)
         return parts
 
-    def _heading(self, key: str) -> QWidget:
-        heading = label(self._words.say(key), "strong")
+    def _heading(self, key: str, values: Mapping[str, object] | None = None) -> QWidget:
+        heading = label(self._words.say(key, values), "strong")
         heading.setContentsMargins(0, 2 * STEP, 0, 0)
         return heading
 
     def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
         known = self._values.get(box.part, ()) if box and box.part and box.bears_value else ()
-        if not known or box is None:
+        if not known or box is None or box.part is None:
             return []
-        parts = [self._heading("map.measured")]
+        count = {"count": len(known), "possible": self._possible.get(box.part, len(known))}
+        parts = [self._heading("map.measured", count)]
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
             told = self._words.say(key, {"label": value.label, "when": value.when})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from experiments.words import Words
 from machine.model import Machine
 from widgets.map.about import About
-from widgets.map.boxes import Box, EarnedValue, Kind, Measure
+from widgets.map.boxes import Box, Kind, Measure
 from widgets.map.device_labels import joined
 from widgets.map.layout import lay_out
 
@@ -35,7 +35,7 @@ def rows_of(
     words: Words,
     measure: Measure,
     about: About,
-    numbers: Callable[[Box], Sequence[EarnedValue]],
+    measured: Callable[[Box], str],
 ) -> list[PartRow]:
     """Return every part, also those that a map would fold, in the order of reading."""
     folds: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ def rows_of(
             PartRow(
                 name=about.title(box),
                 facts=joined(facts),
-                measured=joined(f"{value.label} {value.text}" for value in numbers(box)),
+                measured=measured(box),
                 depth=depths[box.id],
             )
         )

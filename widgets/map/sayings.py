@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from experiments.declare import Part
 from experiments.units import show
 from experiments.words import Words
-from widgets.map.boxes import Box, EarnedValue
+from widgets.map.boxes import Box, EarnedValue, Kind
+from widgets.map.device_labels import joined
 from widgets.map.state import State
 
 RATE = "bytes/s"
@@ -63,13 +64,34 @@ class Sayings:
     def _value(self, box: Box) -> tuple[str, ...]:
         if not self._state.shows_values:
             return ()
-        known = [one for one in self.numbers(box) if not (box.ceiling and one.unit == RATE)]
-        if known:
-            first = known[0]
-            if box.part is Part.CORES:  # a bare number would not say of what
-                return (f"{first.label} {first.text}", first.text)
-            return (first.text,)
-        return (INVITATION,) if self._asks(box) and not box.ceiling else ()
+        first = self.headline(box)
+        if first is None:
+            return (INVITATION,) if self._asks(box) and not box.ceiling else ()
+        is_bare = box.part is Part.CORES or (box.part is Part.GPU and first.unit != "flop/s")
+        if is_bare:  # a number alone would not say of what
+            return (f"{first.label} {first.text}", first.text)
+        return (first.text,)
+
+    def headline(self, box: Box) -> EarnedValue | None:
+        """Return the number that says most of a box."""
+        return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
+
+    def measured(self, box: Box) -> str:
+        """Return all numbers of a box in a row, or that they are still to be measured."""
+        if self.is_unmeasured(box):
+            return self._words.say("map.not_measured")
+        return joined(f"{one.text} {one.label}" for one in self.numbers(box))
+
+    def is_unmeasured(self, box: Box) -> bool:
+        """Could there be numbers of a box, and is there none yet?"""
+        return box.bears_value and box.part in self._state.asked and not self.numbers(box)
+
+    def _is_headline(self, box: Box, one: EarnedValue) -> bool:
+        """May it stand alone beside the title? Of a link only its rate, which has its own place."""
+        is_rate = one.unit == RATE
+        if box.kind in (Kind.LINK, Kind.NVLINK):
+            return is_rate and not box.ceiling
+        return one.is_of_part and not (is_rate and box.ceiling)
 
     def _rate(self, box: Box) -> tuple[tuple[str, ...], str]:
         """Return what is said of a bandwidth, and as what."""
@@ -86,4 +108,5 @@ class Sayings:
         return (say("map.at_most", {"peak_bytes_per_s": box.ceiling}), ceiling), "detail"
 
     def _asks(self, box: Box) -> bool:
-        return box.asks and box.part in self._state.asked and not self.numbers(box)
+        known = any(one.is_of_part for one in self.numbers(box))
+        return box.asks and box.part in self._state.asked and not known

@@ -220,6 +220,7 @@ class LivePlace(Place):
         controls.freeze_wanted.connect(self.freeze)
         controls.mark_wanted.connect(self.mark)
         controls.save_wanted.connect(self.save)
+        controls.open_wanted.connect(self.files.choose_and_open)
         controls.explanation_wanted.connect(self.explain)
         self.watching.ended.connect(self._end_watch)
 

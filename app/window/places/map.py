@@ -138,16 +138,14 @@ class MapPlace(Place):
 
         catalogue, words, known = session.catalogue, session.words, session.fingerprints
         session.background.do(
-            lambda: earned(runs, catalogue, words, machine.fingerprint, known), self._show_earned
+            lambda: earned(runs, catalogue, words, machine, known), self._show_earned
         )
 
     def _show_earned(self, found: Earned) -> None:
-        self.page.show_values(
-            found.values, found.invitations, count=found.count, possible=found.possible
-        )
+        self.page.show_values(found.values, found.invitations, found.possible)
         entries = self.session.entries
         runnable = [entry for entry in entries.values() if entry.need is None]
-        if found.count or self.session.context.has_fake_machine or not runnable:
+        if found.values or self.session.context.has_fake_machine or not runnable:
             self.page.start.hide()
             return
         entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from app.window.places.live import LivePlace
 from app.window.target import LIVE, Target
@@ -250,6 +251,8 @@ def test_the_misleading_is_explained(place, qtbot):
 
     sheet = place.findChildren(type(place).explain.__globals__["Explanation"])[0]
     assert sheet.isVisible()
+    heads = {label.text() for label in sheet.findChildren(QLabel)}
+    assert {"The lines", "Tasks waited", "Errors unknown", "Stolen time"} <= heads
     sheet.dismiss()
 
 

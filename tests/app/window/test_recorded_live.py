@@ -139,11 +139,13 @@ def test_a_file_that_falls_on_live_is_opened(place, file, qtbot):
     qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
 
 
-def test_a_file_is_chosen_from_the_menu(place, file, qtbot):
+@pytest.mark.parametrize("by_menu", [True, False])
+def test_a_file_is_chosen_from_the_menu_or_by_the_chip(place, file, qtbot, by_menu):
     place.session.wake()
     place.files.choose = lambda: file
+    action = next(each for each in place.own_actions() if each.text() == "Open a recording…")
 
-    next(each for each in place.own_actions() if each.text() == "Open a recording…").trigger()
+    (action.trigger if by_menu else place.controls.open.click)()
 
     qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
 

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from experiments.words import Words
 from machine.model import Machine
@@ -47,6 +48,35 @@ def zoomed(qapp, request) -> Look:
     look = Look(theme.load("light", request.param))
     look.wear(look.theme)
     return look
+
+
+def test_every_line_says_how_high_it_goes_and_which_of_two_flows_it_is(qtbot, look, english):
+    board = board_of(qtbot, look, english, virtual=True)
+
+    def foot(name):
+        texts = board.tiles[name].texts()
+        return [texts[place][0] for place in ("left", "middle", "right") if place in texts]
+
+    assert foot("memory") == foot("stolen") == ["up to 100 %"]
+    assert foot("disks")[0] == foot("network")[0] == "the larger of both"
+    assert "0 to 100 %" in foot("cores")[1]
+
+
+def test_no_chip_moves_when_a_load_starts_or_the_rate_changes(qtbot, look, english):
+    controls = Controls(english)
+    qtbot.addWidget(controls)
+    controls.resize(WIDE, 80)
+    controls.show()
+
+    def places():
+        QApplication.processEvents()
+        return [chip.geometry() for chip in controls.findChildren(QPushButton)]
+
+    before = places()
+    for count, hz in ((1, 20.0), (0, 5.0)):
+        controls.show_load(count)
+        controls.show_rate(hz, quiet=False)
+        assert places() == before
 
 
 # --- which tiles there are ------------------------------------------------------------------------

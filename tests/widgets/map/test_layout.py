@@ -323,6 +323,17 @@ def test_a_gpu_behind_a_narrower_hop_asks_for_a_look(measure):
     assert "3.94 GB/s" in limit.value
 
 
+@pytest.mark.parametrize(
+    ("container", "key"), [("docker", "no_card_container"), ("none", "no_card_virtual")]
+)
+def test_why_there_is_no_gpu_is_said_in_the_words_of_the_doctor(measure, container, key):
+    here = replace(elsewhere(), virtualization="kvm", container=container)
+    box = next(b for b in laid_out(here, measure).boxes if b.id == "no-gpu")
+
+    values = {"container": container, "virtualization": "kvm"}
+    assert " ".join(box.lines).startswith(WORDS.say(f"doctor.{key}", values))
+
+
 def test_no_gpu_and_not_having_looked_are_told_apart(measure):
     assert titles(laid_out(small(), measure), Kind.UNREAD)[0] == "GPUs: not known"
     assert titles(laid_out(elsewhere(), measure), Kind.UNREAD)[0] == "No GPU here."

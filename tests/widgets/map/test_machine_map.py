@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
@@ -17,7 +19,9 @@ from widgets.map.machine_map import MachineMap
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
-L3 = EarnedValue(label="L3 cache", text="11.2 ns", when="just now", experiment="cache-ladder")
+L3 = EarnedValue(
+    label="L3 cache", text="11.2 ns", when="just now", experiment="cache-ladder", unit="s"
+)
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ def test_a_click_chooses_the_innermost_box(shown):
 
     assert [b.id for b in chosen] == ["thread:1", "memory"]
     assert map_.chosen.id == "memory"
-    assert map_.accessibleName().startswith("Memory, 24 GiB")
+    assert map_.accessibleName().startswith("Memory, Memory: 24 GiB")
 
 
 def test_arrows_walk_and_say_where_they_are(shown):
@@ -96,7 +100,9 @@ def test_arrows_walk_and_say_where_they_are(shown):
     QTest.keyClick(map_, Qt.Key.Key_Down)  # into it
 
     assert (first, map_.chosen.kind) == (Kind.PACKAGE, Kind.CORE)
-    assert map_.accessibleName().startswith("core 0, 0, all, Package 0")
+    assert map_.accessibleName().startswith(
+        "core 0, Thread numbers: 0, Usable by this program: all, Package: Package 0"
+    )
     assert "Enter" in map_.accessibleDescription()
 
 
@@ -130,7 +136,10 @@ def test_a_chosen_part_is_told_with_its_number(shown):
     measured = map_.accessibleName()
     map_.choose(box(map_, "memory"))
 
-    assert measured == "L3 cache, 16 MiB, threads 0–1, 8, 64 B. Measured: L3 cache 11.2 ns"
+    assert measured == (
+        "L3 cache, Size: 16 MiB, Serves: threads 0–1, Ways: 8, Line: 64 B. "
+        "Measured: L3 cache 11.2 ns"
+    )
     assert map_.accessibleName().endswith("Not measured yet")
 
 
@@ -179,6 +188,65 @@ def test_a_number_takes_the_place_of_the_question_mark(shown):
         ["11.2 ns", "L3 16 MiB"],
         ["L3 16 MiB"],
     )
+
+
+def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
+    map_ = shown(small())
+    gain = EarnedValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
+    roof = replace(L3, label="the roof", text="77.6 GFLOP/s", unit="flop/s")
+    race = Invitation(experiment="race", question="Where did my increments go?")
+    roofline = Invitation(experiment="roofline", question="What is the limit?")
+    invitations = {Part.CORES: [race, roofline]}
+
+    def written():
+        return [text.text for text in map_._painting.texts(box(map_, "package:0"))]
+
+    map_.show_values({Part.CORES: [gain]}, invitations)
+    assert "?" in written()
+    wanted = emitted(map_.experiment_wanted)
+    map_._use(box(map_, "package:0"), is_asked=True)
+    assert wanted == ["roofline"]  # the race has given all that it has
+
+    map_.show_values({Part.CORES: [gain, roof]}, invitations)
+    assert "the roof 77.6 GFLOP/s" in written()
+    assert not {"?", "a lock takes 6.11×"} & set(written())
+
+
+def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
+    map_ = shown(workstation())
+    copy = EarnedValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
+    rate = replace(copy, label="pinned", text="57.1 GB/s", experiment="pinned", unit="bytes/s")
+
+    map_.show_values({Part.PCIE: [copy, rate]}, {})
+
+    written = [text.text for text in map_._painting.texts(box(map_, "link:gpu:0"))]
+    assert written[1:] == ["57.1 GB/s of 63 GB/s"]
+
+
+def test_a_time_of_a_gpu_says_of_what_it_is_one(shown):
+    map_ = shown(workstation(), (1400, 900))
+    floor = replace(L3, label="smallest product", text="10 µs")
+
+    map_.show_values({Part.GPU: [floor]}, {})
+
+    written = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    assert "smallest product 10 µs" in written
+
+
+def test_a_tip_names_what_each_number_is(shown):
+    map_ = shown(small())
+    map_.show_values({Part.L3: [L3]}, {})
+
+    tip = map_._tip(box(map_, "cache:0"), map_._about)
+
+    assert tip.split("\n") == [
+        "L3 cache",
+        "Size: 16 MiB",
+        "Serves: threads 0–1",
+        "Ways: 8",
+        "Line: 64 B",
+        "L3 cache: 11.2 ns",
+    ]
 
 
 def test_a_part_without_experiments_asks_for_nothing(shown):
@@ -568,4 +636,4 @@ def test_the_table_lists_every_part_also_what_is_folded(shown):
     assert {f"hardware thread {n}" for n in range(512)} <= set(names)
     assert not any("more" in name for name in names)
     assert any("Its memory: 79.6 GiB" in row.facts for row in rows)
-    assert any(row.measured == "L3 cache 11.2 ns" for row in rows)
+    assert any(row.measured == "11.2 ns L3 cache" for row in rows)

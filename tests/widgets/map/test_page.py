@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
@@ -24,7 +24,12 @@ BURST = Invitation(experiment="burst-random", question="Does the order matter?",
 
 def value(part, text, **more) -> EarnedValue:
     return EarnedValue(
-        label=f"{part} cache", text=text, when="5 minutes ago", experiment="cache-ladder", **more
+        label=f"{part} cache",
+        text=text,
+        when="5 minutes ago",
+        experiment="cache-ladder",
+        unit="s",
+        **more,
     )
 
 
@@ -55,9 +60,9 @@ def choose(page, part):
 
 def test_the_head_says_what_machine_it_is_and_how_much_is_known_of_it(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [LADDER]}, count=3, possible=9)
+    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 2, Part.CORES: 7})
 
-    assert "Test CPU · Debian 12 · 3 of 9 numbers measured" in said(page)
+    assert "Test CPU · Debian 12 · 0 of 9 numbers measured" in said(page)
     assert "This machine" in said(page)
 
 
@@ -69,7 +74,7 @@ def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
 
 def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [LADDER]}, count=0, possible=1)
+    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
     first = page._foot.text()
     assert page._scale.isVisible()
     page.live.setChecked(False)
@@ -83,15 +88,49 @@ def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
     assert "Thicker" in page._foot.text()
 
 
+def test_below_the_table_nothing_of_the_map_is_explained(page):
+    page.show_machine(workstation())
+    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    choose(page, Part.GPU)
+    assert "Point at another part" in page._foot.text()
+
+    page.table.click()
+    assert page._foot.text() == ""
+    assert page._scale.isHidden()
+    page.table.click()
+    assert "Point at another part" in page._foot.text()
+
+
+def test_the_tip_of_the_count_tells_which_numbers_they_are(page):
+    page.show_machine(small())
+    page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {}, {Part.L1: 2, Part.MEMORY: 20})
+
+    assert "1 of 22 numbers measured" in page._soft.text()
+    assert page._soft.toolTip().split("\n")[1:3] == ["L1: 1 of 2", "memory: 0 of 20"]
+
+
+def test_the_table_says_what_is_not_measured_yet(page):
+    page.show_machine(small())
+    page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {Part.L3: [LADDER]}, {Part.L3: 1})
+    page.table.click()
+    cells = {part.name: part.measured for part in page._parts.model.parts}
+
+    assert cells["L1 cache"] == "1.41 ns L1 cache"
+    assert cells["L3 cache"] == "not measured yet"
+    assert cells["hardware thread 0"] == ""
+
+
 def test_the_layers_are_switched_by_chips(page):
     page.show_machine(small())
-    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, count=1, possible=1)
+    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
     cache = next(box for box in page.map.boxes if box.part is Part.L3)
 
     def texts():
         return [text.text for text in page.map._painting.texts(cache)]
 
     assert "11.2 ns" in texts()
+    assert all("Adds" in layer.toolTip() for layer in (page.measured, page.live))
+    assert page.live.text() != "Live"  # which is a place
     page.measured.click()
     assert "11.2 ns" not in texts()
 
@@ -196,9 +235,12 @@ def test_the_card_to_start_with_opens_its_experiment(page):
     page.experiment_wanted.connect(wanted.append)
 
     assert page.start.isHidden()
+    before = page.panel.mapTo(page, QPoint()), page.map.geometry()
     page.start.offer("cache-ladder", "How far away is a byte?", 12.0)
     page.start.button.click()
+    QApplication.processEvents()
 
+    assert (page.panel.mapTo(page, QPoint()), page.map.geometry()) == before  # nothing jumps
     assert not page.start.isHidden()
     assert {"How far away is a byte?", "about 12 s"} <= set(said(page))
     assert wanted == ["cache-ladder"]
@@ -251,14 +293,14 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     page.show_values(
         {Part.L1: [value("L1", "1.41 ns", is_quick=True)]},
         {Part.L1: [LADDER, BURST]},
-        count=1,
-        possible=2,
+        {Part.L1: 2},
     )
 
     choose(page, Part.L1)
 
     texts = said(page.panel)
     assert texts[0] == "L1 cache"
+    assert "Measured here: 1 of 2" in texts
     assert "1.41 ns" in texts
     assert "L1 cache, 5 minutes ago, in a quick run" in texts
     assert "Measured on one of 2 of its kind." in texts
@@ -272,7 +314,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
 
 def test_a_number_of_another_size_of_cache_is_not_told(page):
     page.show_machine(workstation())
-    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, count=1, possible=1)
+    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
     first, second = (box for box in page.map.boxes if box.part is Part.L3)
 
     page.map.choose(first)
@@ -287,7 +329,7 @@ def test_a_number_of_another_size_of_cache_is_not_told(page):
 
 def test_links_of_the_panel_open_their_experiments_by_key(page):
     page.show_machine(small())
-    page.show_values({}, {Part.L3: [BURST]}, count=0, possible=0)
+    page.show_values({}, {Part.L3: [BURST]}, {})
     wanted = []
     page.experiment_wanted.connect(wanted.append)
     choose(page, Part.L3)
@@ -333,7 +375,7 @@ def test_a_long_link_goes_on_in_the_next_line(qtbot, look):
 def test_every_control_has_a_name(page):
     page.show_machine(small())
     page.start.offer("cache-ladder", "How far away is a byte?", 12.0)
-    page.show_values({}, {Part.L3: [LADDER]}, count=0, possible=1)
+    page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
     choose(page, Part.L3)
 
     for control in page.findChildren(QPushButton):

@@ -32,7 +32,7 @@ def test_a_core_reaches_the_memory_through_its_caches(way):
     found = way(small(), "thread:1", "memory")
 
     assert found.text.startswith("hardware thread 1 → L1 → L2 → L3 → Memory.")
-    assert "How much Memory carries is not known." in found.text
+    assert "Memory: its bandwidth is not known." in found.text
     assert {"thread:1", "memory", "cache:0", "cache:4", "cache:6"} <= found.lit
 
 

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from app.window.status import SAMPLES, Status
+from tests.widgets.map.machines import small
+from tests.widgets.map.samples import sample
+from widgets.status_line import StatusLine
+
+
+@pytest.fixture
+def said(qtbot, session):
+    """Return what stands in the line after these threads were busy, one number a sample."""
+    session.runner = SimpleNamespace(is_running=False, following=None, close=lambda: None)
+    line = StatusLine(session.words)
+    qtbot.addWidget(line)
+    status = Status(session, line)
+
+    def say(*busy: float) -> list[str]:
+        for share in busy:
+            look = sample(small())
+            look.threads[:] = [{"id": 0, "busy": share}, {"id": 1, "busy": 0.0}]
+            session.sampled.emit(look)
+        status._refresh()
+        return [label.text() for label in line.findChildren(QLabel) if label.text()]
+
+    return say
+
+
+def test_a_machine_is_quiet_only_if_it_was_in_every_sample(said):
+    assert said(*[0.02] * SAMPLES) == ["quiet"]
+    assert said(0.9) == ["0.9 threads busy"]  # what Live shows at this moment
+    assert said(0.1) == ["0.1 threads busy"]
+    assert said(*[0.02] * SAMPLES) == ["quiet"]
