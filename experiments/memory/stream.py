@@ -177,10 +177,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
     of = spreads((row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad")
     message = _message(of, full)
-    if full == 1 or message not in UNCLEAR:
-        values["threads_for_90_percent"] = full
-    values |= {"most_threads": max(triad), "one_thread_bytes_per_s": triad[min(triad)]}
-    return Finding(message, values, tuple(limits))
+    values |= {"threads_for_90_percent": full, "most_threads": max(triad)}
+    values["one_thread_bytes_per_s"] = triad[min(triad)]
+    unclear = ("threads_for_90_percent",) if full > 1 and message in UNCLEAR else ()
+    return Finding(message, values, tuple(limits), unclear)
 
 
 def _message(triad: dict[int, Spread], full: int) -> str:

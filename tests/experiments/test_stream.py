@@ -82,7 +82,7 @@ def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, me
     found = analyse(PARAMS, {**tables({}), "moves": rows}, machine())
 
     assert found.message == message
-    assert "threads_for_90_percent" not in found.values
+    assert found.unclear == ("threads_for_90_percent",)
 
 
 def test_the_share_of_the_limit_is_told_and_more_than_it_is_suspect():
