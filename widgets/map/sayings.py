@@ -12,7 +12,7 @@ from widgets.map.boxes import Box, EarnedValue, Kind
 from widgets.map.device_labels import joined
 from widgets.map.state import State
 
-RATE = "bytes/s"
+RATE, COMPUTING = "bytes/s", "flop/s"
 INVITATION = "?"
 
 
@@ -67,14 +67,15 @@ class Sayings:
         first = self.headline(box)
         if first is None:
             return (INVITATION,) if self._asks(box) and not box.ceiling else ()
-        is_bare = box.part is Part.CORES or (box.part is Part.GPU and first.unit != "flop/s")
+        is_bare = box.part is Part.CORES or (box.part is Part.GPU and first.unit != COMPUTING)
         if is_bare:  # a number alone would not say of what
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
 
     def headline(self, box: Box) -> EarnedValue | None:
-        """Return the number that says most of a box."""
-        return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
+        """Return the number that says most of a box: what it can compute, else the first."""
+        known = [one for one in self.numbers(box) if self._is_headline(box, one)]
+        return min(known, key=lambda one: one.unit != COMPUTING, default=None)
 
     def measured(self, box: Box) -> str:
         """Return all numbers of a box in a row, or that they are still to be measured."""

@@ -28,7 +28,7 @@ from widgets.runs.painting import RunPainter
 
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
-    Column.WHEN: 112,
+    Column.WHEN: 136,  # "yesterday 23:59"
     Column.RUN: 240,
     Column.RESULT: 220,
     Column.SETTINGS: 150,

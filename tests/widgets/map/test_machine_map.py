@@ -207,7 +207,8 @@ def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
     map_._use(box(map_, "package:0"), is_asked=True)
     assert wanted == ["roofline"]  # the race has given all that it has
 
-    map_.show_values({Part.CORES: [gain, roof]}, invitations)
+    call = replace(L3, label="function call", text="33.6 ns")
+    map_.show_values({Part.CORES: [gain, call, roof]}, invitations)
     assert "the roof 77.6 GFLOP/s" in written()
     assert not {"?", "a lock takes 6.11×"} & set(written())
 
