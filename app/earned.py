@@ -26,7 +26,7 @@ from experiments.engine import messages as wire
 from experiments.parameters import to_json
 from experiments.words import Words
 from machine.model import Machine
-from widgets.map.boxes import EarnedValue, Invitation
+from widgets.map.boxes import EarnedValue, Invitation, is_of_part
 
 _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 
@@ -121,41 +121,51 @@ def earned(
         usual = _Usual(experiment, machine)
         run = _newest(kept, usual, machine.fingerprint, fingerprints)
         settings = _settings(words, usual, run) if run else ""
+        since = when(words, run.at, now) if run else ""
+        if run and _is_passed_over(run, kept, usual, fingerprints):
+            since = words.say("map.usual_settings", {"when": since})
         filled: set[Part] = set()
         for value in experiment.values:
             part = value.part
             if part is None:
                 continue
-            of_part = run if run and _is_of(run, part) else None
-            found = of_part.values.get(value.name) if of_part else None
+            measured = run if run and _is_of(run, part) else None
+            found = measured.values.get(value.name) if measured else None
             # A full run that does not have it shows that there is no such number here.
-            is_open = of_part is None or of_part.quick
+            is_open = measured is None or measured.quick
             if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
                 continue
             filled.add(part)
             possible[part] = possible.get(part, 0) + 1
-            if of_part is None or found is None:
+            if measured is None or found is None:
                 continue
             values.setdefault(part, []).append(
                 EarnedValue(
                     label=words.say(f"{experiment.id}.values.{value.name}") + settings,
-                    text=number(words, value.name, found, value.unit, of_part.unclear),
-                    when=when(words, of_part.at, now),
+                    text=number(words, value.name, found, value.unit, measured.unclear),
+                    when=since,
                     experiment=experiment.id,
                     unit=value.unit,
-                    is_quick=of_part.quick,
+                    is_quick=measured.quick,
                 )
             )
         question = words.say(f"{experiment.id}.question")
         declared = {value.part for value in experiment.values if value.part}
+        heading = {v.part for v in experiment.values if is_of_part(v.part, v.unit)}
         for part in dict.fromkeys((*experiment.parts, *sorted(declared))):
             invitations.setdefault(part, []).append(
-                Invitation(experiment=experiment.id, question=question, fills=part in filled)
+                Invitation(
+                    experiment=experiment.id,
+                    question=question,
+                    fills=part in filled,
+                    heads=part in heading,
+                )
             )
     for some in invitations.values():
         some.sort(key=lambda invitation: not invitation.fills)
-    for known in values.values():  # first what says something of the part alone
-        known.sort(key=lambda value: not value.is_of_part)
+    for place, known in values.items():  # first what says something of the part alone
+        of_part = [one for one in known if is_of_part(place, one.unit)]
+        values[place] = [*of_part, *(one for one in known if one not in of_part)]
     return Earned(values=values, invitations=invitations, possible=possible)
 
 
@@ -180,6 +190,17 @@ def _newest(
     some = completed(runs, usual.experiment.id) if fingerprint else ()
     usual_first = sorted(some, key=lambda run: bool(usual.departures(run)))
     return next((run for run in usual_first if fingerprints.of(run.path) == fingerprint), None)
+
+
+def _is_passed_over(
+    run: Kept, runs: Sequence[Kept], usual: _Usual, fingerprints: Fingerprints
+) -> bool:
+    """Is there a newer run of its machine that does not count, for its settings?"""
+    return any(
+        usual.departures(other) and fingerprints.of(other.path) == fingerprints.of(run.path)
+        for other in completed(runs, usual.experiment.id)
+        if other.at > run.at
+    )
 
 
 def _fingerprint(path: Path) -> str | None:

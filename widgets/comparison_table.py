@@ -84,7 +84,14 @@ class ComparisonTable(QWidget):
         if shown.refusal:
             parts.append(label(shown.refusal, wrap=True))
         else:
-            parts += [_run(letter, name) for letter, name in (("A", shown.a), ("B", shown.b))]
+            say = self._words.say
+            parts += [
+                _run(letter, name, say(key))
+                for letter, name, key in (
+                    ("A", shown.a, "runs.a_drawn"),
+                    ("B", shown.b, "runs.b_drawn"),
+                )
+            ]
             parts += [label(caution, wrap=True) for caution in shown.cautions]
             if shown.rows:
                 parts.append(self._table(shown.rows))
@@ -136,13 +143,14 @@ class ComparisonTable(QWidget):
         return shown
 
 
-def _run(letter: str, name: str) -> QWidget:
+def _run(letter: str, name: str, drawn: str) -> QWidget:
     shown = QWidget()
     grid = QGridLayout(shown)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(2 * STEP)
     grid.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
     grid.addWidget(label(name, wrap=True), 0, 1)
+    grid.addWidget(label(drawn, "soft"), 1, 1)
     grid.setColumnStretch(1, 1)
     return shown
 

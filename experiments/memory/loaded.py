@@ -65,7 +65,9 @@ def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
     """Return the best latency without load, and that of the middle walk under the greatest."""
     idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
     busiest = sorted(
-        (row.latency_s, row.load_bytes_per_s) for row in rows if row.level == LEVELS[-1]
+        (row.latency_s, row.load_bytes_per_s)
+        for row in rows
+        if row.level == LEVELS[-1] and row.load_bytes_per_s  # 0: the walk was over before
     )
     if not idle or not busiest:
         return {}

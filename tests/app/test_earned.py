@@ -144,6 +144,8 @@ def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual
 
     assert (alone.text, alone.label) == ("0.750 ns", "L1 cache (Huge pages: yes)")
     assert (beside.text, beside.label) == ("1.50 ns", "L1 cache")
+    assert "usual settings" not in alone.when
+    assert beside.when.endswith(", with the usual settings")  # the other one is newer
 
 
 def test_values_of_one_part_come_from_all_experiments(library):

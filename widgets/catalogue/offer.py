@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -72,3 +73,12 @@ class Filter:
             return False
         about = f"{offer.question} {offer.topic} {offer.id}".lower()
         return all(word in about for word in self.text.lower().split())
+
+
+def counted(offers: Iterable[Offer]) -> dict[str, int]:
+    """Return how many were measured, and how many that can be; where none is known, nothing."""
+    known = list(offers)
+    if any(offer.state is State.UNKNOWN for offer in known):
+        return {}
+    there = [offer for offer in known if offer.is_measured or offer.state is not State.NOT_HERE]
+    return {"measured": sum(offer.is_measured for offer in known), "count": len(there)}

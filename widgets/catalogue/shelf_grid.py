@@ -12,7 +12,7 @@ from experiments.declare import Shelf
 from experiments.words import Words
 from widgets.basics import label
 from widgets.catalogue.card import Card
-from widgets.catalogue.offer import Filter, Offer, State
+from widgets.catalogue.offer import Filter, Offer, counted
 from widgets.look import Look
 from widgets.theme import STEP
 
@@ -108,11 +108,9 @@ class ShelfGrid(QWidget):
     def _count(self) -> None:
         """Say at each shelf how much of it has been measured, once that is known."""
         for shelf, (_, count) in self._heads.items():
-            offers = [offer for offer in self.offers if offer.shelf == shelf]
-            measured = sum(1 for offer in offers if offer.is_measured)
-            told = {"measured": measured, "count": len(offers)}
-            is_known = all(offer.state is not State.UNKNOWN for offer in offers)
-            count.setText(self._words.say("catalogue.count", told) if is_known else "")
+            told = counted(offer for offer in self.offers if offer.shelf == shelf)
+            some = told.get("count")
+            count.setText(self._words.say("catalogue.count", told) if some else "")
 
     def _walk(self, card: Card, key: int) -> None:
         """Move the focus to the neighbour of a card: to the side, up, down, first or last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
@@ -30,9 +31,11 @@ class Header(QWidget):
         way.setLayout(row(self._back, self._shelf, None, space=STEP))
         self.setLayout(column(PlaceHead(way, self._title, chip_row(*self._chips.values()))))
 
-    def show_experiment(self, question: str, shelf: str) -> None:
-        """Name the experiment."""
+    def show_experiment(self, question: str, shelf: str, method: str = "") -> None:
+        """Name the experiment; the tip of its title says how it measures."""
         self._title.setText(question)
+        tip = f"<p>{escape(method)}</p>" if method else ""  # rich text, which wraps
+        self._title.setToolTip(tip)
         self._shelf.setText(f"· {shelf}" if shelf else "")
         self.setAccessibleName(question)
 

@@ -42,6 +42,7 @@ BEARING = frozenset(
 )
 
 COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that say nothing of one part
+COMPUTING = "flop/s"
 
 
 class Rect(NamedTuple):
@@ -148,19 +149,26 @@ class EarnedValue:
     unit: str = ""
     is_quick: bool = False
 
-    @property
-    def is_of_part(self) -> bool:
-        """Does it say something of the part alone? A ratio or a count is one of an experiment."""
-        return self.unit not in COMPARING
+
+def is_of_part(part: Part | None, unit: str) -> bool:
+    """Does a number of this unit say something of the part alone? Others are of an experiment.
+
+    What computes is known by its rate: a time there is one of some task.
+    """
+    return unit == COMPUTING if part in (Part.CORES, Part.GPU) else unit not in COMPARING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """An experiment about a part, and its question; `fills` is its number on the map."""
+    """An experiment about a part, and its question.
+
+    `fills`: it has numbers of the part; `heads`: one of them may stand at the part's title.
+    """
 
     experiment: str
     question: str
     fills: bool = True
+    heads: bool = True
 
 
 class Letters(Enum):

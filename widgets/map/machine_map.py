@@ -223,10 +223,14 @@ class MachineMap(Canvas):
             self.choose(box)
 
     def _wanted(self, part: Part) -> str:
-        """Return the experiment to measure a part by: one of which there is no number yet."""
+        """Return the experiment to measure a part by: one of which there is no number yet.
+
+        Best is one whose number takes the place of the question mark.
+        """
         known = {value.experiment for value in self._state.values.get(part, ())}
-        filling = [one.experiment for one in self._invitations[part] if one.fills]
-        return next((name for name in filling if name not in known), filling[0])
+        filling = [one for one in self._invitations[part] if one.fills]
+        new = [one for one in filling if one.experiment not in known]
+        return max(new or filling, key=lambda one: one.heads).experiment
 
     def _spoken(self, box: Box | None) -> str:
         """Return what is chosen for those who do not see it."""

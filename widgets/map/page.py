@@ -13,7 +13,7 @@ from experiments.words import Words
 from machine.model import Machine
 from widgets.basics import chip, column, label, row
 from widgets.look import Look
-from widgets.map.boxes import Box, EarnedValue, Invitation
+from widgets.map.boxes import Box, EarnedValue, Invitation, is_of_part
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine
 from widgets.map.live import Sampled
@@ -108,7 +108,7 @@ class MapPage(QWidget):
         """Show the numbers that are known, of so many that are `possible`."""
         self._counts = {part: (len(values.get(part, ())), most) for part, most in possible.items()}
         self._asks = any(
-            one.fills and not any(value.is_of_part for value in values.get(part, ()))
+            one.fills and not any(is_of_part(part, value.unit) for value in values.get(part, ()))
             for part, some in invitations.items()
             for one in some
         )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from experiments.declare import Part
 from experiments.units import show
 from experiments.words import Words
-from widgets.map.boxes import Box, EarnedValue, Kind
+from widgets.map.boxes import Box, EarnedValue, Kind, is_of_part
 from widgets.map.device_labels import joined
 from widgets.map.state import State
 
-RATE, COMPUTING = "bytes/s", "flop/s"
+RATE = "bytes/s"
 INVITATION = "?"
 
 
@@ -67,15 +67,13 @@ class Sayings:
         first = self.headline(box)
         if first is None:
             return (INVITATION,) if self._asks(box) and not box.ceiling else ()
-        is_bare = box.part is Part.CORES or (box.part is Part.GPU and first.unit != COMPUTING)
-        if is_bare:  # a number alone would not say of what
+        if box.part is Part.CORES:  # a bare number would not say of what
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
 
     def headline(self, box: Box) -> EarnedValue | None:
-        """Return the number that says most of a box: what it can compute, else the first."""
-        known = [one for one in self.numbers(box) if self._is_headline(box, one)]
-        return min(known, key=lambda one: one.unit != COMPUTING, default=None)
+        """Return the number that says most of a box."""
+        return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
 
     def measured(self, box: Box) -> str:
         """Return all numbers of a box in a row, or that they are still to be measured."""
@@ -92,7 +90,7 @@ class Sayings:
         is_rate = one.unit == RATE
         if box.kind in (Kind.LINK, Kind.NVLINK):
             return is_rate and not box.ceiling
-        return one.is_of_part and not (is_rate and box.ceiling)
+        return is_of_part(box.part, one.unit) and not (is_rate and box.ceiling)
 
     def _rate(self, box: Box) -> tuple[tuple[str, ...], str]:
         """Return what is said of a bandwidth, and as what."""
@@ -109,5 +107,5 @@ class Sayings:
         return (say("map.at_most", {"peak_bytes_per_s": box.ceiling}), ceiling), "detail"
 
     def _asks(self, box: Box) -> bool:
-        known = any(one.is_of_part for one in self.numbers(box))
+        known = any(is_of_part(box.part, one.unit) for one in self.numbers(box))
         return box.asks and box.part in self._state.asked and not known

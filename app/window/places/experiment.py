@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.shipped import recording_of
+from app.source import method
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.drawing import Drawing
@@ -219,7 +220,9 @@ class ExperimentPage(QWidget):
         words = self.session.words
         self._experiment = experiment
         self._header.show_experiment(
-            words.say(f"{experiment.id}.question"), words.say(f"shelves.{experiment.shelf}")
+            words.say(f"{experiment.id}.question"),
+            words.say(f"shelves.{experiment.shelf}"),
+            method(experiment),
         )
         self._side.show_experiment(experiment)
         self._sides.show_experiment(experiment)

@@ -17,7 +17,7 @@ from app.window.session import Session
 from app.window.target import EXPERIMENTS, Target
 from widgets.basics import column
 from widgets.catalogue.catalogue import Catalogue
-from widgets.catalogue.offer import State
+from widgets.catalogue.offer import counted
 from widgets.catalogue.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -108,11 +108,8 @@ class ExperimentsPlace(Place):
         """Say how much has been measured, or what the page says."""
         if self._page is not None and not self.is_in_catalogue:
             return self._page.status()
-        offers = self._catalogue.offers
-        if any(each.state is State.UNKNOWN for each in offers):
-            return ""
-        told = {"measured": sum(each.is_measured for each in offers), "count": len(offers)}
-        return self.session.words.say("catalogue.status", told)
+        told = counted(self._catalogue.offers)
+        return self.session.words.say("catalogue.status", told) if told else ""
 
     def go_back(self) -> bool:
         """Return to the catalogue, to the card that was opened."""

@@ -90,7 +90,7 @@ def test_what_is_not_there_is_not_marked_as_fine():
 @pytest.mark.parametrize(
     ("evidence", "sentence"),
     [
-        (BARE, "Nothing is wrong: there is no accelerator here that could be used."),
+        (BARE, "No accelerator is to be seen here; PyTorch computes on the processor."),
         (nvidia(), "Nothing is wrong: PyTorch can use the GPU of NVIDIA."),
         (apple(), "Nothing is wrong: PyTorch can use the GPU of this Mac."),
         (

@@ -224,14 +224,16 @@ def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
     assert written[1:] == ["57.1 GB/s of 63 GB/s"]
 
 
-def test_a_time_of_a_gpu_says_of_what_it_is_one(shown):
+def test_a_time_of_a_gpu_is_one_of_some_task_and_no_headline(shown):
     map_ = shown(workstation(), (1400, 900))
     floor = replace(L3, label="smallest product", text="10 µs")
 
-    map_.show_values({Part.GPU: [floor]}, {})
+    best = replace(floor, label="the GPU at its best", text="60.0 TFLOP/s", unit="flop/s")
+    map_.show_values({Part.GPU: [floor, best]}, {})
 
     written = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
-    assert "smallest product 10 µs" in written
+    assert "60.0 TFLOP/s" in written
+    assert not any("10 µs" in text for text in written)
 
 
 def test_a_tip_names_what_each_number_is(shown):
