@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from experiments.bench import Bench
@@ -161,8 +162,8 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     l3_s, memory_s = values.get("l3_latency_s"), values.get("memory_latency_s")
     if l3_s is None or memory_s is None or "l2_bytes" not in values:
         return {}
-    inside = [size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2]
-    fast = [size for size in inside if best[size] * MUCH_FASTER <= l3_s]
+    inside = sorted(size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2)
+    fast = list(takewhile(lambda size: best[size] * MUCH_FASTER <= l3_s, inside))
     if not fast or l3_s < NEARLY_MEMORY * memory_s:
         return {}
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
