@@ -33,6 +33,16 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCal
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Work in one process more than there are processors: many tests wait for others."""
+    return len(psutil.Process().cpu_affinity() or ()) + 1 if sys.platform == "linux" else 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the stories, which take longest: at the end, others would wait for them."""
+    items.sort(key=lambda item: "tests/story" not in item.nodeid)
+
+
 def pytest_collection_finish() -> None:
     """Take what stays to the end out of every collection."""
     gc.collect()

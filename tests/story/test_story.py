@@ -9,7 +9,7 @@ import pytest
 from experiments.engine.lock import FOLDER_VARIABLE
 from tests.story.screen import PATIENCE_S, Program, opened
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(400)
 
 QUESTION, PLOT = "How far away is a byte?", "Time of one dependent read"
 
