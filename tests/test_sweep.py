@@ -137,5 +137,5 @@ def marked() -> set[str]:
 
 def told_of(said: str) -> str:
     """Return what is told of a run, without what only a new run or only a replay says."""
-    text = said.split("\n", 2)[2] if said.startswith("RECORDED") else said
+    text = said.split("\n", 1)[1] if said.startswith("RECORDED") else said
     return "\n".join(line for line in text.splitlines() if not line.startswith("Kept as")).strip()
