@@ -118,7 +118,8 @@ class ParamsForm(QWidget):
 
         def say_choice(choice: str) -> str:
             key = f"{experiment}.choices.{choice}"
-            return words.say(key) if words.has(key) else choice
+            # A device is called as PyTorch calls it, whatever else has that name.
+            return words.say(key) if name != "device" and words.has(key) else choice
 
         asked = Asked(
             name=name,
