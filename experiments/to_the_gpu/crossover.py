@@ -1,10 +1,11 @@
 """From which size does a GPU win over the processor? Products of matrices, small to large.
 
-Method: square matrices are multiplied on one core, on all cores and on the GPU: there as the device
-alone needs it, as a caller who waits for it sees it, and with the factors copied to it and the
-product back, through pinned memory where there is any. Without a GPU one core is held against all.
-All in shuffled rounds, after a warm-up of each; where a product would take too long, its line ends. The lines cross between the last size
-where the one clearly lost and the first from which on it clearly wins.
+Method: square matrices are multiplied on one core, on all cores and on the GPU; without a GPU, one
+core is held against all. The GPU's time is taken as the device alone needs it, as a caller who
+waits for it sees it, and with the factors copied to it and the product back, through pinned memory
+where there is any. All in shuffled rounds, after a warm-up of each; where a product would take too
+long, its line ends. The lines cross between the last size where the one clearly lost and the first
+from which on it clearly wins.
 
 What it cannot tell: where other operations cross. Those that compute less for each number they
 move win later, or never. Small matrices lie in caches, also in the GPU's.
