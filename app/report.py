@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.declare import Experiment, specs
+from experiments.declare import Experiment, Spec, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.parameters import to_text
@@ -92,10 +92,17 @@ def label(words: Words, experiment: Experiment[Any], value: str) -> str:
 
 def setting(words: Words, experiment: Experiment[Any], name: str, value: object) -> tuple[str, str]:
     """Return what a parameter is called, and one of its values in words."""
-    spec = specs(experiment.params)[name]
-    called, chosen = f"{experiment.id}.params.{name}", f"{experiment.id}.choices.{value}"
-    is_word = bool(spec.choices) and words.has(chosen)
-    return words.say(called), words.say(chosen) if is_word else to_text(value, spec.unit)
+    called = words.say(f"{experiment.id}.params.{name}")
+    return called, chosen(words, experiment.id, specs(experiment.params)[name], value)
+
+
+def chosen(words: Words, experiment_id: str, spec: Spec, value: Any) -> str:
+    """Return a value of a parameter; words belong to choices alone, not to equal numbers."""
+    if not spec.choices:
+        return to_text(value, spec.unit)
+    texts = map(str, value if isinstance(value, list | tuple) else [value])
+    keys = {text: f"{experiment_id}.choices.{text}" for text in texts}
+    return to_text([words.say(key) if words.has(key) else text for text, key in keys.items()])
 
 
 _OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+)")

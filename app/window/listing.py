@@ -10,12 +10,12 @@ from typing import Any
 from PySide6.QtCore import QDate, QLocale
 
 from app.library import Kept
-from app.report import label, named_values, number, sentence
+from app.report import chosen, label, named_values, number, sentence
 from app.window.entries import Entry
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, Spec, specs
+from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
-from experiments.parameters import to_json, to_text
+from experiments.parameters import to_json
 from experiments.problems import Trouble
 from experiments.units import unit_of
 from experiments.words import Words
@@ -170,7 +170,7 @@ class Listing:
         for name, spec in specs(experiment.params).items() if experiment else ():
             if name in params and not spec.is_folder:  # of these a kept run does not tell
                 called = self._words.say(f"{experiment_id}.params.{name}")
-                yield name, called, self._value(experiment_id, spec, params[name])
+                yield name, called, chosen(self._words, experiment_id, spec, params[name])
 
     def _question(self, run: Kept) -> str:
         key = f"{run.experiment}.question"
@@ -213,17 +213,6 @@ class Listing:
         for name, called, value in self._settings(experiment_id, params):
             if name in start and start[name] != _plain(params[name]):
                 yield f"{called} {value}"
-
-    def _value(self, experiment_id: str, spec: Spec, value: Any) -> str:
-        """Return the value of a parameter; words belong to choices alone, not to equal numbers."""
-        if not spec.choices:
-            return to_text(value, spec.unit)
-        chosen = value if isinstance(value, list | tuple) else [value]
-        return to_text([self._choice(experiment_id, str(each)) for each in chosen])
-
-    def _choice(self, experiment_id: str, text: str) -> str:
-        key = f"{experiment_id}.choices.{text}"
-        return self._words.say(key) if self._words.has(key) else text
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:
         key = experiment_id, quick

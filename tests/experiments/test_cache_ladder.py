@@ -219,15 +219,21 @@ def small_part(size):
     return latency(size) if size <= 3 * MIB else 9e-8 * (0.6 if size < 64 * MIB else 1)
 
 
+def with_a_lucky_size(size):
+    """As small_part; at one size far beyond, somebody else left the cache alone for a moment."""
+    return latency(size) if size == 8 * MIB else small_part(size)
+
+
 def slow_throughout(size):
     return latency(size) if size <= MIB else 8e-8 if size <= 32 * MIB else 9e-8
 
 
+@pytest.mark.parametrize("latency_of", [small_part, with_a_lucky_size])
 @pytest.mark.parametrize(
     "here", [machine(virtualization="kvm"), replace(machine(), container="docker")]
 )
-def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here):
-    found = seen(small_part, here)
+def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here, latency_of):
+    found = seen(latency_of, here)
 
     assert "part_of_l3" in found.limits
     assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)

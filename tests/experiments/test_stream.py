@@ -116,6 +116,10 @@ def test_the_load_is_that_of_the_very_walk_whose_latency_is_told():
         Loaded(level=LEVELS[-1], repeat=turn, load_bytes_per_s=rate, latency_s=latency_s)
         for turn, (rate, latency_s) in enumerate([(50e9, 160e-9), (57e9, 250e-9), (58e9, 180e-9)])
     ]
+    walks += [  # which were over before the others had begun
+        Loaded(level=LEVELS[-1], repeat=turn, load_bytes_per_s=0.0, latency_s=110e-9)
+        for turn in range(3, 9)
+    ]
     idle = Loaded(level=LEVELS[0], repeat=0, load_bytes_per_s=0.0, latency_s=100e-9)
 
     values = analyse(PARAMS, tables({1: 10e9}, [idle, *walks]), machine()).values

@@ -360,6 +360,13 @@ def test_some_of_many_keep_the_order_in_which_they_are_declared(form_of):
     assert form.params().methods[:2] == ("serial", "released")
 
 
+def test_a_device_is_called_as_pytorch_calls_it_whatever_else_has_that_name(form_of):
+    assert ENGLISH.say("async.choices.cpu") == ".cpu()"
+    form = form_of("async", None, {**choices_of(EXPERIMENTS["async"]), "device": ("cpu",)})
+
+    assert [each.text() for each in controls(form, "device")] == ["cpu"]
+
+
 def test_choices_that_this_machine_lacks_are_not_there_and_that_is_said(form_of):
     experiment = EXPERIMENTS["gil-threads"]
     params = experiment.params(pythons=("3.13", "3.14t"))

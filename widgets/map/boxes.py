@@ -42,7 +42,10 @@ BEARING = frozenset(
 )
 
 COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that say nothing of one part
-COMPUTING = "flop/s"
+RATES = {  # of what computes; a time there is one of some task
+    Part.CORES: frozenset({"flop/s"}),
+    Part.GPU: frozenset({"flop/s", "bytes/s"}),
+}
 
 
 class Rect(NamedTuple):
@@ -151,11 +154,8 @@ class EarnedValue:
 
 
 def is_of_part(part: Part | None, unit: str) -> bool:
-    """Does a number of this unit say something of the part alone? Others are of an experiment.
-
-    What computes is known by its rate: a time there is one of some task.
-    """
-    return unit == COMPUTING if part in (Part.CORES, Part.GPU) else unit not in COMPARING
+    """Does a number of this unit say something of the part alone? Others are of an experiment."""
+    return unit in RATES[part] if part in RATES else unit not in COMPARING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

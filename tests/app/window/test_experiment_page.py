@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app import shipped
 from app.meta import Meta
+from app.source import method
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
@@ -262,6 +263,13 @@ def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
 
     assert stage.runner.started == []
     assert "gone.coreopsis.jsonl" in said(stage)
+
+
+def test_the_title_tells_how_it_is_measured_also_when_the_plots_stand_there(stage):
+    run_to(stage)
+
+    tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    assert any(method(stage.page.showing.experiment)[:30] in tip for tip in tips)
 
 
 def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):

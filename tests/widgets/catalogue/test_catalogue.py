@@ -164,6 +164,10 @@ def test_shelves_say_how_much_of_them_was_measured(catalogue):
     assert "0 of 2 measured" in labels(catalogue)
     assert ENGLISH.say("shelves.numbers") not in labels(catalogue)  # nothing stands there
 
+    lacking = dataclasses.replace(SEVEN[2], state=State.NOT_HERE)
+    catalogue.show_offers([*done, lacking, *SEVEN[3:]])
+    assert "2 of 4 measured" in labels(catalogue)  # what cannot run here is not missing
+
 
 def test_what_becomes_known_moves_nothing_and_keeps_the_focus(catalogue):
     unknown = [dataclasses.replace(o, state=State.UNKNOWN, seconds=None) for o in SEVEN]
