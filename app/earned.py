@@ -20,15 +20,17 @@ from app.library import Kept
 from app.report import number, setting
 from app.when import when
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, Part, specs
+from experiments.declare import Experiment, Need, Part, specs
 from experiments.devices.device import CPU
 from experiments.engine import messages as wire
+from experiments.needs import missing_need
 from experiments.parameters import to_json
 from experiments.words import Words
 from machine.model import Machine
 from widgets.map.boxes import EarnedValue, Invitation, is_of_part
 
 _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
+_INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,8 @@ def earned(
         since = when(words, run.at, now) if run else ""
         if run and _is_passed_over(run, kept, usual, fingerprints):
             since = words.say("map.usual_settings", {"when": since})
+        need = missing_need(experiment, machine)
+        can_come = need is None or _can_be_met(need, machine)
         filled: set[Part] = set()
         for value in experiment.values:
             part = value.part
@@ -132,7 +136,7 @@ def earned(
             measured = run if run and _is_of(run, part) else None
             found = measured.values.get(value.name) if measured else None
             # A full run that does not have it shows that there is no such number here.
-            is_open = measured is None or measured.quick
+            is_open = can_come and (measured is None or measured.quick)
             if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
                 continue
             filled.add(part)
@@ -159,10 +163,11 @@ def earned(
                     question=question,
                     fills=part in filled,
                     heads=part in heading,
+                    lack=words.say(f"problems.needs_{need}") if need else "",
                 )
             )
     for some in invitations.values():
-        some.sort(key=lambda invitation: not invitation.fills)
+        some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
     for place, known in values.items():  # first what says something of the part alone
         of_part = [one for one in known if is_of_part(place, one.unit)]
         values[place] = [*of_part, *(one for one in known if one not in of_part)]
@@ -179,6 +184,12 @@ def _settings(words: Words, usual: _Usual, run: Kept) -> str:
 def _is_of(run: Kept, part: Part) -> bool:
     """Is what a run measured a number of this part? Not of a GPU, if it ran on the processor."""
     return part not in _OF_GPUS or run.params.get("device") != CPU
+
+
+def _can_be_met(need: Need, machine: Machine) -> bool:
+    """Is what is missing a program, not a part of the machine? Only then its number is awaited."""
+    gpus = {Need.GPU: 1, Need.TWO_GPUS: 2}
+    return need in _INSTALLED or (need in gpus and len(machine.gpus) >= gpus[need])
 
 
 def _newest(

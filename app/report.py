@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,11 @@ def number(words: Words, name: str, value: float, unit: str, unclear: Collection
     """Return a value with its unit; no number of one that tells two things apart and cannot."""
     if name not in unclear:
         return show(value, unit)
-    return words.say("terminal.no_gain" if _GAIN.search(name) else "terminal.no_difference")
+    return words.say("terminal.no_gain" if _is_gain(name) else "terminal.no_difference")
+
+
+def _is_gain(name: str) -> bool:
+    return _GAIN.search(name) is not None
 
 
 _GAIN = re.compile(r"speedup$|gain$|^gain_")
@@ -94,6 +98,15 @@ def setting(words: Words, experiment: Experiment[Any], name: str, value: object)
     """Return what a parameter is called, and one of its values in words."""
     called = words.say(f"{experiment.id}.params.{name}")
     return called, chosen(words, experiment.id, specs(experiment.params)[name], value)
+
+
+def settings(
+    words: Words, experiment: Experiment[Any], params: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each parameter, what it is called, and its value in words."""
+    for name, spec in specs(experiment.params).items():
+        if name in params and not spec.is_folder:  # of these a kept run does not tell
+            yield name, *setting(words, experiment, name, params[name])
 
 
 def chosen(words: Words, experiment_id: str, spec: Spec, value: Any) -> str:
@@ -132,6 +145,11 @@ def _remarks(
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
+    are_gains = [_is_gain(name) for name in finding.unclear if name in finding.values]
+    if any(are_gains):
+        yield words.say("outcomes.no_gain")
+    if not all(are_gains):
+        yield words.say("outcomes.no_difference")
     for key in finding.limits:
         yield words.say(f"{experiment.id}.limits.{key}", finding.values)
 

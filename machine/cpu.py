@@ -19,7 +19,7 @@ from machine.topology import present_and_online, read_thread_list
 
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
-_COUNTED = "counted in cpu.threads_list"
+_COUNTED = "counted from the hardware threads that the kernel lists"
 # "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
 _MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
 

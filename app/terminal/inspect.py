@@ -63,7 +63,7 @@ def show_machine(console: Console, machine: Machine) -> None:
 
 def show_unknown(console: Console, machine: Machine) -> None:
     """Print why the rest is not known."""
-    console.print(Text("Not known here", style="bold"))
+    console.print(Text("Not known here, named as in --json", style="bold"))
     for what, why, ways in _Page(machine).unknown():
         console.print(Text(what, style="dim"))
         told = Table.grid(padding=(0, 1))

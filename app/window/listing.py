@@ -10,10 +10,10 @@ from typing import Any
 from PySide6.QtCore import QDate, QLocale
 
 from app.library import Kept
-from app.report import chosen, label, named_values, number, sentence
+from app.report import label, named_values, number, sentence, settings
 from app.window.entries import Entry
 from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, specs
+from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.parameters import to_json
 from experiments.problems import Trouble
@@ -105,7 +105,7 @@ class Listing:
         return RunDetails(
             key=run.path.name,
             question=self._question(run),
-            when=" · ".join((when, self._kind(run))),
+            when=" · ".join(filter(None, (when, self._kind(run)))),
             said=Said(run.meta.name, run.meta.note, tuple(run.meta.tags)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
@@ -167,16 +167,15 @@ class Listing:
         self, experiment_id: str, params: Mapping[str, Any]
     ) -> Iterator[tuple[str, str, str]]:
         experiment = self._experiment(experiment_id)
-        for name, spec in specs(experiment.params).items() if experiment else ():
-            if name in params and not spec.is_folder:  # of these a kept run does not tell
-                called = self._words.say(f"{experiment_id}.params.{name}")
-                yield name, called, chosen(self._words, experiment_id, spec, params[name])
+        return settings(self._words, experiment, params) if experiment else iter(())
 
     def _question(self, run: Kept) -> str:
         key = f"{run.experiment}.question"
         return self._words.say(key) if self._words.has(key) else run.experiment
 
     def _kind(self, run: Kept) -> str:
+        if not run.quick and run.outcome != wire.Outcome.COMPLETED:
+            return ""  # "stopped" and the like stands beside it: full it is not
         return self._words.say("runs.quick" if run.quick else "runs.full")
 
     def _problem(self, run: Kept) -> str:

@@ -202,8 +202,6 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         limits.append("more_workers_than_cores")
     if is_virtual(machine):
         limits.append("virtual_machine")
-    if "subinterpreters" in params.methods and "subinterpreters" not in of:
-        limits.append("no_subinterpreters")
     return tuple(limits)
 
 

@@ -125,7 +125,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     of = spreads((start.method, start.each_s) for start in tables["starts"])
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     limits = ["loop_included"] if "call" in of else []
-    limits += [f"no_{name}" for name in ("subinterpreter", "fork", "forkserver") if name not in of]
+    limits += [f"no_{name}" for name in ("fork", "forkserver") if name not in of]
     if is_virtual(machine):
         limits.append("virtual_machine")
     if of:

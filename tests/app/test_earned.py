@@ -10,7 +10,7 @@ from app.earned import Earned, Fingerprints, earned, known_numbers
 from app.library import Library
 from experiments import words
 from experiments.catalogue import Catalogue
-from experiments.declare import Part, specs
+from experiments.declare import Need, Part, specs
 from experiments.engine import messages as wire
 from tests.app.recordings import burst, crossover, ladder, many_small, threads
 from tests.experiments.machines import machine
@@ -21,8 +21,17 @@ ELSEWHERE = replace(machine(), fingerprint="elsewhere")
 LATER = "2026-05-04T03:30:00+00:00"
 NOW = datetime(2026, 5, 4, 4, 2, 1, tzinfo=UTC)
 OF_GPUS = (Part.GPU, Part.PCIE, Part.NVLINK)
-PARTS = [value.part for e in Catalogue() for value in e.values if value.part]
-POSSIBLE = sum(part not in OF_GPUS for part in PARTS)  # there is no GPU here
+# Machines of these tests have no two threads on a core, one memory node, and at most one GPU.
+NEVER = {Need.SMT, Need.NUMA, Need.TWO_GPUS}
+WITH_GPU = [v.part for e in Catalogue() if not NEVER & {*e.needs} for v in e.values if v.part]
+WITHOUT_GPU = [
+    value.part
+    for experiment in Catalogue()
+    if not (NEVER | {Need.GPU}) & {*experiment.needs}
+    for value in experiment.values
+    if value.part and value.part not in OF_GPUS
+]
+POSSIBLE = len(WITHOUT_GPU)
 
 
 @pytest.fixture
@@ -63,7 +72,11 @@ def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     invited = [(one.experiment, one.fills) for one in l3]
     assert invited[0] == ("cache-ladder", True)
     assert ("burst-random", False) in invited
-    assert [fills for _, fills in invited] == sorted((f for _, f in invited), reverse=True)
+    ranks = [(bool(one.lack), not one.fills) for one in l3]
+    assert ranks == sorted(ranks)  # what cannot run here comes last, and says so
+    cores = {one.experiment: one.lack for one in found.invitations[Part.CORES]}
+    assert "two hardware threads" in cores["smt"]
+    assert cores["gil-threads"] == ""
     assert l3[0].question == "How far away is a byte?"
 
 
@@ -130,7 +143,7 @@ def test_numbers_of_what_is_not_there_are_not_counted(library):
     with_gpu = replace(machine(gpus=1), fingerprint="here")
 
     assert counts(look(library)) == (0, POSSIBLE)
-    assert counts(look(library, with_gpu)) == (0, len(PARTS))
+    assert counts(look(library, with_gpu)) == (0, len(WITH_GPU))
     assert not any(one.fills for one in look(library).invitations[Part.GPU])
 
 
@@ -199,7 +212,7 @@ def test_what_was_measured_on_the_processor_is_no_number_of_a_gpu(library):
     keep(library, many_small(device="cpu", here=with_gpu))
     found = look(library, with_gpu)
     assert not shown(found, Part.GPU)
-    assert counts(found)[1] == len(PARTS)  # on the GPU it can still be measured
+    assert counts(found)[1] == len(WITH_GPU)  # on the GPU it can still be measured
 
     keep(library, many_small(device="cuda:0", here=with_gpu, at=LATER), "other.coreopsis.jsonl")
     assert shown(look(library, with_gpu), Part.GPU)

@@ -170,7 +170,6 @@ def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
         (Params(workers=4), machine(cores=2), "more_workers_than_cores"),
         (Params(workers=4), machine(virtualization="kvm"), "virtual_machine"),
         (Params(workers=2), Machine(), "more_workers_than_cores"),  # nobody knows the cores
-        (Params(workers=4), machine(), "no_subinterpreters"),
     ],
 )
 def test_what_the_result_cannot_tell_is_said(params, here, limit):

@@ -43,7 +43,7 @@ def test_each_step_costs_more_where_all_of_them_part():
     assert found.values["thread_s"] == pytest.approx(100e-6)
     assert found.values["thread_over_call"] == pytest.approx(2500)
     assert found.values["spawn_over_thread"] == pytest.approx(800)
-    assert found.limits == ("loop_included", "no_subinterpreter")
+    assert found.limits == ("loop_included",)
 
 
 @pytest.mark.parametrize(

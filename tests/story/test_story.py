@@ -44,9 +44,12 @@ def export(program: Program, path, how) -> None:
 
 
 def stopped_run(program: Program) -> str:
-    """Wait for the menu of other runs; return what the stopped one is called there."""
+    """Wait for the menu of other runs; return what the stopped one is called there.
+
+    A result stands behind it where the run had come far enough before it was stopped.
+    """
     end_s = time.monotonic() + PATIENCE_S
-    while not (found := [n for n in program.ask("names") if n.endswith("· Stopped")]):
+    while not (found := [n for n in program.ask("names") if "· Stopped" in n]):
         assert time.monotonic() < end_s
     return found[0]
 

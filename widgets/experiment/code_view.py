@@ -36,6 +36,7 @@ class CodeView(QWidget):
         self._text.setAccessibleName(words.say("page.code"))
         self._colours = PythonColours(self._text.document(), look)
         copy, save = chip(words.say("page.copy")), chip(words.say("page.save_code"))
+        save.setToolTip(words.say("page.save_code_help"))
         copy.clicked.connect(lambda: self.copy())
         save.clicked.connect(lambda: self._save())
         uses = row(copy, save)

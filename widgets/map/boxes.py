@@ -162,13 +162,15 @@ def is_of_part(part: Part | None, unit: str) -> bool:
 class Invitation:
     """An experiment about a part, and its question.
 
-    `fills`: it has numbers of the part; `heads`: one of them may stand at the part's title.
+    `fills`: it has numbers of the part; `heads`: one of them may stand at the part's title. `lack`
+    says what this machine lacks for it, "" for nothing.
     """
 
     experiment: str
     question: str
     fills: bool = True
     heads: bool = True
+    lack: str = ""
 
 
 class Letters(Enum):

@@ -230,7 +230,7 @@ class MachineMap(Canvas):
         known = {value.experiment for value in self._state.values.get(part, ())}
         filling = [one for one in self._invitations[part] if one.fills]
         new = [one for one in filling if one.experiment not in known]
-        return max(new or filling, key=lambda one: one.heads).experiment
+        return max(new or filling, key=lambda one: (one.heads, not one.lack)).experiment
 
     def _spoken(self, box: Box | None) -> str:
         """Return what is chosen for those who do not see it."""

@@ -155,6 +155,8 @@ class PartPanel(QFrame):
             wanted = invitation.experiment
             link.clicked.connect(lambda _=False, id_=wanted: self.experiment_wanted.emit(id_))
             parts.append(link)
+            if invitation.lack:
+                parts.append(label(invitation.lack, "small", wrap=True))
         return parts
 
     def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:

@@ -29,6 +29,7 @@ class ExperimentActions(QObject):
         self.replay = self._action("page.replay", "R")
         self.live = self._action("page.own_run")
         self.recording = self._action("page.show_recording")
+        self.recording.setToolTip(words.say("page.show_recording_help"))
         self.plot = self._action("page.plot")
         self.code = self._action("page.code")
         self.data = self._action("page.data")

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.report import conditions
+from app.report import conditions, settings
 from app.source import sources
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.showing import Showing
@@ -73,10 +73,16 @@ class Output(QObject):
             words, look = self._session.words, self._session.look
             self._data = DataSide(following.experiment, words, look)
             self._data.csv_wanted.connect(self._save_table)
-        started = following.started
-        facts = conditions(self._session.words, started) if started is not None else ()
-        self._data.show_run(following.tables, facts)
+        self._data.show_run(following.tables, self._facts(following))
         return self._data
+
+    def _facts(self, following: Following) -> list[tuple[str, str]]:
+        """Return what a run was started with, and where."""
+        words, started = self._session.words, following.started
+        if started is None:
+            return []
+        told = settings(words, following.experiment, started.params)
+        return [*((called, value) for _, called, value in told), *conditions(words, started)]
 
     def refresh(self) -> None:
         """Show rows that have come since; meant for once a second."""

@@ -166,7 +166,7 @@ class Side(QObject):
         following = showing.following
         if following is None or following.finished is None:
             return playing(words, shown, showing.doing.said)
-        return after(words, shown, self.report(), self._changed(shown))
+        return after(words, shown, self.report(), self._changed(shown), self._name(shown))
 
     def _changed(self, shown: Shown) -> Iterator[str]:
         """Yield the settings of a run that are not those which one here starts from."""
@@ -174,6 +174,10 @@ class Side(QObject):
         if started is not None:
             listing = Listing(session.words, session.catalogue, session.entries)
             yield from listing.changed(started.experiment, started.params, quick=started.quick)
+
+    def _name(self, shown: Shown) -> str:
+        kept = (run.meta.name for run in self._session.runs if run.run == shown.run)
+        return next(kept, "")
 
     def _seconds(self) -> float | None:
         """Return how long a run would take, and say it at the buttons."""

@@ -115,14 +115,18 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
     )
 
 
-def after(words: Words, shown: Shown, told: Report, changed: Iterable[str]) -> Standing:
-    """Return what is said of a run that has ended; `changed` are settings out of the ordinary."""
+def after(words: Words, shown: Shown, told: Report, changed: Iterable[str], name: str) -> Standing:
+    """Return what is said of a run that has ended; `changed` are settings out of the ordinary.
+
+    `name` is what somebody has called it, "" if nobody has.
+    """
     started, title = shown.following.started, ""
     settings = ", ".join(changed)
     detail = words.say("page.changed", {"settings": settings}) if settings else ""
     if started is not None:
         kind = "page.quick_run_of" if started.quick else "page.full_run_of"
         title = words.say("page.run_of" if told.ending else kind, {"when": when(words, started.at)})
+        title = " · ".join(part for part in (name, title) if part)
     if told.ending and told.finding:
         detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
     return Standing(title=title, sentence=told.ending or told.finding, detail=detail)

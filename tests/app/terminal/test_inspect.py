@@ -126,7 +126,7 @@ def test_what_is_not_known_stands_with_its_reason_and_the_way_to_it():
     )
     lines = page(dataclasses.replace(machine(), missing=missing))
 
-    assert lines[lines.index("Not known here") + 1 :] == [
+    assert lines[lines.index("Not known here, named as in --json") + 1 :] == [
         "cpu.model",
         "  Nobody says.",
         "  → lscpu",
@@ -150,7 +150,7 @@ def test_what_is_known_not_to_be_there_is_a_fact_and_no_gap():
     )
     lines = page(dataclasses.replace(machine(), missing=missing))
 
-    assert lines[lines.index("Not known here") + 1 :] == [
+    assert lines[lines.index("Not known here, named as in --json") + 1 :] == [
         "cpu.clock",
         "  Nobody says.",
         "  → lscpu",

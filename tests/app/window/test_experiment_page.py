@@ -744,7 +744,8 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
     run_to(stage)
     qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert "105 rows" in said(stage)
-    assert "Conditions of the run" in said(stage)
+    assert "Settings and conditions of the run" in said(stage)
+    assert "Rounds" in said(stage)  # what it was started with
 
     qtbot.keyClick(stage.page, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert "105 rows" not in said(stage)

@@ -137,7 +137,7 @@ def test_a_chosen_part_is_told_with_its_number(shown):
     map_.choose(box(map_, "memory"))
 
     assert measured == (
-        "L3 cache, Size: 16 MiB, Serves: threads 0–1, Ways: 8, Line: 64 B. "
+        "L3 cache, Size: 16 MiB, Serves: threads 0–1, Ways (associativity): 8, Cache line: 64 B. "
         "Measured: L3 cache 11.2 ns"
     )
     assert map_.accessibleName().endswith("Not measured yet")
@@ -246,8 +246,8 @@ def test_a_tip_names_what_each_number_is(shown):
         "L3 cache",
         "Size: 16 MiB",
         "Serves: threads 0–1",
-        "Ways: 8",
-        "Line: 64 B",
+        "Ways (associativity): 8",
+        "Cache line: 64 B",
         "L3 cache: 11.2 ns",
     ]
 
