@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,13 +95,10 @@ def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | Non
         unclear = {name: number(words, name, 0.0, "", run.unclear) for name in run.unclear}
         result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
-            return _FROM_TO_SAME.sub(r"\1", result)
+            return result
     if entry.need is not None:
         return words.say(f"problems.needs_{entry.need}")
     return topic
-
-
-_FROM_TO_SAME = re.compile(r"(?<!\S)(\S+ \S+) to \1(?!\S)")  # "1 ns to 1 ns"
 
 
 def _is_completed(run: Kept) -> bool:
