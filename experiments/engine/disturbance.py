@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 
 from experiments.declare import Note
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
 STOLEN_FRACTION = 0.02  # given by the host to other virtual machines
+PROGRAM_FRACTION = 0.1  # used to draw the run: the window keeps to less than that of one core
 LEAST_S = 2.0  # of sleep
 
 
@@ -18,21 +21,29 @@ class Disturbance:
     def __init__(self) -> None:
         self._start = _Used.now()
 
-    def note(self) -> Note:
-        """Return what to say: `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`."""
+    def notes(self) -> Iterator[Note]:
+        """Yield `machine_was_quiet`, `machine_was_busy` or `time_was_stolen`.
+
+        And `program_was_busy`, where the window or the terminal that shows the run took much.
+        """
         before, after = self._start, _Used.now()
         total_s = (after.clock_s - before.clock_s) * (os.cpu_count() or 1)
         busy_s = after.busy_s - before.busy_s
-        others_s = max(0.0, busy_s - (after.own_s - before.own_s))
+        program_s = after.program_s - before.program_s
+        others_s = max(0.0, busy_s - (after.own_s - before.own_s) - program_s)
         values = {
             "others_fraction": round(min(1.0, others_s / total_s), 4),
             "stolen_fraction": round(min(1.0, (after.stolen_s - before.stolen_s) / total_s), 4),
         }
         if values["others_fraction"] > BUSY_FRACTION:
-            return Note("machine_was_busy", values)
-        if values["stolen_fraction"] > STOLEN_FRACTION:
-            return Note("time_was_stolen", values)
-        return Note("machine_was_quiet", values)
+            yield Note("machine_was_busy", values)
+        elif values["stolen_fraction"] > STOLEN_FRACTION:
+            yield Note("time_was_stolen", values)
+        else:
+            yield Note("machine_was_quiet", values)
+        program = {"program_fraction": round(program_s / total_s, 4)}
+        if program["program_fraction"] > PROGRAM_FRACTION:
+            yield Note("program_was_busy", program)
 
 
 class Sleep:
@@ -59,10 +70,16 @@ def _apart_s() -> float:
 
 
 class _Used:
-    """Seconds of processor time so far: of everybody, of this process and its ended children."""
+    """Seconds of processor time so far.
 
-    def __init__(self, clock_s: float, busy_s: float, stolen_s: float, own_s: float) -> None:
-        self.clock_s, self.busy_s, self.stolen_s, self.own_s = clock_s, busy_s, stolen_s, own_s
+    Of everybody, of this process and its ended children, and of the program that shows the run.
+    """
+
+    def __init__(
+        self, clock_s: float, busy_s: float, stolen_s: float, own_s: float, program_s: float
+    ) -> None:
+        self.clock_s, self.busy_s, self.stolen_s = clock_s, busy_s, stolen_s
+        self.own_s, self.program_s = own_s, program_s
 
     @classmethod
     def now(cls) -> _Used:
@@ -78,4 +95,19 @@ class _Used:
             used_s - idle_s - stolen_s,
             stolen_s,
             own.user + own.system + own.children_user + own.children_system,
+            _program_s(),
         )
+
+
+def _program_s() -> float:
+    """Return what the guardian of this process and the program that started it have used."""
+    import psutil
+
+    used_s = 0.0
+    with contextlib.suppress(psutil.Error):
+        guardian = psutil.Process().parent()
+        for process in (guardian, guardian.parent() if guardian else None):
+            if process is not None:
+                times = process.cpu_times()
+                used_s += times.user + times.system
+    return used_s

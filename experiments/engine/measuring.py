@@ -85,7 +85,8 @@ class _Run:
                     self._bench.check_stop()
         except StopRequested:
             outcome = wire.Outcome.STOPPED
-        self._tell(disturbance.note())
+        for note in disturbance.notes():
+            self._tell(note)
         finding = None
         if self._rows or outcome is wire.Outcome.COMPLETED:
             finding = sent(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QObject, QTimer
 
 from app.library import machine_name
@@ -12,6 +14,8 @@ from experiments.words import Words
 from widgets.experiment.views_panel import ViewsPanel
 
 DRAW_MS = 33
+SHARE = 0.1  # of a core that this thread may take while something is measured
+LONGEST_S = 0.5  # that a plot waits for it
 
 
 class Drawing(QObject):
@@ -25,6 +29,7 @@ class Drawing(QObject):
         self._views, self._words = views, words
         self._is_seen = False
         self._drawn: object = None  # what the plots were marked with
+        self._last_s = self._used_s = 0.0  # when was drawn last, and the time of this thread then
         self._timer = QTimer(self, interval=DRAW_MS)
         self._timer.timeout.connect(self._draw)
         showing.changed.connect(self.soon)
@@ -49,6 +54,8 @@ class Drawing(QObject):
         if following is None:
             self._timer.stop()
             return
+        if self._showing.under_way is not None and self._would_disturb():
+            return
         self._views.show_experiment(following.experiment)
         wanted = (self._showing.shown, pair, self._showing.player, following.started is None)
         if self._drawn != wanted:
@@ -66,6 +73,14 @@ class Drawing(QObject):
         )
         if not drew:
             self._timer.stop()
+
+    def _would_disturb(self) -> bool:
+        """Would this thread take more of a core than its share, if it drew again already?"""
+        now_s, used_s = time.perf_counter(), time.thread_time()
+        if now_s - self._last_s < min((used_s - self._used_s) / SHARE, LONGEST_S):
+            return True
+        self._last_s, self._used_s = now_s, used_s
+        return False
 
     def _marks(self) -> tuple[str, str]:
         """Return what stands above the plots, and what stands above pictures of them."""

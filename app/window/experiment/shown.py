@@ -70,9 +70,10 @@ def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
 
 
 def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
-    """Return the newest run of an experiment that was completed on this machine."""
-    here = runs_here(runs, experiment, machine)
-    return next((run for run in here if run.outcome == wire.Outcome.COMPLETED), None)
+    """Return the newest run of an experiment on this machine; a completed one, if there is any."""
+    here = list(runs_here(runs, experiment, machine))
+    whole = (run for run in here if run.outcome == wire.Outcome.COMPLETED)
+    return next(whole, next(iter(here), None))
 
 
 def is_shown_unasked(

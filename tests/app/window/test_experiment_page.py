@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from app import shipped
 from app.meta import Meta
 from app.source import method
+from app.window.experiment import drawing
 from app.window.experiment.standing import State
 from app.window.target import EXPERIMENTS
 from experiments import words
@@ -322,6 +324,24 @@ def test_nothing_is_drawn_while_nobody_looks(qtbot, stage):
     assert stage.page._drawing._timer.isActive()
 
 
+def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypatch):
+    clock = SimpleNamespace(perf_counter=lambda: 100.0, thread_time=lambda: 1.0)
+    monkeypatch.setattr(drawing, "time", clock)
+    run_to(stage, share=0.3)
+    drawn(qtbot, stage)
+    headline = stage.page._panel.views.plots[0]
+    before = headline.grab().toImage()
+
+    clock.thread_time = lambda: 1.02  # it took 20 ms, and may take a tenth of a core
+    clock.perf_counter = lambda: 100.19
+    stage.runner.hear(*events(burst(), 0.9)[31:])
+    stage.page._drawing._draw()
+    assert headline.grab().toImage() == before
+    clock.perf_counter = lambda: 100.21
+    drawn(qtbot, stage)
+    assert headline.grab().toImage() != before
+
+
 def test_limit_lines_come_with_the_first_estimate(stage):
     run_to(stage, share=0.9)
     assert stage.page.showing.values == {}
@@ -503,6 +523,18 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
 
     assert "Full run, 2026-05-04" in said(stage)
     assert stage.page.showing.shown.following.started.at.startswith("2026-05-04")
+    drawn(qtbot, stage)
+
+
+def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
+    stage.keep(
+        burst(at="2026-05-04T03:02:01+00:00", outcome="stopped"),
+        burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
+    )
+    stage.page.open("burst-random")
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+
+    assert stage.page.showing.shown.following.started.at.startswith("2026-05-06")
     drawn(qtbot, stage)
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.window.background import Background
 from app.window.entries import Entry
-from app.window.offers import best_run, offer
+from app.window.offers import best_run
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.declare import Need
@@ -189,16 +189,6 @@ def test_a_card_says_how_long_the_run_took_that_counts_if_it_was_such_a_run(plac
     }
     awake.entries_changed.emit()
     assert card(place, "burst-random").offer.seconds == run.taken_s
-
-
-def test_a_result_from_one_number_to_the_same_is_that_number(place, awake):
-    keep(awake, ladder())
-    (run,) = awake.runs
-    experiment = awake.entries["core-to-core"].experiment
-    for slowest_s, told in ((36.8e-9, "36.8 ns from"), (41e-9, "36.8 ns to 41 ns from")):
-        values = {"fastest_s": 36.8e-9, "slowest_s": slowest_s}
-        note = offer(experiment, awake, dataclasses.replace(run, values=values), None).note
-        assert note.replace("\N{NO-BREAK SPACE}", " ").startswith(told)
 
 
 def test_a_result_that_lacks_a_value_is_not_told(place, awake):
