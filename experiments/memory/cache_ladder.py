@@ -112,7 +112,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
     cache_bytes = cache_sizes(machine)
     values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
-    limits = ["page_translation_included"] if not params.huge_pages else []
+    limits = ["where_read"] if best else []
+    limits += ["page_translation_included"] if not params.huge_pages else []
     below_bytes = 0
     for name, level_bytes in cache_bytes.items():
         inside = [size for size in best if below_bytes < size <= level_bytes // 2]

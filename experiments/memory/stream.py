@@ -220,10 +220,12 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Few numbers of threads, smaller arrays, three times; under load where there is time."""
-    array_bytes = max(params.array_bytes // 8, MIB)
-    reduced = replace(params, array_bytes=array_bytes, few_counts=True, rounds=3)
-    return replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
+    """Few numbers of threads, three times; under load, and beyond the caches, if there is time."""
+    reduced = replace(params, few_counts=True, rounds=3)
+    reduced = replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
+    while seconds(reduced) > QUICK_S and reduced.array_bytes >= 2 * MIB:
+        reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
+    return reduced
 
 
 def seconds(params: Params) -> float:

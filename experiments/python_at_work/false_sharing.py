@@ -3,11 +3,11 @@
 Caches move whole lines. Two cores that write into the same line take it from each other each time,
 whether or not they write the same variable.
 
-Method: two threads, each kept on a core of its own, increment a counter of its own as often as one
-alone does in 10 ms; the counters lie 8 to 512 bytes apart, the first at the beginning of a line.
-Timed until both are through. Compiled, since Python's own integers lie elsewhere, and each
-increment is really written. As a control, the same two threads only read. Rounds are shuffled;
-compared are the medians.
+Method: two threads of compiled code, since an increment of Python's own takes so long that nothing
+would be seen, each kept on a core of its own, increment a counter of its own as often as one alone
+does in 10 ms; the counters lie 8 to 512 bytes apart, the first at the beginning of a line. Timed
+until both are through, and each increment is really written. As a control, the same two threads
+only read. Rounds are shuffled; compared are the medians.
 Source: W. J. Bolosky and M. L. Scott, False Sharing and its Effect on Shared Memory Performance
 (1993); the optimisation manuals of Intel and ARM.
 

@@ -86,7 +86,7 @@ def test_a_completed_run_fills_the_parts_it_is_about(library):
     found = look(library)
 
     (value,) = found.values[Part.L1]
-    assert (value.text, value.label) == ("1.50 ns", "L1 cache")
+    assert (value.text, value.label) == ("1.50 ns", "read from the L1 cache")
     assert (value.when, value.experiment) == ("1 hour ago", "cache-ladder")
     assert set(found.values) == {Part.L1, Part.L2, Part.L3, Part.MEMORY}
     assert counts(found) == (4, POSSIBLE)
@@ -155,8 +155,8 @@ def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual
     keep(library, ladder(here=HERE), "usual.coreopsis.jsonl")
     (beside,) = look(library).values[Part.L1]
 
-    assert (alone.text, alone.label) == ("0.750 ns", "L1 cache (Huge pages: yes)")
-    assert (beside.text, beside.label) == ("1.50 ns", "L1 cache")
+    assert (alone.text, alone.label) == ("0.750 ns", "read from the L1 cache (Huge pages: yes)")
+    assert (beside.text, beside.label) == ("1.50 ns", "read from the L1 cache")
     assert "usual settings" not in alone.when
     assert beside.when.endswith(", with the usual settings")  # the other one is newer
 
@@ -167,7 +167,7 @@ def test_values_of_one_part_come_from_all_experiments(library):
 
     labels = [value.label for value in look(library).values[Part.MEMORY]]
 
-    assert labels[0] == "memory"
+    assert labels[0] == "read from memory"
     assert "chained, per element" in labels
 
 
