@@ -46,6 +46,11 @@ class Comparing(QObject):
         """Is there a comparison, or a reason why there is none?"""
         return self.found != Comparison()
 
+    def letter(self, shown: Shown) -> str:
+        """Return which of the two a run is, "A" or "B"; "" where it is neither."""
+        runs = [each.run for each in self.pair or ()]
+        return "AB"[runs.index(shown.run)] if shown.run in runs else ""
+
     def begin(self, path: Path, beside: Path) -> None:
         """Compare the run in `path` with another; ends in `changed`."""
         self._asked += 1
