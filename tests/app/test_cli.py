@@ -298,7 +298,7 @@ def test_runs_with_other_parameters_are_not_judged(coreopsis, files):
     said = coreopsis("compare", "burst.coreopsis.jsonl", "larger.coreopsis.jsonl")
 
     assert said.code == 0
-    assert "The runs differ in Huge pages (no and yes), Largest array (1 MiB and 2" in said.out
+    assert "The runs differ in Huge pages (A: no; B: yes), Largest array (A: 1 MiB;" in said.out
     assert "noise" not in said.out
 
 
@@ -310,7 +310,7 @@ def test_one_other_parameter_is_named_as_what_may_make_the_difference(coreopsis,
 
     said = coreopsis("compare", "burst.coreopsis.jsonl", "huge.coreopsis.jsonl")
 
-    assert "The runs differ in one setting, Huge pages (no and yes)" in said.out
+    assert "The runs differ in one setting, Huge pages (A: no; B: yes)" in said.out
     assert "higher" in said.out
 
 

@@ -181,7 +181,7 @@ def test_other_settings_are_named_in_the_words_of_their_choices(recorded):
 
     (told,) = cautions(ENGLISH, experiment, compare(experiment, a, b))
 
-    assert "Increment (read, add, write and one atomic instruction):" in told
+    assert "Increment (A: read, add, write; B: one atomic instruction):" in told
 
 
 def test_a_run_without_values_has_nothing_in_common(recorded):
@@ -224,4 +224,4 @@ def test_runs_of_an_older_version_keep_what_they_found_and_are_not_judged(record
 def test_a_setting_that_is_no_more_is_told_as_it_was_recorded(recorded):
     a, b = (recorded(of_version(0, colour=each)) for each in ("red", "blue"))
 
-    assert "colour (red and blue)" in said(compare(BURST, a, b))[0]
+    assert "colour (A: red; B: blue)" in said(compare(BURST, a, b))[0]
