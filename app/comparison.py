@@ -1,30 +1,38 @@
 """Do two runs of one experiment differ, beyond their noise?
 
 The noise of a value is what it varies by from round to round: each round of a run is analysed
-alone. A difference is claimed only where the two ranges do not touch. Where one parameter differs
+alone. A difference is claimed only where the two ranges do not touch, and none, nor a ratio, of
+what a run tells once: a fact, or what follows from all rounds together. Where one parameter differs
 it is the likely reason, and is named; where several do, nobody could tell which, so none is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from experiments.declare import Experiment
+from app.report import setting
+from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
+from experiments.parameters import to_text
 from experiments.problems import Trouble
-from experiments.statistics import Spread, spread
+from experiments.statistics import Spread, spreads
 from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few"]
 LEAST_ROUNDS = 3
+MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
+NO_ROUND = -1
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of both runs; no verdict on facts, nor where several parameters differ."""
+    """One value of both runs; no verdict where several parameters differ.
+
+    What has no rounds of its own has neither ratio nor verdict.
+    """
 
     name: str
     a: float
@@ -58,30 +66,48 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         if a.started.params.get(name) != b.started.params.get(name)
     }
     found = [_values(experiment, run) for run in (a, b)]
-    judged = len(params) < 2 and versions[0] == experiment.version  # older ones keep their finding
-    noise = [_by_round(experiment, run) if judged else {} for run in (a, b)]
-    values = tuple(
-        ComparedValue(
-            name,
-            found[0][name],
-            found[1][name],
-            found[1][name] / found[0][name] if found[0][name] else None,
-            _verdict(noise[0].get(name), noise[1].get(name)) if judged else None,
-        )
-        for name in found[0]
-        if name in found[1]
-    )
+    is_known = versions[0] == experiment.version  # older ones keep their finding
+    noise = _noise(experiment, a, b) if is_known else {}
+    values = []
+    for name in (name for name in found[0] if name in found[1]):
+        one, other = (values_of[name] for values_of in found)
+        has_ratio = one and (name in noise or not is_known)
+        ratio = other / one if has_ratio else None
+        verdict = _verdict(*noise[name]) if name in noise and len(params) < 2 else None
+        values.append(ComparedValue(name, one, other, ratio, verdict))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
-    return Compared(values, params, cut_short)
+    return Compared(tuple(values), params, cut_short)
 
 
-def caution(words: Words, compared: Compared) -> str:
-    """Return what is to be said of runs that were cut short, "" of those that were not."""
-    if not compared.cut_short:
-        return ""
-    key = "terminal.both_cut_short" if len(compared.cut_short) == 2 else "terminal.one_cut_short"
-    return words.say(key, {"run": compared.cut_short})
+def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> Iterator[str]:
+    """Yield what in the runs is not whole, and in which settings they differ."""
+    if cut_short := compared.cut_short:
+        key = "terminal.both_cut_short" if len(cut_short) == 2 else "terminal.one_cut_short"
+        yield words.say(key, {"run": cut_short})
+    if compared.params:
+        names = ", ".join(_differing(words, experiment, compared.params))
+        is_one = len(compared.params) == 1
+        key = "terminal.one_param_differs" if is_one else "terminal.not_comparable_params"
+        yield words.say(key, {"names": names})
+
+
+def footnotes(words: Words, compared: Compared) -> list[str]:
+    """Return what the verdicts mean, as far as there are such."""
+    verdicts = {value.verdict for value in compared.values}
+    return [words.say(key) for verdict, key in MEANS.items() if verdict in verdicts]
+
+
+def _differing(
+    words: Words, experiment: Experiment[Any], params: Mapping[str, tuple[Any, Any]]
+) -> Iterator[str]:
+    """Yield each parameter with both values, in the words of today where it still exists."""
+    for name, pair in params.items():
+        if name in specs(experiment.params):
+            (called, a), (_, b) = (setting(words, experiment, name, value) for value in pair)
+        else:
+            called, a, b = name, *map(to_text, pair)
+        yield words.say("terminal.differs", {"name": called, "a": a, "b": b})
 
 
 def _values(experiment: Experiment[Any], run: Recording) -> Mapping[str, float]:
@@ -90,21 +116,37 @@ def _values(experiment: Experiment[Any], run: Recording) -> Mapping[str, float]:
     return finding.values if finding else {}
 
 
+def _noise(
+    experiment: Experiment[Any], a: Recording, b: Recording
+) -> dict[str, tuple[Spread, Spread]]:
+    """Return how each value varies in both runs; none that has no rounds of its own."""
+    of_a, of_b = (_by_round(experiment, run) for run in (a, b))
+    both = {name: (of_a[name], of_b[name]) for name in of_a if name in of_b}
+    return {  # nothing that was measured is so equal
+        name: (one, other)
+        for name, (one, other) in both.items()
+        if not one.low == one.high == other.low == other.high
+    }
+
+
 def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
-    """Return how each value varies over the rounds of a run."""
-    rounds = {row.get("repeat") for rows in run.rows.values() for row in rows}
-    samples: dict[str, list[float]] = {}
-    for number in (each for each in rounds if isinstance(each, int)):
+    """Return how each value varies over the rounds of a run; none that is the same without any."""
+
+    def told(number: int) -> Mapping[str, float]:
         finding = run.only_round(number).finding(experiment)
-        for name, value in (finding.values if finding else {}).items():
-            samples.setdefault(name, []).append(value)
-    return {name: found for name, values in samples.items() if (found := spread(values))}
+        return finding.values if finding else {}
+
+    rounds = {row.get("repeat") for rows in run.rows.values() for row in rows}
+    numbers = [each for each in rounds if isinstance(each, int)]
+    found = spreads(pair for number in numbers for pair in told(number).items())
+    once = told(NO_ROUND)
+    return {
+        name: each for name, each in found.items() if not each.low == each.high == once.get(name)
+    }
 
 
-def _verdict(a: Spread | None, b: Spread | None) -> Verdict | None:
-    if a and b and a.low == a.high == b.low == b.high:
-        return None  # a fact, such as the size of a cache: nothing that was measured is so equal
-    if a is None or b is None or min(a.count, b.count) < LEAST_ROUNDS:
+def _verdict(a: Spread, b: Spread) -> Verdict:
+    if min(a.count, b.count) < LEAST_ROUNDS:
         return "too_few"
     if not a.parts_from(b):
         return "same"

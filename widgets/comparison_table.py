@@ -168,7 +168,7 @@ def _sample(look: Look, words: Words) -> QWidget:
             a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
             b="9e01b7d4 · 12 March · AMD EPYC 7B13",
             cautions=(
-                "The runs differ in Largest array (128 MiB and 256 MiB); the numbers are "
+                "The runs differ in Largest array (A: 128 MiB; B: 256 MiB); the numbers are "
                 "shown side by side without a verdict.",
             ),
             rows=(

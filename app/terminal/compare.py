@@ -9,18 +9,14 @@ from typing import Any
 
 from rich.table import Table
 
-from app.comparison import Compared, caution, compare
+from app.comparison import Compared, cautions, compare, footnotes
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.meta import read_meta
 from app.report import label
 from app.shipped import meant
-from experiments.declare import Experiment, specs
 from experiments.engine.recording import Recording, read
-from experiments.parameters import to_text
 from experiments.units import show, unit_of
-
-_MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -36,13 +32,8 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     console.print(words.say(f"{experiment.id}.question"), style="bold")
     for letter, recording, path in zip("AB", (a, b), paths, strict=True):
         console.print(f"{letter}  {_name(recording, path)}", markup=False)
-    if cut_short := caution(words, compared):
-        console.print(cut_short)
-    if compared.params:
-        names = ", ".join(_differences(experiment, compared))
-        is_one = len(compared.params) == 1
-        key = "terminal.one_param_differs" if is_one else "terminal.not_comparable_params"
-        console.print(words.say(key, {"names": names}))
+    for caution in cautions(words, experiment, compared):
+        console.print(caution, markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     for heading in ("A", "B", "B / A"):
@@ -57,22 +48,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         name = label(words, experiment, value.name)
         table.add_row(name, show(value.a, unit), show(value.b, unit), ratio, verdict)
     console.print(table)
-    verdicts = {value.verdict for value in compared.values}
-    for verdict, key in _MEANS.items():
-        if verdict in verdicts:
-            console.print(words.say(key), style="dim")
+    for note in footnotes(words, compared):
+        console.print(note, style="dim")
     if not compared.values:
         console.print(words.say("terminal.nothing_measured"))
     return ExitCode.DONE
-
-
-def _differences(experiment: Experiment[Any], compared: Compared) -> list[str]:
-    """Return the parameters that differ, each with both values."""
-    units = {name: spec.unit for name, spec in specs(experiment.params).items()}
-    return [
-        f"{name} ({to_text(a, units.get(name, ''))} and {to_text(b, units.get(name, ''))})"
-        for name, (a, b) in compared.params.items()
-    ]
 
 
 def _name(recording: Recording, path: Path) -> str:

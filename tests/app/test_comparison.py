@@ -5,14 +5,16 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import caution, compare
+from app.comparison import cautions, compare
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
 from experiments.memory.burst_random import Params
 from experiments.problems import Trouble
-from tests.app.recordings import NOISE, burst, ladder
+from experiments.python_at_work.false_sharing import DISTANCES_BYTES, Increment
+from experiments.python_at_work.false_sharing import Params as Increments
+from tests.app.recordings import NOISE, burst, ladder, made
 from tests.experiments.machines import MIB
 
 ENGLISH = words.load("en")
@@ -23,6 +25,10 @@ BURST = Catalogue().load("burst-random")
 def recorded(tmp_path):
     """Return a function from a made run to the recording that is read from its file."""
     return lambda made: read(made.write(tmp_path / f"{made.run}.coreopsis.jsonl"))
+
+
+def said(compared):
+    return list(cautions(ENGLISH, BURST, compared))
 
 
 def verdicts(compared):
@@ -36,7 +42,7 @@ def test_a_run_does_not_differ_from_itself(recorded):
     assert compared.params == {}
     assert set(verdicts(compared).values()) <= {"same", None}
     assert verdicts(compared)["random_s"] == "same"
-    assert {value.ratio for value in compared.values} == {1.0}
+    assert {value.ratio for value in compared.values if value.verdict} == {1.0}
     assert {value.name for value in compared.values} == run.finished.finding.values.keys()
 
 
@@ -52,7 +58,48 @@ def test_the_recording_of_every_experiment_can_be_compared_with_itself(path):
 def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):
     compared = compare(BURST, recorded(burst()), recorded(burst(1.5)))
 
-    assert verdicts(compared)["size_bytes"] is None
+    size = next(value for value in compared.values if value.name == "size_bytes")
+    assert (size.ratio, size.verdict) == (None, None)
+
+
+def increments(increment="plain"):
+    """Return 21 rounds of two cores that disturb each other up to 64 bytes apart."""
+    rows = []
+    for repeat in range(21):
+        for distance in DISTANCES_BYTES:
+            taken_s = (2e-8 if distance < 64 else 2.7e-9) * (1 + repeat / 1000)
+            rows.append(
+                Increment(
+                    pair="unknown",
+                    distance_bytes=distance,
+                    repeat=repeat,
+                    increment_s=taken_s,
+                    together_per_s=2 / taken_s,
+                )
+            )
+    return made("false-sharing", Increments(increment=increment), rows)
+
+
+def test_what_follows_from_all_rounds_together_is_not_said_to_have_too_few(recorded):
+    run = recorded(increments())
+    compared = compare(Catalogue().load("false-sharing"), run, run)
+    found = {value.name: value for value in compared.values}
+
+    assert verdicts(compared)["slowdown"] == "same"
+    seen = found["line_bytes_seen"]  # takes several rounds to be seen at all
+    assert (seen.a, seen.b, seen.ratio, seen.verdict) == (64, 64, None, None)
+
+
+def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
+    run = read(RUNS / "diffusion.coreopsis.jsonl.gz")
+    drawn = [{**row, "at_s": 2 * row["at_s"]} for row in run.rows["drawn"]]
+    slower = dataclasses.replace(run, rows={**run.rows, "drawn": drawn})
+
+    compared = compare(Catalogue().load("diffusion"), run, slower)
+    found = {value.name: value for value in compared.values}["pictures_per_s"]
+
+    assert found.b == found.a / 2
+    assert (found.ratio, found.verdict) == (None, None)
 
 
 def test_a_difference_beyond_noise_is_told_with_its_direction(recorded):
@@ -117,15 +164,24 @@ def test_a_run_that_ended_early_is_compared_by_what_it_has(recorded):
     compared = compare(BURST, recorded(made), recorded(early))
 
     assert "random_s" in verdicts(compared)
-    assert caution(ENGLISH, compared).startswith("B did not run to its end")
+    assert said(compared)[0].startswith("B did not run to its end")
 
 
 def test_that_runs_were_stopped_is_said_and_nothing_of_those_that_were_not(recorded):
     whole, stopped = recorded(burst()), recorded(burst(outcome="stopped"))
 
-    assert caution(ENGLISH, compare(BURST, whole, whole)) == ""
-    assert caution(ENGLISH, compare(BURST, stopped, whole)).startswith("A did not")
-    assert caution(ENGLISH, compare(BURST, stopped, stopped)).startswith("Neither run")
+    assert said(compare(BURST, whole, whole)) == []
+    assert said(compare(BURST, stopped, whole))[0].startswith("A did not")
+    assert said(compare(BURST, stopped, stopped))[0].startswith("Neither run")
+
+
+def test_other_settings_are_named_in_the_words_of_their_choices(recorded):
+    experiment = Catalogue().load("false-sharing")
+    a, b = (recorded(increments(each)) for each in ("plain", "at_once"))
+
+    (told,) = cautions(ENGLISH, experiment, compare(experiment, a, b))
+
+    assert "Increment (A: read, add, write; B: one atomic instruction):" in told
 
 
 def test_a_run_without_values_has_nothing_in_common(recorded):
@@ -143,8 +199,12 @@ def test_runs_of_two_experiments_are_refused(recorded):
     assert caught.value.problem.values == {"a": "burst-random", "b": "cache-ladder"}
 
 
-def of_version(number):
-    return burst(change=lambda s: msgspec.structs.replace(s, experiment_version=number))
+def of_version(number, **params):
+    def change(started):
+        then = {**started.params, **params}
+        return msgspec.structs.replace(started, experiment_version=number, params=then)
+
+    return burst(change=change)
 
 
 def test_runs_of_two_versions_are_refused(recorded):
@@ -159,3 +219,9 @@ def test_runs_of_an_older_version_keep_what_they_found_and_are_not_judged(record
 
     assert "random_s" in verdicts(compared)
     assert set(verdicts(compared).values()) == {None}
+
+
+def test_a_setting_that_is_no_more_is_told_as_it_was_recorded(recorded):
+    a, b = (recorded(of_version(0, colour=each)) for each in ("red", "blue"))
+
+    assert "colour (A: red; B: blue)" in said(compare(BURST, a, b))[0]

@@ -44,6 +44,7 @@ MARKS = {  # what dots are, and what goes through them
 SCROLL_BAR_PX = 16
 
 Tables = Mapping[str, Sequence[Any]]
+Other = tuple[str, str, Tables, Mapping[str, float]]
 
 
 class ViewsPanel(QScrollArea):
@@ -117,12 +118,12 @@ class ViewsPanel(QScrollArea):
         frames: Mapping[str, Frame],
         counts: Mapping[str, int],
         values: Mapping[str, float],
-        beside: tuple[str, str, Tables] | None = None,
+        beside: Other | None = None,
     ) -> bool:
         """Draw the next plot that is not up to date; return whether there was one.
 
         `counts` grows with each row or frame of a table, `values` places the limit lines, and
-        `beside` is what both runs are called, and the tables of the other one.
+        `beside` is what both runs are called, and the tables and values of the other one.
         """
         views = self._experiment.views if self._experiment is not None else ()
         for turn in range(len(views)):
@@ -222,10 +223,10 @@ class _Content(QWidget):
         return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
 
 
-def _other(beside: tuple[str, str, Tables] | None, table: str) -> Beside | None:
+def _other(beside: Other | None, table: str) -> Beside | None:
     if beside is None:
         return None
     from widgets.plots.drawing import Beside
 
-    a, b, tables = beside
-    return Beside(a, b, tables[table])
+    a, b, tables, values = beside
+    return Beside(a, b, tables[table], values)

@@ -64,12 +64,12 @@ class BarsDrawing:
         self._view, self._terms = view, terms
         self._names: tuple[Name, ...] = ()
         self._bars: tuple[_Bar, ...] = ()
-        self._values: Mapping[str, float] = {}
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._left_out = 0
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Group the rows to bars."""
-        self._values = values
+        self._values = (values, beside.values if beside else {})
         ours = self._marks(rows)
         self._left_out = len(rows) - sum(len(bar.repeats) for bar in ours)
         theirs = self._marks(beside.rows) if beside else []
@@ -168,7 +168,8 @@ class BarsDrawing:
         else:
             value = bar.mark.repeats[point - 1]
             part = terms.say("plot.round", {"round": point})
-        shown = terms.with_limit(value, self._view.value, "linear", "x", self._values)
+        values = self._values[bar.side > 0]
+        shown = terms.with_limit(value, self._view.value, "linear", "x", values)
         return terms.joined(bar.name, part, shown)
 
     def summary(self) -> str:
@@ -184,8 +185,8 @@ class BarsDrawing:
         return " ".join(part for part in said if part)
 
     def _limits(self) -> list[float]:
-        known = (limit for limit in self._view.limits if limit.axis == "x")
-        return [self._values[limit.value] for limit in known if limit.value in self._values]
+        known = [limit.value for limit in self._view.limits if limit.axis == "x"]
+        return [values[name] for values in self._values for name in known if name in values]
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
         value = self._view.value

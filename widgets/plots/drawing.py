@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -36,6 +36,7 @@ class Beside:
     name_a: str
     name_b: str
     rows: Sequence[Any]
+    values: Mapping[str, float] = field(default_factory=dict)  # of its finding, for the limits
 
 
 @dataclass(frozen=True, slots=True)

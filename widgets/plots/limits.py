@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
 from experiments.units import show
 from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
-from widgets.plots.drawing import Area
+from widgets.plots.drawing import Area, Beside
 from widgets.plots.labels import LINE, Anchor, Label
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
@@ -32,21 +32,34 @@ class LimitLine:
     is_vertical: bool
 
 
-def known(terms: Terms, values: Mapping[str, float]) -> list[LimitLine]:
-    """Return the limits that the finding has values for, in order of their places."""
-    view = terms.view
-    found = []
-    for limit in view.limits:
-        value = values.get(limit.value)
-        scale = _scale(terms, limit)
-        if value is None or not has_place(value, scale):
-            continue
-        name = terms.limit(limit)
-        shown = show(value, terms.unit(_column(terms, limit)))
-        text = f"{name} · {shown}" if isinstance(view, Lines) else name
-        is_vertical = limit.axis == "x" or isinstance(view, Ruler)
-        found.append(LimitLine(name, shown, text, to_axis(value, scale), is_vertical))
+def known(
+    terms: Terms, values: Mapping[str, float], beside: Beside | None = None
+) -> list[LimitLine]:
+    """Return the limits that the finding has values for, in order of their places.
+
+    Of two runs each has its own, named after it; where both show the same, one stands for both.
+    """
+    runs = [(beside.name_a, values), (beside.name_b, beside.values)] if beside else [("", values)]
+    found: list[LimitLine] = []
+    for limit in terms.view.limits:
+        lines = [_line(terms, limit, of_run, run) for run, of_run in runs]
+        if len({line and line.value for line in lines}) == 1:
+            lines = [_line(terms, limit, values)]
+        found += (line for line in lines if line)
     return sorted(found, key=lambda line: line.place)
+
+
+def _line(
+    terms: Terms, limit: Limit, values: Mapping[str, float], run: str = ""
+) -> LimitLine | None:
+    view, value, scale = terms.view, values.get(limit.value), _scale(terms, limit)
+    if value is None or not has_place(value, scale):
+        return None
+    name = terms.joined(run, terms.limit(limit))
+    shown = show(value, terms.unit(_column(terms, limit)))
+    text = terms.joined(name, shown) if isinstance(view, Lines) else name
+    is_vertical = limit.axis == "x" or isinstance(view, Ruler)
+    return LimitLine(name, shown, text, to_axis(value, scale), is_vertical)
 
 
 def strip_labels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,12 @@ class LinesDrawing:
     def __init__(self, view: Lines, terms: Terms) -> None:
         self._view, self._terms = view, terms
         self._lines: tuple[_Line, ...] = ()
-        self._values: Mapping[str, float] = {}
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._left_out = 0  # repeats that have no place on a logarithmic axis
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Group the rows to series."""
-        self._values, self._left_out = values, 0
+        self._values, self._left_out = (values, beside.values if beside else {}), 0
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
         colours = self._terms.colours(line.series for line in [*ours, *theirs])
         run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
@@ -122,12 +123,13 @@ class LinesDrawing:
     def read(self, track: int, point: int) -> str:
         """Return series, x and y, each with the distance to its nearest limit."""
         line, view, terms = self._lines[track], self._view, self._terms
+        values = self._values[line.is_second]
         x = from_axis(float(line.xs[point]), view.x.scale)
         y = from_axis(float(line.ys[point]), view.y.scale)
         return terms.joined(
             line.label,
-            terms.with_limit(x, view.x.column, view.x.scale, "x", self._values),
-            terms.with_limit(y, view.y.column, view.y.scale, "y", self._values),
+            terms.with_limit(x, view.x.column, view.x.scale, "x", values),
+            terms.with_limit(y, view.y.column, view.y.scale, "y", values),
         )
 
     def summary(self) -> str:
@@ -194,8 +196,8 @@ class LinesDrawing:
     def _with_limits(self, extent: Range, axis: str, of: Axis) -> Range:
         """Return a range that also holds the limits, but not those that are far away."""
         low, high = extent
-        for limit in self._view.limits:
-            value = self._values.get(limit.value)
+        for limit, values in product(self._view.limits, self._values):
+            value = values.get(limit.value)
             if limit.axis != axis or value is None or not has_place(value, of.scale):
                 continue
             place = to_axis(value, of.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -46,13 +46,14 @@ class RulerDrawing:
     def __init__(self, view: Ruler, terms: Terms) -> None:
         self._view, self._terms = view, terms
         self._pins: tuple[_Pin, ...] = ()
-        self._values: Mapping[str, float] = {}
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._has_second = False
         self._left_out = 0
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Put a pin for each label."""
-        self._values, self._left_out, self._has_second = values, 0, beside is not None
+        self._values = (values, beside.values if beside else {})
+        self._left_out, self._has_second = 0, beside is not None
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
         run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
         self._pins = tuple(
@@ -88,7 +89,8 @@ class RulerDrawing:
         y = (-1.0, 1.0) if self._has_second else (-BELOW, 1.0)
         if not self._pins:
             return Span((0.0, 1.0), y)
-        known = (self._values.get(limit.value, 0.0) for limit in self._view.limits)
+        pairs = product(self._view.limits, self._values)
+        known = (values.get(limit.value, 0.0) for limit, values in pairs)
         marks_at = [math.log10(value) for value in known if has_place(value, "log10")]
         places = np.concatenate([*(pin.repeats for pin in self._pins), marks_at])
         low, high = around(float(places.min()), float(places.max()), "log10")
@@ -143,7 +145,8 @@ class RulerDrawing:
         before = ""
         if point > 0:
             before = terms.times_another(value / pins[point - 1].mark.value, pins[point - 1].name)
-        shown = terms.with_limit(value, self._view.value, "log10", "x", self._values)
+        values = self._values[pin.is_second]
+        shown = terms.with_limit(value, self._view.value, "log10", "x", values)
         return terms.joined(terms.of_run(pin.run, pin.name), shown, before)
 
     def summary(self) -> str:

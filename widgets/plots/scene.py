@@ -67,7 +67,7 @@ class Scene:
         self.zoom_y: Range | None = None
         self._values: Mapping[str, float] = {}
         self._count, self._first = 0, None
-        self._other: Sequence[Any] | None = None  # the rows of a run beside it
+        self._beside: Beside | None = None
         self._has_frame = False
         self._widest: tuple[object, Span] | None = None  # since the run began, at which size
 
@@ -87,10 +87,9 @@ class Scene:
         is_another = len(rows) < self._count or (self._count > 0 and first != self._first)
         if is_another:
             self.show_all()
-        other = beside.rows if beside is not None else None
-        if is_another or other is not self._other:
+        if is_another or _rows(beside) is not _rows(self._beside):
             self._widest = None
-        self._other = other
+        self._beside = beside
         self._count, self._first, self._values = len(rows), first, values
         self.drawing.take(rows, values, beside)
         return is_another
@@ -112,7 +111,7 @@ class Scene:
             return terms.say("plot.empty")
         said = [
             terms.say("plot.limit", {"limit": line.name, "value": line.value})
-            for line in limits.known(terms, self._values)
+            for line in self._limits()
         ]
         return " ".join(part for part in (self.drawing.summary(), *said) if part)
 
@@ -120,7 +119,7 @@ class Scene:
         """Return how high it must be where it is so wide; 0.0 where any height will do."""
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
             return 0.0
-        plan, lines = self.drawing.plan(), limits.known(self.terms, self._values)
+        plan, lines = self.drawing.plan(), self._limits()
         rows = max(1, min(sum(line.is_vertical for line in lines), limits.MOST_ROWS))
         return self.drawing.least_px(width, theme) + axes.around_px(plan, theme, rows)
 
@@ -142,7 +141,7 @@ class Scene:
             said = self.terms.say("plot.empty")
             frame.write(said, theme.font("text"), theme.soft, bounds, 0.5)
             return Painted(frame, _UNIT, (), is_empty=True)
-        lines = limits.known(self.terms, self._values)
+        lines = self._limits()
         line = QFontMetricsF(theme.font("note")).height()
         title_px = self._title_px(plan, theme)
         has_strip = bool(title_px) or any(_is_vertical(self.terms))
@@ -168,6 +167,9 @@ class Scene:
             sheet.write(plan.y.title, theme.font("note"), theme.soft, top)
         sheet.put_labels()
         return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
+
+    def _limits(self) -> list[limits.LimitLine]:
+        return limits.known(self.terms, self._values, self._beside)
 
     def _lay_out(self, plan: Plan, bounds: QRectF, theme: Theme, strip_px: float) -> axes.Layout:
         size = self._size(bounds, theme)
@@ -222,6 +224,10 @@ class Scene:
 
 
 _UNIT = Span((0.0, 1.0), (0.0, 1.0))
+
+
+def _rows(beside: Beside | None) -> Sequence[Any] | None:
+    return beside.rows if beside is not None else None
 
 
 def _is_vertical(terms: Terms) -> list[bool]:

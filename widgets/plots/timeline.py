@@ -46,12 +46,12 @@ class TimelineDrawing:
         self._lanes: tuple[_Lane, ...] = ()
         self._places: tuple[float, ...] = ()
         self._names: tuple[tuple[Name, float], ...] = ()  # on the axis, with their places
-        self._values: Mapping[str, float] = {}
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._tracks: tuple[Track, ...] | None = None
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Put the new rows on their lanes."""
-        self._values, self._tracks = values, None
+        self._values, self._tracks = (values, beside.values if beside else {}), None
         runs = [(beside.name_a if beside else "", self._ours.take(rows))]
         if beside:
             runs.append((beside.name_b, self._theirs.take(beside.rows)))
@@ -136,7 +136,7 @@ class TimelineDrawing:
         """Return the lane, from when to when it ran, how long, and the nearest limit."""
         lane, column, terms = self._lanes[track], self._view.end, self._terms
         start, end = float(lane.times.starts[point]), float(lane.times.ends[point])
-        until = terms.with_limit(end, column, "linear", "x", self._values)
+        until = terms.with_limit(end, column, "linear", "x", self._values[lane.is_second])
         values = {"start": terms.show(start, column), "end": until}
         return terms.joined(
             terms.one_line(self._name(lane)),

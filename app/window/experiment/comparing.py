@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.comparison import Compared, caution, compare
+from app.comparison import Compared, cautions, compare, footnotes
 from app.library import machine_name
 from app.meta import read_meta
 from app.report import label
@@ -18,9 +18,8 @@ from app.window.experiment.shown import Shown, load, runs_of
 from app.window.listing import Listing
 from app.window.saving import Saving
 from app.window.session import Session
-from experiments.declare import Experiment, specs
+from experiments.declare import Experiment
 from experiments.engine import messages as wire
-from experiments.parameters import to_text
 from experiments.problems import Problem, Trouble
 from experiments.units import show, unit_of
 from experiments.words import Words
@@ -46,6 +45,11 @@ class Comparing(QObject):
     def is_on(self) -> bool:
         """Is there a comparison, or a reason why there is none?"""
         return self.found != Comparison()
+
+    def letter(self, shown: Shown) -> str:
+        """Return which of the two a run is, "A" or "B"; "" where it is neither."""
+        runs = [each.run for each in self.pair or ()]
+        return "AB"[runs.index(shown.run)] if shown.run in runs else ""
 
     def begin(self, path: Path, beside: Path) -> None:
         """Compare the run in `path` with another; ends in `changed`."""
@@ -115,9 +119,6 @@ class Comparing(QObject):
         return Listing(self._session.words, self._session.catalogue, self._session.entries)
 
 
-MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
-
-
 def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison:
     """Compare two recordings; where that cannot be, a sentence says why. May take a while."""
     assert a.recording is not None
@@ -130,15 +131,13 @@ def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison
         return Comparison(refusal=words.say(f"problems.{problem.key}", problem.values))
     if not compared.values:
         return Comparison(refusal=words.say("terminal.nothing_measured"))
-    verdicts = {value.verdict for value in compared.values}
     name_a, name_b = _names(words, listing, a, b)
-    cautions = (caution(words, compared), _differing(words, experiment, compared))
     return Comparison(
         a=name_a,
         b=name_b,
-        cautions=[each for each in cautions if each],
+        cautions=list(cautions(words, experiment, compared)),
         rows=_rows(words, experiment, compared),
-        footnotes=[words.say(key) for verdict, key in MEANS.items() if verdict in verdicts],
+        footnotes=footnotes(words, compared),
     )
 
 
@@ -156,23 +155,6 @@ def _names(words: Words, listing: Listing, a: Shown, b: Shown) -> tuple[str, str
     if name(a, short_a) != name(b, short_b):
         return name(a, short_a), name(b, short_b)
     return name(a, exact_a), name(b, exact_b)
-
-
-def _differing(words: Words, experiment: Experiment[Any], compared: Compared) -> str:
-    if not compared.params:
-        return ""
-    units = {name: spec.unit for name, spec in specs(experiment.params).items()}
-    names = []
-    for name, (a, b) in compared.params.items():
-        key, unit = f"{experiment.id}.params.{name}", units.get(name, "")
-        values = {
-            "name": words.say(key) if words.has(key) else name,
-            "a": to_text(a, unit),
-            "b": to_text(b, unit),
-        }
-        names.append(words.say("page.differs", values))
-    key = "terminal.one_param_differs" if len(names) == 1 else "terminal.not_comparable_params"
-    return words.say(key, {"names": ", ".join(names)})
 
 
 def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:

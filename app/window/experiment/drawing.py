@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -10,6 +11,7 @@ from app.library import machine_name
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
 from app.window.experiment.shown import band
+from experiments.engine.following import Following
 from experiments.words import Words
 from widgets.experiment.views_panel import ViewsPanel
 
@@ -65,9 +67,8 @@ class Drawing(QObject):
         values, beside = self._showing.values, None
         if pair is not None:
             following, other = pair[0].following, pair[1].following
-            finding = following.finding()
-            values = finding.values if finding is not None else {}
-            beside = ("A", "B", other.tables)
+            values = _values(following)
+            beside = ("A", "B", other.tables, _values(other))
         drew = self._views.draw_next(
             following.tables, following.frames, following.drawn_from, values, beside
         )
@@ -96,3 +97,8 @@ class Drawing(QObject):
         is_recorded = shown.is_opened or self._showing.player is not None
         values = {"question": question, "machine": machine_name(started), "date": started.at[:10]}
         return of_run if is_recorded else "", words.say("page.caption", values)
+
+
+def _values(following: Following) -> Mapping[str, float]:
+    finding = following.finding()
+    return finding.values if finding is not None else {}

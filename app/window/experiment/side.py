@@ -166,7 +166,8 @@ class Side(QObject):
         following = showing.following
         if following is None or following.finished is None:
             return playing(words, shown, showing.doing.said)
-        return after(words, shown, self.report(), self._changed(shown), self._name(shown))
+        names = (self._comparing.letter(shown), self._name(shown))
+        return after(words, shown, self.report(), self._changed(shown), names)
 
     def _changed(self, shown: Shown) -> Iterator[str]:
         """Yield the settings of a run that are not those which one here starts from."""

@@ -115,10 +115,12 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
     )
 
 
-def after(words: Words, shown: Shown, told: Report, changed: Iterable[str], name: str) -> Standing:
+def after(
+    words: Words, shown: Shown, told: Report, changed: Iterable[str], names: Iterable[str]
+) -> Standing:
     """Return what is said of a run that has ended; `changed` are settings out of the ordinary.
 
-    `name` is what somebody has called it, "" if nobody has.
+    `names` are what it is called, in a comparison and by somebody; "" where it is not.
     """
     started, title = shown.following.started, ""
     settings = ", ".join(changed)
@@ -126,7 +128,7 @@ def after(words: Words, shown: Shown, told: Report, changed: Iterable[str], name
     if started is not None:
         kind = "page.quick_run_of" if started.quick else "page.full_run_of"
         title = words.say("page.run_of" if told.ending else kind, {"when": when(words, started.at)})
-        title = " · ".join(part for part in (name, title) if part)
+        title = " · ".join(part for part in (*names, title) if part)
     if told.ending and told.finding:
         detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
     return Standing(title=title, sentence=told.ending or told.finding, detail=detail)

@@ -721,9 +721,14 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     assert "A did not run to its end" in said(stage)
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
-    assert "B random" in stage.page._panel.views.plots[0].summary()
+    summary = stage.page._panel.views.plots[0].summary()
+    assert "B random" in summary
+    for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
+        assert f"The limit “{run} · " in summary
+    assert "B · Full run, 2026-05-04" in said(stage)
     button(stage, "Stop comparing").click()
     assert "↓ lower" not in said(stage)
+    assert "B · Full run" not in said(stage)
     drawn(qtbot, stage)
     assert "B random" not in stage.page._panel.views.plots[0].summary()
 

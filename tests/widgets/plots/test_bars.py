@@ -121,6 +121,18 @@ def test_a_reading_says_round_value_and_limit(qtbot):
     assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “one after another”)"
 
 
+def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
+    plot = plotted(qtbot, *WALL, rows=[timing("serial", 0.5)], values={})
+
+    other = Beside("A", "B", [timing("serial", 1.0)], {"serial_s": 1.0})
+    plot.draw([timing("serial", 0.5)], {"serial_s": 0.4}, beside=other)
+
+    drawing = plot._scene.drawing
+    assert drawing.read(0, 0) == "A in a row · 500 ms (100 ms above “one after another”)"
+    assert drawing.read(1, 0) == "B in a row · 1 s (at “one after another”)"
+    assert {"A · one after another", "B · one after another"} <= set(texts(plot))
+
+
 def test_values_that_are_no_numbers_are_left_out(qtbot):
     rows = [timing("serial", float("nan")), timing("serial", 0.5), timing("threads", float("inf"))]
     plot = plotted(qtbot, *WALL, rows=rows, values={})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 
@@ -12,6 +13,7 @@ from PySide6.QtGui import QColor
 from experiments.memory.cache_ladder import Step
 from experiments.views import Axis, Lines
 from tests.widgets.plots.plots import TABLES, painted, plotted, texts, view_of
+from widgets.plots import samples
 from widgets.plots.drawing import Beside
 from widgets.plots.sheet import cut, envelope
 
@@ -72,6 +74,32 @@ def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
     named = texts(plot)
     assert {"A random order", "B random order", "A in a row", "B in a row"} <= set(named)
     assert [line.is_second for line in plot._scene.drawing._lines] == [False, False, True, True]
+
+
+def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
+    plot = plotted(qtbot, *LADDER, size=(850, 400))
+    values = {**samples.LADDER_VALUES, "in_a_row_latency_s": 13e-9}
+    other = [dataclasses.replace(row, latency_s=row.latency_s * 10) for row in ROWS]
+
+    plot.draw(ROWS, samples.LADDER_VALUES, beside=Beside("A", "B", other, values))
+
+    row = "in a row, at the largest size"
+    named = {text for text in texts(plot) if row in text or "L1" in text}
+    assert named == {f"A · {row} · 1.30 ns", f"B · {row} · 13 ns", "L1 · 32 KiB"}
+    drawing = plot._scene.drawing
+    ours, theirs = drawing.read(0, 0), drawing.read(2, 0)
+    assert theirs[theirs.rindex("(") :] == ours[ours.rindex("(") :]
+    assert f"The limit “B · {row}” stands at 13 ns." in plot.summary()
+    rects = [label.rect for label in painted(plot).labels]
+    assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
+
+
+def test_a_limit_that_one_run_alone_has_is_said_to_be_of_it(qtbot):
+    plot = plotted(qtbot, *LADDER)
+
+    plot.draw(ROWS, {}, beside=Beside("A", "B", list(ROWS), {"l1_bytes": 32 * 2**10}))
+
+    assert "B · L1 · 32 KiB" in texts(plot)
 
 
 def test_a_line_is_thinned_without_losing_a_peak():

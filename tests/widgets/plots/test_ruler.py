@@ -144,6 +144,17 @@ def test_pins_of_another_run_hang_below_the_ruler(qtbot):
     assert len(texts(plot)) == 12
 
 
+def test_pins_of_another_run_are_told_against_its_own_limit(qtbot):
+    view = dataclasses.replace(RULER, limits=(Limit("perfect", "perfect_s", "x"),))
+    plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values={})
+    value = plot._scene.drawing._pins[0].mark.value
+
+    plot.draw(ROWS, {"perfect_s": value}, beside=Beside("A", "B", ROWS, {"perfect_s": value * 2}))
+
+    assert "at “perfect”" in plot._scene.drawing.read(0, 0)
+    assert "50 % of “perfect”" in plot._scene.drawing.read(1, 0)
+
+
 def test_a_reading_says_how_many_times_the_one_before_it_is(qtbot):
     plot = pins(qtbot)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from experiments import marks, words
 from experiments.python_at_work.gil_threads import EXPERIMENT, Slice
-from experiments.views import Timeline
+from experiments.views import Limit, Timeline
 from widgets import theme
 from widgets.look import Look
 from widgets.plots import samples
@@ -36,8 +37,8 @@ ROWS = [
 ]
 
 
-def drawing(rows=ROWS, values=None, beside=None):
-    made = TimelineDrawing(VIEW, Terms(EXPERIMENT, VIEW, words.load()))
+def drawing(rows=ROWS, values=None, beside=None, view=VIEW):
+    made = TimelineDrawing(view, Terms(EXPERIMENT, view, words.load()))
     made.take(rows, values or {}, beside)
     return made
 
@@ -112,6 +113,15 @@ def test_a_reading_says_lane_times_length_and_limit():
     text = made.read(1, 1)
 
     assert text == "threads 1 · from 200 ms to 300 ms · 100 ms"
+
+
+def test_the_lanes_of_each_run_are_told_against_its_own_limit():
+    view = dataclasses.replace(VIEW, limits=(Limit("perfect", "perfect_s", "x"),))
+    beside = Beside("A", "B", ROWS, {"perfect_s": 0.3})
+    made = drawing(values={"perfect_s": 0.2}, beside=beside, view=view)
+
+    assert "to 300 ms (100 ms above “perfect”)" in made.read(0, 0)
+    assert "to 300 ms (at “perfect”)" in made.read(1, 0)
 
 
 def test_a_slice_is_read_wherever_the_mouse_is_in_it():
