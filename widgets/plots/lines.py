@@ -17,7 +17,7 @@ from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around
 from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import from_axis, has_place, to_axis
+from widgets.plots.ticks import from_axis, has_place, placed, to_axis
 from widgets.theme import STEP, Theme
 
 FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
@@ -51,7 +51,7 @@ class LinesDrawing:
         """Group the rows to series."""
         self._values, self._left_out = values, 0
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
-        colours = self._terms.colours(line.series for line in [*ours, *theirs])
+        colours = marks.colours(self._view, (line.series for line in [*ours, *theirs]))
         run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
         self._lines = tuple(
             self._line(line, colours[line.series], run, is_second)
@@ -158,15 +158,9 @@ class LinesDrawing:
         return terms.say("plot.line", values)
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
-        x, y = self._view.x, self._view.y
-        placed = [
-            row
-            for row in rows
-            if has_place(getattr(row, x.column), x.scale)
-            and has_place(getattr(row, y.column), y.scale)
-        ]
-        self._left_out += len(rows) - len(placed)
-        return marks.lines(self._view, placed)
+        found = placed(rows, self._view.x, self._view.y)
+        self._left_out += len(rows) - len(found)
+        return marks.lines(self._view, found)
 
     def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
         x, y = self._view.x, self._view.y
