@@ -66,14 +66,20 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
     return sorted(found, key=lambda bar: (_place(bar.label, order), _place(bar.detail, order)))
 
 
+def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
+    """Return the rows of the series that a view shows."""
+    if view.only is None or view.series is None:
+        return rows
+    return [row for row in rows if str(getattr(row, view.series)) == view.only]
+
+
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
     """Return a line for each series."""
     groups: dict[str, dict[float, list[float]]] = {}
-    for row in rows:
+    for row in shown(view, rows):
         series = str(getattr(row, view.series)) if view.series else ""
-        if view.only is None or series == view.only:
-            at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
-            at.append(getattr(row, view.y.column))
+        at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
+        at.append(getattr(row, view.y.column))
     summary = _STATISTICS[view.statistic]
     return [
         Line(

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments import marks
-from experiments.views import Axis, Lines
+from experiments.views import Axis, Lines, along
 from widgets.plots.drawing import AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around
@@ -46,6 +46,8 @@ class LinesDrawing:
         self._lines: tuple[_Line, ...] = ()
         self._values: Mapping[str, float] = {}
         self._left_out = 0  # repeats that have no place on a logarithmic axis
+        self._along = along(view, terms.experiment.views)
+        self._others_xs: tuple[float, ...] = ()
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Group the rows to series."""
@@ -58,6 +60,10 @@ class LinesDrawing:
             for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
             for line in found
         )
+        every = [*rows, *beside.rows] if beside else rows
+        others = [other for other in self._along if other is not self._view]
+        elsewhere = {x for other in others for x in _xs(other, every)}
+        self._others_xs = tuple(to_axis(x, self._view.x.scale) for x in elsewhere)
 
     def plan(self) -> Plan:
         """Return two axes with units, hairlines at the values."""
@@ -69,13 +75,16 @@ class LinesDrawing:
         if not xs:
             return Span((0.0, 1.0), (0.0, 1.0))
         ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
-        x_low, x_high = self._with_limits(_extent(xs), "x", self._view.x)
-        y_low, y_high = self._with_limits(_extent(ys), "y", self._view.y)
+        x, y = self._view.x, self._view.y
+        every = [*xs, np.array(self._others_xs)] if self._others_xs else xs
+        x_low, x_high = self._with_limits(_extent(every), "x", x, self._along)
+        y_low, y_high = self._with_limits(_extent(ys), "y", y, [self._view])
         line = QFontMetricsF(theme.font("note")).height()
         room = (y_high - y_low) * min(1.5 * line / size.height(), 0.3)
         return Span(
-            around(x_low, x_high, self._view.x.scale),
-            around(y_low, y_high + room, self._view.y.scale),
+            around(x_low, x_high, x.scale),
+            around(y_low, y_high + room, y.scale),
+            is_passing=x_low == x_high or y_low == y_high,
         )
 
     def least_px(self, width: float, theme: Theme) -> float:
@@ -185,10 +194,10 @@ class LinesDrawing:
             has_grid=has_grid,
         )
 
-    def _with_limits(self, extent: Range, axis: str, of: Axis) -> Range:
-        """Return a range that also holds the limits, but not those that are far away."""
+    def _with_limits(self, extent: Range, axis: str, of: Axis, views: Sequence[Lines]) -> Range:
+        """Return a range that also holds the limits of views, but not those that are far away."""
         low, high = extent
-        for limit in self._view.limits:
+        for limit in (limit for view in views for limit in view.limits):
             value = self._values.get(limit.value)
             if limit.axis != axis or value is None or not has_place(value, of.scale):
                 continue
@@ -196,6 +205,10 @@ class LinesDrawing:
             if of.scale != "linear" or abs(place) <= FAR * max(abs(low), abs(high)):
                 low, high = min(low, place), max(high, place)
         return low, high
+
+
+def _xs(view: Lines, rows: Sequence[Any]) -> set[float]:
+    return {getattr(row, view.x.column) for row in marks.shown(view, placed(rows, view.x, view.y))}
 
 
 def _places(values: np.ndarray, axis: Axis) -> np.ndarray:
