@@ -1,6 +1,6 @@
 """What does a view show of its table? The statistic of every group, and every repeat as a dot.
 
-Pure: the window draws these marks, the terminal prints them.
+Pure: the window draws these marks, large and as stamps, and the terminal prints them.
 """
 
 from __future__ import annotations
@@ -66,14 +66,20 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
     return sorted(found, key=lambda bar: (_place(bar.label, order), _place(bar.detail, order)))
 
 
+def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
+    """Return the rows of the series that a view shows."""
+    if view.only is None or view.series is None:
+        return rows
+    return [row for row in rows if str(getattr(row, view.series)) == view.only]
+
+
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
     """Return a line for each series."""
     groups: dict[str, dict[float, list[float]]] = {}
-    for row in rows:
+    for row in shown(view, rows):
         series = str(getattr(row, view.series)) if view.series else ""
-        if view.only is None or series == view.only:
-            at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
-            at.append(getattr(row, view.y.column))
+        at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
+        at.append(getattr(row, view.y.column))
     summary = _STATISTICS[view.statistic]
     return [
         Line(
@@ -109,6 +115,22 @@ def cells(view: Heatmap, rows: Sequence[Any]) -> dict[tuple[str, str], float]:
         groups.setdefault(key, []).append(getattr(row, view.value))
     summary = _STATISTICS[view.statistic]
     return {key: summary(repeats) for key, repeats in groups.items()}
+
+
+def colours(view: Bars | Lines | Timeline, labels: Iterable[str]) -> dict[str, int]:
+    """Return the place in the series colours of each label; in all views of one order the same.
+
+    Bars without an order are all alike: what they are stands beside each.
+    """
+    if isinstance(view, Bars) and not view.order:
+        return dict.fromkeys(labels, 0)
+    order = view.order
+    found: dict[str, int] = {}
+    for label in labels:
+        if label not in found:
+            others = sum(known not in order for known in found)
+            found[label] = order.index(label) if label in order else len(order) + others
+    return found
 
 
 def in_order(labels: Iterable[str], order: Sequence[str] = ()) -> list[str]:

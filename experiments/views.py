@@ -7,7 +7,7 @@ no plot: it can be read before anything has run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,6 +59,12 @@ class Lines:
     order: tuple[str, ...] = ()
     statistic: Statistic = "median"
     limits: tuple[Limit, ...] = ()
+
+
+def along(view: Lines, views: Iterable[View]) -> list[Lines]:
+    """Return the views of the same column, this one among them: they have one x axis."""
+    lines = (other for other in views if isinstance(other, Lines))
+    return [other for other in lines if (other.table, other.x) == (view.table, view.x)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

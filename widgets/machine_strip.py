@@ -43,6 +43,7 @@ class MachineStrip(QWidget):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._parts: frozenset[Part] = frozenset()
+        self._numbered: frozenset[Part] = frozenset()
         self._threads: frozenset[int] = frozenset()
         self._is_folded = False
         self.tiles: list[Tile] = []
@@ -62,9 +63,19 @@ class MachineStrip(QWidget):
         self._machine = machine
         self._rebuild()
 
-    def light(self, parts: Iterable[Part], threads: Iterable[int] = ()) -> None:
-        """Light the parts in use; of the cores only those of `threads`, where these are known."""
+    def light(
+        self,
+        parts: Iterable[Part],
+        threads: Iterable[int] = (),
+        *,
+        numbered: Iterable[Part] = (),
+    ) -> None:
+        """Light the parts in use; of the cores only those of `threads`, where these are known.
+
+        Of the `numbered` parts there will be numbers on the map.
+        """
         self._parts, self._threads = frozenset(parts), frozenset(threads)
+        self._numbered = frozenset(numbered)
         self._show_lit()
 
     def sizeHint(self) -> QSize:
@@ -106,8 +117,12 @@ class MachineStrip(QWidget):
             is_lit = piece.part in self._parts
             if piece.part is Part.CORES and self._threads:
                 is_lit = not piece.threads or bool(piece.threads & self._threads)
-            key = "map.in_use" if is_lit else "map.not_in_use"
+            key, tip = "map.not_in_use", "map.not_in_use_tip"
+            if is_lit:
+                is_numbered = piece.part in self._numbered
+                key, tip = "map.in_use", "map.numbered_tip" if is_numbered else "map.in_use_tip"
             tile.light(is_lit, self._words.say(key, {"part": piece.text}))
+            tile.setToolTip(self._words.say(tip))
 
     def _pieces(self, *, fold: bool) -> list[Piece]:
         machine = self._machine

@@ -1,13 +1,14 @@
 """How does a plot look as a stamp? The kind of view, or the real marks of a run once there is one.
 
 Pure data in a unit square, y downwards: it can be made in a thread, and is painted by `paint`.
+Marks have the colours that they have in the plot, by the same rules.
 What was not measured is outlined in dashes and has no colour, so that nobody takes it for data.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,25 +16,26 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from experiments import marks
-from experiments.views import Bars, Code, Field, Heatmap, Lines, Ruler, Scale, Timeline, View
+from experiments.declare import specs
+from experiments.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Scale, Timeline, View
+from widgets.plots.ticks import placed
 from widgets.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
 GAP = 0.3  # of a row, between two bars or lanes
 DASHES = (3.0, 3.0)  # of a stamp that only shows what kind of plot there will be
-BASE, NEXT = 1, 0  # series: the first bar, which the others are compared with, and the others
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A filled rectangle; `share` is its opacity."""
+    """A filled rectangle, in the colour of a series or in a shade of its own."""
 
     left: float
     top: float
     right: float
     bottom: float
     series: int = 0
-    share: float = 1.0
+    shade: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Pin:
     top: float
 
 
+Cell = tuple[str, str]  # row, column
 Shapes = Sequence[Block | Stroke | Pin]
 
 
@@ -73,67 +76,80 @@ def measured(view: View, rows: Sequence[Any]) -> Sketch | None:
     shapes: Shapes = ()
     match view:
         case Bars():
-            shapes = _bars([bar.value for bar in _of_one_detail(marks.bars(view, rows))])
+            bars = marks.bars(view, placed(rows, Axis(view.value)))
+            colours = marks.colours(view, (bar.label for bar in bars))
+            shown = _of_one_detail(bars)
+            shapes = _bars([bar.value for bar in shown], [colours[bar.label] for bar in shown])
         case Lines():
-            lines = [line.points for line in marks.lines(view, rows)]
-            shapes = _strokes(lines, view.x.scale, view.y.scale)
+            lines = marks.lines(view, placed(rows, view.x, view.y))
+            colours = marks.colours(view, (line.series for line in lines))
+            shapes = _strokes(lines, colours, view.x.scale, view.y.scale)
         case Timeline():
-            shapes = _lanes([lane.slices for lane in marks.lanes(view, rows)[:MOST_LANES]])
+            lanes = marks.lanes(view, rows)
+            colours = marks.colours(view, (lane.group for lane in lanes))
+            del lanes[MOST_LANES:]
+            shapes = _lanes(
+                [each.slices for each in lanes], [colours[each.group] for each in lanes]
+            )
         case Heatmap():
-            shapes = _cells(marks.cells(view, rows))
+            values = marks.cells(view, rows)
+            shapes = _cells(list(values), _shades(values, specs(type(rows[0]))[view.value].scale))
         case Ruler():
-            shapes = _pins([bar.value for bar in marks.bars(view, rows)])
+            pins = marks.bars(view, placed(rows, Axis(view.value, "log10")))
+            shapes = _pins([pin.value for pin in pins])
     return Sketch(shapes, is_measured=True) if shapes else None
 
 
 def _of_one_detail(bars: Sequence[marks.Bar]) -> list[marks.Bar]:
     """Return the bars of the detail that has most of them."""
     details = [bar.detail for bar in bars]
-    most = max(details, key=details.count)
+    most = max(details, key=details.count, default="")
     return [bar for bar in bars if bar.detail == most][:MOST_BARS]
 
 
-def _bars(values: Sequence[float]) -> tuple[Block, ...]:
+def _bars(values: Sequence[float], colours: Sequence[int]) -> tuple[Block, ...]:
     longest = max(values, default=0.0)
     if longest <= 0:
         return ()
     rows = max(4, len(values))
     return tuple(
-        Block(0, row / rows, value / longest, (row + 1 - GAP) / rows, NEXT if row else BASE)
-        for row, value in enumerate(values)
+        Block(0, row / rows, value / longest, (row + 1 - GAP) / rows, colour)
+        for row, (value, colour) in enumerate(zip(values, colours, strict=True))
     )
 
 
 def _strokes(
-    lines: Sequence[Sequence[tuple[float, float]]], x_scale: Scale, y_scale: Scale
+    lines: Sequence[marks.Line], colours: Mapping[str, int], x_scale: Scale, y_scale: Scale
 ) -> tuple[Stroke, ...]:
-    points = [point for line in lines for point in line]
+    """Return the lines, the first of them last: it lies above the others."""
+    points = [point for line in lines for point in line.points]
     if len(points) < 2:
         return ()
     across = _measure([x for x, _ in points], x_scale)
     up = _measure([y for _, y in points], y_scale)
     return tuple(
-        Stroke(tuple((across(x), 1 - up(y)) for x, y in line), series)
-        for series, line in enumerate(lines)
+        Stroke(tuple((across(x), 1 - up(y)) for x, y in line.points), colours[line.series])
+        for line in reversed(lines)
     )
 
 
-def _lanes(lanes: Sequence[Sequence[tuple[float, float]]]) -> tuple[Block, ...]:
+def _lanes(
+    lanes: Sequence[Sequence[tuple[float, float]]], colours: Sequence[int]
+) -> tuple[Block, ...]:
     end = max((end for lane in lanes for _, end in lane), default=0.0)
     if end <= 0:
         return ()
     rows = max(3, len(lanes))
     return tuple(
-        Block(start / end, row / rows, stop / end, (row + 1 - GAP) / rows, row)
-        for row, lane in enumerate(lanes)
+        Block(start / end, row / rows, stop / end, (row + 1 - GAP) / rows, colour)
+        for row, (lane, colour) in enumerate(zip(lanes, colours, strict=True))
         for start, stop in lane
     )
 
 
-def _cells(values: dict[tuple[str, str], float]) -> tuple[Block, ...]:
-    rows = sorted({row for row, _ in values})
-    columns = sorted({column for _, column in values})
-    shade = _measure(list(values.values()), "linear")
+def _cells(places: Sequence[Cell], shades: Mapping[Cell, str]) -> tuple[Block, ...]:
+    rows = marks.in_order(row for row, _ in places)
+    columns = marks.in_order(column for _, column in places)
     side = 1 / max(len(rows), len(columns))
     return tuple(
         Block(
@@ -141,13 +157,21 @@ def _cells(values: dict[tuple[str, str], float]) -> tuple[Block, ...]:
             rows.index(row) * side,
             (columns.index(column) + 0.92) * side,
             (rows.index(row) + 0.92) * side,
-            share=0.15 + 0.85 * shade(value),
+            shade=shades.get((row, column), ""),
         )
-        for (row, column), value in values.items()
+        for row, column in places
     )
 
 
+def _shades(values: Mapping[Cell, float], scale: Scale) -> dict[Cell, str]:
+    from widgets.plots.colour_key import shades_of  # with numpy, which the catalogue goes without
+
+    return dict(zip(values, shades_of(list(values.values()), scale), strict=True))
+
+
 def _pins(values: Sequence[float]) -> tuple[Pin, ...]:
+    if not values:
+        return ()
     place = _measure(values, "log10")
     return tuple(Pin(0.04 + 0.92 * place(value), 0.3) for value in values)
 
@@ -175,14 +199,13 @@ def _measure(values: Sequence[float], scale: Scale) -> Callable[[float], float]:
 _STEPS = ((0, 1), (0.2, 1), (0.24, 0.82), (0.45, 0.82), (0.5, 0.58), (0.66, 0.55), (0.72, 0.2))
 _RISE = ((0, 1), (0.18, 0.64), (0.36, 0.38), (0.54, 0.24), (0.72, 0.18), (1, 0.14))
 _SLOWER = ((0, 1), (0.2, 0.92), (0.4, 0.74), (0.6, 0.62), (0.8, 0.56), (1, 0.54))
-_CELLS = (0.15, 0.3, 0.2, 0.9, 0.8, 0.95, 0.3, 0.15, 0.25, 0.85, 0.9, 0.8)
 
 
 def expected(view: View) -> Sketch:
     """Return the stamp of an experiment that was not measured: the kind of its plot, no result."""
     match view:
         case Bars():
-            return Sketch(_bars((0.92, 1.0, 0.5, 0.54)))
+            return Sketch(_bars((0.92, 1.0, 0.5, 0.54), (0,) * 4))
         case Lines() if view.series is None or view.only is not None:
             return Sketch((Stroke((*_STEPS, (1, 0.1))),))
         case Lines():
@@ -190,11 +213,9 @@ def expected(view: View) -> Sketch:
         case Timeline():
             starts = (0.0, 0.08, 0.16)
             return Sketch(_lanes([[(s + n * 0.26, s + n * 0.26 + 0.17) for n in range(4)]
-                                  for s in starts]))  # fmt: skip
+                                  for s in starts], (0,) * 3))  # fmt: skip
         case Heatmap() | Field():
-            values = {(str(n // 4), str(n % 4)): value for n, value in enumerate(_CELLS)}
-            values |= {("3", str(n)): values["0", str(n)] for n in range(4)}
-            return Sketch(_cells(values))
+            return Sketch(_cells([(row, column) for row in "0123" for column in "0123"], {}))
         case Ruler():
             heights = (0.35, 0.2, 0.75, 0.1, 0.2, 0.4, 0.45)
             return Sketch(tuple(Pin(0.04 + 0.15 * place, top) for place, top in enumerate(heights)))
@@ -251,10 +272,8 @@ def _paint_block(painter: QPainter, room: QRectF, block: Block, ink: _Ink) -> No
     size = QRectF(block.left, block.top, block.right - block.left, block.bottom - block.top)
     place, corner = _within(room, size), 2 * ink.theme.zoom
     if ink.is_measured:
-        colour = ink.colour(block.series)
-        colour.setAlphaF(block.share)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(QColor(block.shade) if block.shade else ink.colour(block.series))
     else:
         painter.setPen(ink.pen(block.series, 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWi
 
 from experiments.declare import Experiment
 from experiments.engine.messages import Frame
-from experiments.views import Bars, Code, Field, Lines, Plotted, Ruler, View
+from experiments.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.words import Words
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
@@ -129,7 +129,7 @@ class ViewsPanel(QScrollArea):
         for turn in range(len(views)):
             place = (self._turn + turn) % len(views)
             view = views[place]
-            found = {limit.value: values.get(limit.value) for limit in view.limits}
+            found = {limit.value: values.get(limit.value) for limit in _limits(view, views)}
             wanted = (self._generation, counts.get(view.table, 0), found)
             if wanted != self._drawn[place]:
                 self._drawn[place] = wanted
@@ -221,6 +221,13 @@ class _Content(QWidget):
     def heightForWidth(self, width: int) -> int:
         layout = self.layout()
         return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
+
+
+def _limits(view: View, views: Sequence[View]) -> list[Limit]:
+    """Return the limits that a plot depends on: its own, and those along an axis that it shares."""
+    others = along(view, views) if isinstance(view, Lines) else []
+    shared = (limit for other in others for limit in other.limits if limit.axis == "x")
+    return [*view.limits, *shared]
 
 
 def _other(beside: Other | None, table: str) -> Beside | None:

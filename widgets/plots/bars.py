@@ -12,13 +12,13 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont
 
 from experiments import marks
-from experiments.views import Bars
+from experiments.views import Axis, Bars
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import DOT_PX, Sheet, text_size
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import has_place
+from widgets.plots.ticks import placed
 from widgets.theme import STEP, Theme
 
 ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the air around it
@@ -80,16 +80,15 @@ class BarsDrawing:
             self._terms.name(label, self._view.detail, detail if is_detailed else "")
             for label, detail in keys
         )
-        colours = self._terms.colours(label for label, _ in keys)
+        colours = marks.colours(self._view, (label for label, _ in keys))
         side, run_a, run_b = (1, beside.name_a, beside.name_b) if beside else (0, "", "")
         found = [(bar, -side, run_a) for bar in ours] + [(bar, side, run_b) for bar in theirs]
         bars = []
         for bar, at, run in found:
             row = keys.index((bar.label, bar.detail))
-            colour = colours[bar.label] if self._view.order else 0
-            name = self._terms.one_line(self._names[row])
+            name = self._terms.of_run(run, self._terms.one_line(self._names[row]))
             number = self._terms.of_run(run, self._terms.show(bar.value, self._view.value))
-            bars.append(_Bar(bar, self._terms.of_run(run, name), row, at, number, colour))
+            bars.append(_Bar(bar, name, row, at, number, colours[bar.label]))
         self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, bar.side)))
 
     def plan(self) -> Plan:
@@ -189,10 +188,7 @@ class BarsDrawing:
         return [values[name] for values in self._values for name in known if name in values]
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
-        value = self._view.value
-        return marks.bars(
-            self._view, [row for row in rows if has_place(getattr(row, value), "linear")]
-        )
+        return marks.bars(self._view, placed(rows, Axis(self._view.value)))
 
 
 def _first_gap(end: float, dots: Sequence[float], room: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from PySide6.QtGui import QFontMetricsF, QImage
 
 from experiments.views import Scale
 from widgets.plots.drawing import Range
-from widgets.plots.shades import cividis
+from widgets.plots.ranges import around
+from widgets.plots.shades import cividis, shade
 from widgets.plots.sheet import Sheet
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.theme import STEP
@@ -20,6 +22,30 @@ WIDTH_PX = 3 * STEP
 ROOM_PX = 92.0  # that a drawing keeps free at its right
 TALLEST_PX = 260.0
 TICK_PX = 40.0  # from one to the next, at least
+LEAST_SPREAD = 0.1  # around the median: cells that differ by less look alike
+
+
+def with_place(values: npt.NDArray[np.float64], scale: Scale) -> npt.NDArray[np.float64]:
+    """Return the values that have a place on an axis of this scale."""
+    known = values[np.isfinite(values)]
+    return known if scale == "linear" else known[known > 0.0]
+
+
+def shades_of(values: Sequence[float], scale: Scale) -> list[str]:
+    """Return the colour of each of these values beside the others, as #RRGGBB."""
+    every = np.array(values, dtype=np.float64)
+    known = with_place(every, scale)
+    key = key_of(known, scale, "") if len(known) else ColourKey((0.0, 1.0), scale, "")
+    return [shade(int(step)).name() for step in key.shades(every)]
+
+
+def key_of(known: npt.NDArray[np.float64], scale: Scale, unit: str) -> ColourKey:
+    """Return the colours for these values, all of which have a place on the axis."""
+    middle = float(np.median(known))
+    spread = LEAST_SPREAD * abs(middle)
+    low = to_axis(min(float(known.min()), middle - spread), scale)
+    high = to_axis(max(float(known.max()), middle + spread), scale)
+    return ColourKey(around(low, high, scale), scale, unit)
 
 
 @dataclass(frozen=True, slots=True)

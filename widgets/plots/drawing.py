@@ -76,10 +76,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of each axis, from the lower to the higher place."""
+    """A range of each axis, from the lower to the higher place.
+
+    It is passing where all there is stands at one place: around that, an axis is only a guess.
+    """
 
     x: Range
     y: Range
+    is_passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

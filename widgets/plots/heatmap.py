@@ -17,16 +17,13 @@ from experiments.units import digits, show
 from experiments.views import Heatmap
 from widgets.plots import cells
 from widgets.plots.cell_values import CellValues
-from widgets.plots.colour_key import ROOM_PX, ColourKey
+from widgets.plots.colour_key import ROOM_PX, ColourKey, key_of, with_place
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
-from widgets.plots.ranges import around
 from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import to_axis
 from widgets.theme import STEP, Theme
 
 GAP = 0.6  # columns between two runs
-LEAST_SPREAD = 0.1  # around the median: cells that differ by less look alike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,18 +158,12 @@ class HeatmapDrawing:
         return self._terms.of_run(run.name, self._terms.say(key, {"cells": count, **ends}))
 
     def _choose_colours(self) -> None:
-        known = np.concatenate([run.values[np.isfinite(run.values)] for run in self._runs])
-        known = known if self._scale == "linear" else known[known > 0.0]
+        every = np.concatenate([run.values.ravel() for run in self._runs])
+        known = with_place(every, self._scale)
         if not len(known):
             return
-        ends = float(known.min()), float(known.max())
-        middle = float(np.median(known))
-        spread = LEAST_SPREAD * abs(middle)
-        low = to_axis(min(ends[0], middle - spread), self._scale)
-        high = to_axis(max(ends[1], middle + spread), self._scale)
-        places = around(low, high, self._scale)
-        self._key = ColourKey(places, self._scale, self._unit)
-        units = {_suffix(show(end, self._unit)) for end in ends}
+        self._key = key_of(known, self._scale, self._unit)
+        units = {_suffix(show(float(end), self._unit)) for end in (known.min(), known.max())}
         self._common = units.pop() if len(units) == 1 else ""
 
     def _grid(self, run: _Run) -> cells.Grid:

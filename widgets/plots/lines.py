@@ -12,13 +12,13 @@ from PySide6.QtCore import QPointF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments import marks
-from experiments.views import Axis, Lines
+from experiments.views import Axis, Lines, along
 from widgets.plots.drawing import AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around
 from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import from_axis, has_place, to_axis
+from widgets.plots.ticks import from_axis, has_place, placed, to_axis
 from widgets.theme import STEP, Theme
 
 FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
@@ -47,18 +47,24 @@ class LinesDrawing:
         self._lines: tuple[_Line, ...] = ()
         self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
         self._left_out = 0  # repeats that have no place on a logarithmic axis
+        self._along = along(view, terms.experiment.views)
+        self._others_xs: tuple[float, ...] = ()
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Group the rows to series."""
         self._values, self._left_out = (values, beside.values if beside else {}), 0
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
-        colours = self._terms.colours(line.series for line in [*ours, *theirs])
+        colours = marks.colours(self._view, (line.series for line in [*ours, *theirs]))
         run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
         self._lines = tuple(
             self._line(line, colours[line.series], run, is_second)
             for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
             for line in found
         )
+        every = [*rows, *beside.rows] if beside else rows
+        others = [other for other in self._along if other is not self._view]
+        elsewhere = {x for other in others for x in _xs(other, every)}
+        self._others_xs = tuple(to_axis(x, self._view.x.scale) for x in elsewhere)
 
     def plan(self) -> Plan:
         """Return two axes with units, hairlines at the values."""
@@ -70,13 +76,16 @@ class LinesDrawing:
         if not xs:
             return Span((0.0, 1.0), (0.0, 1.0))
         ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
-        x_low, x_high = self._with_limits(_extent(xs), "x", self._view.x)
-        y_low, y_high = self._with_limits(_extent(ys), "y", self._view.y)
+        x, y = self._view.x, self._view.y
+        every = [*xs, np.array(self._others_xs)] if self._others_xs else xs
+        x_low, x_high = self._with_limits(_extent(every), "x", x, self._along)
+        y_low, y_high = self._with_limits(_extent(ys), "y", y, [self._view])
         line = QFontMetricsF(theme.font("note")).height()
         room = (y_high - y_low) * min(1.5 * line / size.height(), 0.3)
         return Span(
-            around(x_low, x_high, self._view.x.scale),
-            around(y_low, y_high + room, self._view.y.scale),
+            around(x_low, x_high, x.scale),
+            around(y_low, y_high + room, y.scale),
+            is_passing=x_low == x_high or y_low == y_high,
         )
 
     def least_px(self, width: float, theme: Theme) -> float:
@@ -160,15 +169,9 @@ class LinesDrawing:
         return terms.say("plot.line", values)
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
-        x, y = self._view.x, self._view.y
-        placed = [
-            row
-            for row in rows
-            if has_place(getattr(row, x.column), x.scale)
-            and has_place(getattr(row, y.column), y.scale)
-        ]
-        self._left_out += len(rows) - len(placed)
-        return marks.lines(self._view, placed)
+        found = placed(rows, self._view.x, self._view.y)
+        self._left_out += len(rows) - len(found)
+        return marks.lines(self._view, found)
 
     def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
         x, y = self._view.x, self._view.y
@@ -193,10 +196,11 @@ class LinesDrawing:
             has_grid=has_grid,
         )
 
-    def _with_limits(self, extent: Range, axis: str, of: Axis) -> Range:
-        """Return a range that also holds the limits, but not those that are far away."""
+    def _with_limits(self, extent: Range, axis: str, of: Axis, views: Sequence[Lines]) -> Range:
+        """Return a range that also holds the limits of views, but not those that are far away."""
         low, high = extent
-        for limit, values in product(self._view.limits, self._values):
+        limits = [limit for view in views for limit in view.limits]
+        for limit, values in product(limits, self._values):
             value = values.get(limit.value)
             if limit.axis != axis or value is None or not has_place(value, of.scale):
                 continue
@@ -204,6 +208,10 @@ class LinesDrawing:
             if of.scale != "linear" or abs(place) <= FAR * max(abs(low), abs(high)):
                 low, high = min(low, place), max(high, place)
         return low, high
+
+
+def _xs(view: Lines, rows: Sequence[Any]) -> set[float]:
+    return {getattr(row, view.x.column) for row in marks.shown(view, placed(rows, view.x, view.y))}
 
 
 def _places(values: np.ndarray, axis: Axis) -> np.ndarray:

@@ -13,13 +13,13 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from experiments import marks
-from experiments.views import Ruler
+from experiments.views import Axis, Ruler
 from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Span, Track
 from widgets.plots.labels import Label
 from widgets.plots.ranges import around
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
-from widgets.plots.ticks import from_axis, has_place, ladder
+from widgets.plots.ticks import from_axis, has_place, ladder, placed
 from widgets.theme import STEP, Theme
 
 HEAD_PX = 4.0
@@ -165,10 +165,9 @@ class RulerDrawing:
         return " ".join(part for part in said if part)
 
     def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
-        value = self._view.value
-        placed = [row for row in rows if has_place(getattr(row, value), "log10")]
-        self._left_out += len(rows) - len(placed)
-        return marks.bars(self._view, placed)
+        found = placed(rows, Axis(self._view.value, "log10"))
+        self._left_out += len(rows) - len(found)
+        return marks.bars(self._view, found)
 
     def _paint_ruler(self, sheet: Sheet) -> None:
         painter, area = sheet.painter, sheet.area

@@ -151,7 +151,8 @@ class Scene:
         rows = limits.strip_rows(words, layout.strip, theme)
         if rows > 1:
             layout = self._lay_out(plan, bounds, theme, rows * line + air)
-        self._widest = (self._size(bounds, theme), layout.full)
+        if not layout.full.is_passing:
+            self._widest = (self._size(bounds, theme), layout.full)
         rect = layout.area.rect
         reach = QRectF(rect.topLeft(), QPointF(bounds.right(), rect.bottom()))
         sheet = Sheet(painter, layout.area, theme, reach, is_vector, scale)

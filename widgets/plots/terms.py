@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,16 +69,6 @@ class Terms:
             )
             more = f"{more} · {of_column}" if more else of_column
         return Name(text, more)
-
-    def colours(self, labels: Iterable[str]) -> dict[str, int]:
-        """Return the place in the series colours of each label; in all views of one the same."""
-        order: Sequence[str] = getattr(self.view, "order", ())
-        found: dict[str, int] = {}
-        for label in labels:
-            if label not in found:
-                others = sum(known not in order for known in found)
-                found[label] = order.index(label) if label in order else len(order) + others
-        return found
 
     def one_line(self, name: Name) -> str:
         """Return a name where there is room for one line only."""

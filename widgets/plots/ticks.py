@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from experiments.units import show
-from experiments.views import Scale
+from experiments.views import Axis, Scale
 
 FACTORS = (1, 2, 5, 10)
 FEW_POWERS = 3  # of ten: fewer have the steps between them too
@@ -22,6 +23,11 @@ LEAST, MOST = 1e-30, 1e30  # no unit of ours reaches so far, and no arithmetic o
 def has_place(value: float, scale: Scale) -> bool:
     """Can a value stand on an axis? No zero on a logarithmic one, and nothing without end."""
     return (LEAST if scale != "linear" else -MOST) <= value <= MOST
+
+
+def placed(rows: Sequence[Any], *axes: Axis) -> list[Any]:
+    """Return the rows that have a place on all of these axes."""
+    return [row for row in rows if all(has_place(getattr(row, a.column), a.scale) for a in axes)]
 
 
 def to_axis(value: float, scale: Scale) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSizeF
 
+from experiments import marks
 from experiments.views import Timeline
 from widgets.plots import slices
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
@@ -56,7 +57,7 @@ class TimelineDrawing:
         if beside:
             runs.append((beside.name_b, self._theirs.take(beside.rows)))
         groups = list(dict.fromkeys(key[:2] for _, found in runs for key in found))
-        colours = self._terms.colours(group for group, _ in groups)
+        colours = marks.colours(self._view, (group for group, _ in groups))
         is_detailed = len({detail for _, detail in groups}) > 1
         lanes: list[_Lane] = []
         for group, detail in groups:

@@ -226,7 +226,8 @@ class ExperimentPage(QWidget):
         )
         self._side.show_experiment(experiment)
         self._sides.show_experiment(experiment)
-        self._strip.light(experiment.parts)
+        numbered = [value.part for value in experiment.values if value.part is not None]
+        self._strip.light(experiment.parts, numbered=numbered)
 
     def _show_machine(self) -> None:
         if self.session.machine is not None:

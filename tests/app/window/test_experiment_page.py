@@ -66,6 +66,18 @@ def drawn(qtbot, stage) -> None:
 # --- before a run ---------------------------------------------------------------------------
 
 
+def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
+    def tips() -> dict[str, str]:
+        return {tile.text(): tile.toolTip() for tile in stage.page._strip.tiles}
+
+    stage.know_machine()
+    stage.page.open("cache-ladder")
+    assert "puts numbers here" in tips()["L2"]
+    stage.page.open("false-sharing")
+    assert "puts no number here" in tips()["L2"]
+    assert tips()["Memory"].startswith("Not used")
+
+
 def test_before_any_run_it_says_what_will_be_done(stage):
     stage.page.open("cache-ladder")
 

@@ -1,15 +1,32 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections import Counter
+from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from app.shipped import recording_of
+from experiments import marks, words
 from experiments.catalogue import Catalogue
+from experiments.declare import column
+from experiments.engine.recording import read
 from experiments.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from widgets import theme
 from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
+from widgets.plots.scene import Scene
+
+WORDS = words.load()
+RECORDED = [(e, view) for e in Catalogue() if recording_of(e.id) for view in e.plots]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str = column()
+    value: float = column()
+    end: float = column()
+
 
 VIEWS = {
     "bars": Bars(key="k", table="t", label="name", value="value"),
@@ -20,9 +37,7 @@ VIEWS = {
     "pins": Ruler(key="k", table="t", label="name", value="value"),
 }
 ROWS = [
-    SimpleNamespace(name=name, value=value, end=value + 1)
-    for name in ("a", "b")
-    for value in (1.0, 2.0, 8.0)
+    Row(name=name, value=value, end=value + 1) for name in ("a", "b") for value in (1.0, 2.0, 8.0)
 ]
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 
@@ -78,7 +93,7 @@ def test_nothing_measured_is_no_stamp(view):
 
 
 def test_bars_are_as_long_as_what_was_measured():
-    rows = [SimpleNamespace(name=name, value=value) for name, value in (("a", 4.0), ("b", 1.0))]
+    rows = [Row(name, value, 0.0) for name, value in (("a", 4.0), ("b", 1.0))]
     long, short = measured(VIEWS["bars"], rows).shapes
 
     assert (long.right, short.right) == (1.0, 0.25)
@@ -101,9 +116,57 @@ def test_a_logarithmic_axis_is_one_in_small_too():
 @pytest.mark.parametrize("value", [0.0, 3.0])
 @every_view
 def test_equal_values_and_zeros_are_no_trouble(view, value):
-    rows = [SimpleNamespace(name="a", value=value, end=value) for _ in range(3)]
+    rows = [Row(name="a", value=value, end=value) for _ in range(3)]
 
     measured(view, rows)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "view"), RECORDED, ids=[f"{e.id}-{view.key}" for e, view in RECORDED]
+)
+def test_a_stamp_has_the_colours_of_its_plot(qapp, experiment, view):
+    rows = read(recording_of(experiment.id)).tables(experiment)[view.table]
+    scene = Scene(experiment, view, WORDS)
+    scene.take(rows, {}, None)
+    tracks = [track.colour for track in scene.drawing.tracks()]
+
+    sketch = measured(view, rows)
+    if sketch is None:
+        assert view is not experiment.plots[0]
+        pytest.skip("a stamp cannot show a single point, or pictures")
+    shown = [getattr(shape, "series", 0) for shape in sketch.shapes]
+
+    match view:
+        case Bars():
+            bars = marks.bars(view, rows)
+            ((detail, _),) = Counter(bar.detail for bar in bars).most_common(1)
+            paired = zip(bars, tracks, strict=True)
+            wanted = [colour for bar, colour in paired if bar.detail == detail][:6]
+        case Lines():
+            wanted = tracks[::-1]  # the first line lies above the others in both
+        case Timeline():
+            lanes = list(zip(marks.lanes(view, rows), tracks, strict=True))[:6]
+            wanted = [colour for lane, colour in lanes for _ in lane.slices]
+        case Heatmap():
+            shown, wanted = {shape.shade for shape in sketch.shapes}, cell_colours(scene)
+        case Ruler():
+            wanted = [colour for colour in tracks for _ in shown]
+    assert shown == wanted
+
+
+def cell_colours(scene) -> set[str]:
+    """Return the colours in the picture of a heatmap that fill something, left of their key."""
+    night = theme.load("dark")
+    image = QImage(1600, 1200, QImage.Format.Format_RGB32)
+    image.fill(QColor(night.panel))
+    with QPainter(image) as painter:
+        area = scene.paint(painter, QRectF(image.rect()), night).area
+    rows, columns = (round(high - low) for low, high in (area.sight.y, area.sight.x))
+    corners = [
+        area.point(column - 0.45, row - 0.45) for row in range(rows) for column in range(columns)
+    ]
+    found = {image.pixelColor(corner.toPoint()).name() for corner in corners}
+    return found - {night.panel.lower(), night.line.lower()}  # hatched: not measured
 
 
 @pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.shipped import recording_of
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
@@ -96,6 +97,19 @@ def test_a_limit_that_is_known_draws_only_the_plot_that_has_it(panel, rows):
 
     assert panel.draw_next(rows, {}, counts, values)
     assert not panel.draw_next(rows, {}, counts, values)
+
+
+def test_a_limit_along_a_shared_axis_draws_all_plots_that_have_this_axis(panel):
+    crossover = Catalogue().load("crossover")
+    panel.show_experiment(crossover)
+    rows = read(recording_of("crossover")).tables(crossover)
+    while panel.draw_next(rows, {}, {"products": 5}, {}):
+        pass
+    values = {"crossover_size": 1e5}
+
+    for _view in crossover.views:
+        assert panel.draw_next(rows, {}, {"products": 5}, values)
+    assert not panel.draw_next(rows, {}, {"products": 5}, values)
 
 
 def test_another_run_draws_all_of_them_anew(panel, rows):

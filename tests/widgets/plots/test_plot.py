@@ -157,10 +157,12 @@ def test_words_of_vertical_limits_stand_at_the_top(qtbot):
 
 
 def test_ranges_never_shrink_during_a_run_and_change_in_steps(qtbot):
+    """From the second place on: around a single one an axis is only a guess."""
     rows = TABLES["cache-ladder"]["steps"]
-    plot = plotted(qtbot, *LADDER, rows=rows[:6], values={})
+    second = next(n for n, row in enumerate(rows, 1) if row.size_bytes != rows[0].size_bytes)
+    plot = plotted(qtbot, *LADDER, rows=rows[:second], values={})
     spans = []
-    for count in range(6, len(rows)):
+    for count in range(second, len(rows)):
         plot.draw(rows[:count], {})
         spans.append(painted(plot).full)
 

@@ -1,0 +1,105 @@
+"""What holds for the plots of every recording that comes with the program."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import defaultdict
+
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
+
+from app.shipped import recording_of
+from experiments import words
+from experiments.catalogue import Catalogue
+from experiments.engine.recording import read
+from experiments.views import Lines
+from widgets import theme as themes
+from widgets.plots.drawing import Span
+from widgets.plots.scene import Scene
+
+ENGLISH = words.load()
+LINES = [
+    (e, view)
+    for e in Catalogue()
+    if recording_of(e.id)
+    for view in e.plots
+    if isinstance(view, Lines)
+]
+PARTS = (0.1, 0.3, 0.5, 1.0)
+
+
+def along() -> list:
+    """Return the experiments with several views of one column, and these views."""
+    found = defaultdict(list)
+    for experiment, view in LINES:
+        found[experiment.id, view.table, view.x].append((experiment, view))
+    return [
+        (pairs[0][0], [view for _, view in pairs]) for pairs in found.values() if len(pairs) > 1
+    ]
+
+
+def names(cases) -> list[str]:
+    return [f"{e.id}-{getattr(view, 'key', 'together')}" for e, view in cases]
+
+
+@functools.cache
+def recorded(experiment_id):
+    """Return the tables of a recording, and the values of its finding."""
+    experiment = Catalogue().load(experiment_id)
+    recording = read(recording_of(experiment_id))
+    finding = recording.finding(experiment)
+    return recording.tables(experiment), finding.values if finding else {}
+
+
+def span(scene, rows, values) -> Span:
+    """Return what is in sight of a scene after it has been painted with these rows."""
+    scene.take(rows, values, None)
+    image = QImage(850, 330, QImage.Format.Format_RGB32)
+    with QPainter(image) as painter:
+        full = scene.paint(painter, QRectF(image.rect()), themes.load("dark")).full
+    return Span(full.x, full.y)
+
+
+@pytest.fixture(autouse=True)
+def fonts(qapp):
+    themes.add_fonts()
+
+
+@pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
+def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment, view):
+    """What an axis showed around the first point alone does not stay."""
+    tables, values = recorded(experiment.id)
+    rows, grown = tables[view.table], Scene(experiment, view, ENGLISH)
+    for count in (1, 2, 3, 5, 8, len(rows) // 2):
+        span(grown, rows[:count], {})
+
+    at_once = span(Scene(experiment, view, ENGLISH), rows, values)
+    assert span(grown, rows, values).x == at_once.x
+
+
+@pytest.mark.parametrize(("experiment", "views"), along(), ids=names(along()))
+def test_views_of_one_column_have_one_x_axis(experiment, views):
+    tables, values = recorded(experiment.id)
+    limits = [limit.value for view in views for limit in view.limits if limit.axis == "x"]
+    far = {limit: 1e6 for limit in limits}
+    for part, known in itertools.product(PARTS, ({}, values, values | far)):
+        rows = tables[views[0].table]
+        rows = rows[: round(part * len(rows))]
+        spans = [span(Scene(experiment, view, ENGLISH), rows, known) for view in views]
+        assert len({found.x for found in spans}) == 1, (part, known)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "view"),
+    [case for case in LINES if case[0].id == "false-sharing"],
+    ids=["time", "together"],
+)
+def test_an_axis_begins_where_its_data_begin(experiment, view):
+    rows = recorded("false-sharing")[0]["increments"]
+    nearest = [row for row in rows if row.distance_bytes == 8]
+    scene = Scene(experiment, view, ENGLISH)
+    assert span(scene, nearest, {}).x == (2, 4)
+
+    assert span(scene, [*nearest, *rows], {}).x == (3, 9)
