@@ -19,6 +19,7 @@ from widgets.theme import STEP, Theme
 TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # from one tick, or power, to the next, at least
 NAMES_FRACTION = 0.45  # of the width, at most, for names at the left
 NAME_LINES = 2
+FIRST_PX = 64.0  # at zoom 1 the ticks of most axes have room in it: "100 GB/s"
 LEAST_PX = 40.0  # an area is never smaller, however little room there is
 
 
@@ -197,7 +198,9 @@ def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: T
         return min(max(texts, default=0.0), NAMES_FRACTION * width) + 3 * STEP
     found = [text for _, text in _ticks(plan, sight, _most_down(plan, height, theme))]
     widest = max((text_size(text, theme.font("note")).width() for text in found), default=0.0)
-    return -(-widest // (2 * STEP)) * 2 * STEP + 2 * STEP  # in steps, or live plots would tremble
+    # In steps, or live plots would tremble; from the first on most plots begin below one another.
+    first = FIRST_PX * theme.zoom
+    return first + max(0.0, -(-(widest - first) // (2 * STEP))) * 2 * STEP + 2 * STEP
 
 
 def _right_px(plan: AxisPlan, sight: Range, width: float, theme: Theme) -> float:
