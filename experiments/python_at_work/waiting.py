@@ -210,7 +210,7 @@ EXPERIMENT = Experiment(
             order=WAYS,
             limits=(Limit("one_wait", "one_wait_s"),),
         ),
-        Bars(key="memory", table="weights", label="kind", value="each_bytes", order=KINDS),
+        Bars(key="memory", table="weights", label="kind", value="each_bytes"),
     ),
     values=(
         Value("one_wait_s", "s"),
