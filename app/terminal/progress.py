@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
@@ -47,7 +46,7 @@ class Follow:
                     self._note(event)
         finished = following.finished
         assert finished is not None  # a run always ends in one
-        return msgspec.structs.replace(finished, finding=following.finding()), following.tables
+        return finished, following.tables
 
     def _note(self, note: wire.Note) -> None:
         if note.key == "machine_was_quiet":

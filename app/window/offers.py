@@ -45,7 +45,7 @@ def offer(
         sketch=sketch or expected(experiment.views[0]),
         state=State.RUNNING if following is not None else _state(entry, run),
         is_measured=run is not None and _is_completed(run),
-        seconds=_seconds(entry, run),
+        seconds=_seconds(entry, session),
         fraction=following.progress.fraction if following is not None else 0.0,
     )
 
@@ -76,14 +76,16 @@ def _state(entry: Entry | None, run: Kept | None) -> State:
         return State.NOT_HERE
     if run is None:
         return State.NEW
-    return State.PARTIAL if run.message else State.FAILED
+    is_partial = run.message or run.outcome == wire.Outcome.STOPPED
+    return State.PARTIAL if is_partial else State.FAILED
 
 
-def _seconds(entry: Entry | None, run: Kept | None) -> float | None:
-    """Return how long a run takes here: as long as the one that counts, if it was the same."""
-    if entry is None:
+def _seconds(entry: Entry | None, session: Session) -> float | None:
+    """Return how long a run takes here: as long as the last time, if it was made before."""
+    if entry is None or session.machine is None:
         return None
-    return (taken_s([run], entry.params) if run is not None else None) or entry.seconds
+    here = runs_here(session.runs, entry.experiment.id, session.machine)
+    return taken_s(here, entry.params) or entry.seconds
 
 
 def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:

@@ -59,6 +59,8 @@ class Following:
             self.started = event
         elif isinstance(event, wire.Finished):
             self.finished = event
+            if event.finding is None:  # it was ended before it could say what it had found
+                self.finished = msgspec.structs.replace(event, finding=self.finding())
 
     def finding(self) -> wire.FindingSent | None:
         """Return what can be said by now: that of the finished run, or of the rows so far."""

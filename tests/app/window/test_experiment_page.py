@@ -538,6 +538,12 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
     drawn(qtbot, stage)
 
 
+def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_tell(stage):
+    run_to(stage, wire.Finished(outcome=wire.Outcome.STOPPED), share=0.9)
+
+    assert "random, per element" in said(stage)
+
+
 def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
     stage.keep(
         burst(at="2026-05-04T03:02:01+00:00", outcome="stopped"),

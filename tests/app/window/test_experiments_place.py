@@ -18,6 +18,7 @@ from app.window.offers import best_run
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
 from experiments.declare import Need
+from experiments.engine import messages as wire
 from experiments.problems import Problem
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
@@ -176,7 +177,7 @@ def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
     assert best_run(awake.runs, "cache-ladder", awake.machine) is full
 
 
-def test_a_card_says_how_long_the_run_took_that_counts_if_it_was_such_a_run(place, awake):
+def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
     keep(awake, burst())
     assert card(place, "burst-random").offer.seconds == 12.0
 
@@ -188,6 +189,12 @@ def test_a_card_says_how_long_the_run_took_that_counts_if_it_was_such_a_run(plac
         entry.experiment.id: dataclasses.replace(entry, params=params),
     }
     awake.entries_changed.emit()
+    assert card(place, "burst-random").offer.seconds == run.taken_s
+
+    def with_others(started):
+        return msgspec.structs.replace(started, params=started.params | {"rounds": 2})
+
+    keep(awake, burst(at="2026-06-04T03:02:01+00:00", change=with_others))
     assert card(place, "burst-random").offer.seconds == run.taken_s
 
 
@@ -214,6 +221,14 @@ def test_a_run_that_did_not_end_well_is_partial_until_one_does(place, awake, out
 
     keep(awake, burst())
     assert card(place, "burst-random").offer.state is State.MEASURED
+
+
+def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(place, awake):
+    whole = burst(outcome="stopped")
+    last = wire.encode(wire.Finished(outcome=wire.Outcome.STOPPED))
+    keep(awake, dataclasses.replace(whole, lines=(*whole.lines[:-1], last)))
+
+    assert card(place, "burst-random").offer.state is State.PARTIAL
 
 
 def test_what_cannot_run_here_says_why(place, awake):
