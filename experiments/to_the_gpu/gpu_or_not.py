@@ -1,13 +1,16 @@
 """Is it worth a GPU? Four questions about work of your own sizes, answered and then tried.
 
-Does it fit, does it branch, how much moves, is it supported? Method: what memory, arithmetic and
-the way there and back give on this machine stands in the parameters, from earlier runs of other
-experiments; where one has not been earned yet, a short sample stands in for it. Short samples also
-tell what a call and a question about a result cost. An estimate follows in each round: on the
-processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the three,
-as its calls are queued; with a decision after every step, a wait for each. Then the work itself is
-timed, on the processor and on the GPU, with the copies apart, from and to ordinary memory. Without
-a GPU its part is estimated only, if all its numbers are given.
+Does it fit, does it branch, how much moves, is it supported?
+
+Method: work of a kind and size that you choose is estimated and then done, on the processor and on
+the GPU, the copies there and back apart. Without a GPU its part is estimated only, and only if you
+type its numbers into the settings: its arithmetic, its memory, and the way there and back.
+What memory, arithmetic and the way give on this machine stands in the parameters, from earlier runs
+of other experiments; where one has not been earned yet, a short sample stands in for it. Short
+samples also tell what a call and a question about a result cost. The estimate, one in each round:
+on the processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the
+three, as its calls are queued; with a decision after every step, a wait for each. The copies are
+from and to ordinary memory.
 
 What it cannot tell: what a better program would need.
 """
@@ -37,7 +40,7 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
 from experiments.statistics import Spread, ratios, spread, spreads
 from experiments.to_the_gpu.crossover_ways import cores_of
-from experiments.to_the_gpu.known_speeds import Known, is_usual
+from experiments.to_the_gpu.known_speeds import Known, can_be_known, is_usual
 from experiments.to_the_gpu.speeds import Speeds, sampler
 from experiments.to_the_gpu.works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, Work
 from experiments.views import Bars
@@ -232,6 +235,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     work, has_gpu = _work(params), params.device != CPU
     answers = {row.where: row for row in tables["answers"]}
     values: dict[str, float] = {
+        "steps": params.steps,
         "needed_bytes": work.needed_bytes,
         "moved_bytes": work.bytes_there + work.bytes_back,
     }
@@ -255,8 +259,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if any(ESTIMATED[where] in of and where not in of for where in tried):
         limits.append("too_long_to_try")
     if not has_gpu:
-        is_given = _known(params, "gpu").alone(work) is not None
-        limits += ["needs_gpu", *(["gpu_as_given"] if is_given else ["way_unknown", "gpu_unknown"])]
+        limits.append("needs_gpu")
+        if _known(params, "gpu").alone(work) is not None:
+            limits.append("gpu_as_given")
+        elif can_be_known(work):
+            limits += ["way_unknown", "gpu_unknown"]
     elif of:
         limits.append("ordinary_memory")
     return Finding(_message(params, tables, of), values, tuple(limits), unclear)
@@ -289,8 +296,8 @@ def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
     if "cpu" not in of:
         return "cpu_estimated" if ESTIMATED["cpu"] in of else "in_part"
     if params.device == CPU:
-        return "gpu_estimated" if ESTIMATED["gpu"] in of else "cpu_alone"
-    with_copies = _with_copies(tables)
+        return _without_gpu(params, tables, of)
+    with_copies = _with_copies(tables, "gpu", "copy")
     if "gpu" not in of or with_copies is None:
         return "in_part"
     cpu = of["cpu"]
@@ -301,13 +308,26 @@ def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
     return "stay" if cpu.is_below(of["gpu"]) else "no_winner"
 
 
-def _with_copies(tables: Tables) -> Spread | None:
+def _without_gpu(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
+    """Answer by the numbers given of a GPU, or tell that they are wanting."""
+    cpu, gpu = of["cpu"], of.get(ESTIMATED["gpu"])
+    with_copies = _with_copies(tables, ESTIMATED["gpu"], ESTIMATED["copy"])
+    if gpu is None or with_copies is None:
+        return "cpu_alone" if can_be_known(_work(params)) else "cpu_alone_at_this"
+    if with_copies.is_below(cpu):
+        return "would_be_worth_it"
+    if gpu.is_below(cpu):
+        return "would_be_worth_it_there"
+    return "would_stay" if cpu.is_below(gpu) else "would_be_no_winner"
+
+
+def _with_copies(tables: Tables, gpu: str, copy: str) -> Spread | None:
     """Return the GPU's time and that of the copies together, round by round."""
-    copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == "copy"}
+    copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == copy}
     return spread(
         row.taken_s + copies_s[row.repeat]
         for row in tables["times"]
-        if row.kind == "gpu" and row.repeat in copies_s
+        if row.kind == gpu and row.repeat in copies_s
     )
 
 
@@ -373,6 +393,7 @@ EXPERIMENT = Experiment(
         Value("copy_s", "s", Part.PCIE),
         *(Value(f"estimated_{where}_s", "s") for where in WHERE),
         *(Value(f"{where}_estimated_over_measured", "ratio") for where in WHERE),
+        Value("steps", ""),
         Value("needed_bytes", "bytes"),
         Value("moved_bytes", "bytes"),
         Value("free_bytes", "bytes"),

@@ -35,11 +35,14 @@ class Known:
         needed = [self.bytes_per_s, self.there_bytes_per_s, self.back_bytes_per_s]
         if is_usual(work):
             needed.append(self.flop_per_s)
-        elif work.kind != ELEMENTWISE:
-            return None
-        if not all(needed):
+        if not can_be_known(work) or not all(needed):
             return None
         return self.instead(Speeds(True, CALL_S, ASK_S, self.bytes_per_s, None), work)
+
+
+def can_be_known(work: Work) -> bool:
+    """Are there numbers that tell how long it takes on a GPU that is not here?"""
+    return is_usual(work) or work.kind == ELEMENTWISE
 
 
 def is_usual(work: Work) -> bool:

@@ -42,6 +42,11 @@ def test_reading_the_code_of_kernels_loads_no_numba():
 
 
 @pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
+def test_every_experiment_says_how_it_measures(experiment):
+    assert method(experiment).endswith(".")
+
+
+@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
 def test_the_method_explains_the_words_that_a_newcomer_does_not_know(experiment):
     if experiment.shelf in (Shelf.PYTHON_AT_WORK, Shelf.MEMORY):  # elsewhere memory is pinned
         assert "pinned" not in method(experiment).replace("(pinned)", "")

@@ -68,6 +68,13 @@ def test_levels_in_the_wrong_order_are_doubted():
     assert "levels_out_of_order" in found.limits
 
 
+@pytest.mark.parametrize("loopback_s", [15e-6, 25e-6])
+def test_a_thread_that_answers_later_than_a_process_is_explained(loopback_s):
+    found = analyse(Params(), tables({**TYPICAL, "loopback": loopback_s}), machine())
+
+    assert ("thread_behind_loopback" in found.limits) is (loopback_s < TYPICAL["handoff"])
+
+
 def test_a_small_run_scales_the_best_by_the_first_cache(small_run):
     run = small_run("latency-numbers").tables()
     best = {}

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from experiments import words
 from experiments.bench import Bench
 from experiments.many_devices import split_model as module
 from experiments.many_devices.split_model import ALIKE, Params, analyse, bubble
@@ -193,6 +194,17 @@ def test_the_text_follows_the_times(steps, message):
     assert finding.values["expected_bubble_fraction"] == pytest.approx(0.2)
     if message == "none_is_faster":
         assert "data_speedup" in finding.unclear
+
+
+def test_who_reads_of_the_bubble_is_told_what_it_is():
+    english = words.load("en")
+    said = [english.say(key) for key in english.keys("split-model.")]
+    bubbles = [text for text in said if "bubble alone" in text or "(p − 1)" in text]
+
+    assert len(bubbles) == 4  # two findings, a value and the line
+    assert all("micro-batch" in text for text in bubbles)
+    assert all(("p devices" in text) is not text.endswith(".") for text in bubbles)
+    assert all("no piece of the batch" in text for text in bubbles if text.endswith("."))
 
 
 def test_other_results_are_no_result():

@@ -90,6 +90,20 @@ def test_small_reads_are_held_against_reading_in_order():
     assert found.values["deep_over_one"] == pytest.approx(25)
 
 
+def test_what_is_shown_can_be_divided_by_the_reader():
+    rows = tables(SSD)
+    fast = next(row for row in rows["reads"] if row.way == MANY)  # one lucky round
+    rows["reads"].append(dataclasses.replace(fast, reads_per_s=2 * fast.reads_per_s))
+    shown = analyse(Params(), rows, with_disk()).values
+
+    assert shown["deep_over_one"] == pytest.approx(
+        shown["random_4k_deep_reads_per_s"] / shown["random_4k_reads_per_s"]
+    )
+    assert shown["random_4k_fraction"] == pytest.approx(
+        shown["random_4k_bytes_per_s"] / shown["sequential_read_bytes_per_s"]
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "noise", "message"),
     [

@@ -264,7 +264,8 @@ class Ways:
         say = self._words.say
         route = " → ".join(names)
         if narrowest.peak is None:
-            limit = say("map.way_untold", {"what": narrowest.name})
+            what = narrowest.name[:1].upper() + narrowest.name[1:]  # a sentence begins with it
+            limit = say("map.way_untold", {"what": what})
         else:
             rate = show(narrowest.peak, "bytes/s")
             limit = say("map.way_at_most", {"what": narrowest.name, "rate": rate})

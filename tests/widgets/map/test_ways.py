@@ -105,6 +105,13 @@ def test_a_disk_reaches_a_gpu(way):
     assert {"disk:0", "gpu:0", "link:gpu:0"} <= found.lit
 
 
+@pytest.mark.parametrize("end", ["package:0", "memory"])
+def test_every_sentence_begins_with_a_capital(way, end):
+    text = way(shipped("virtual-machine"), end, "disk:0").text
+
+    assert ". The link of vda: its bandwidth is not known." in text
+
+
 def test_a_unified_gpu_goes_by_its_own_joint(way):
     text = way(shipped("unified"), "gpu:0", "memory").text
 
