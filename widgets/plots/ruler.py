@@ -246,7 +246,7 @@ def _is_free(rect: QRectF, row: int, px: float, taken: Sequence[tuple[QRectF, in
     reach = rect.adjusted(-2 * STEP, 0, 2 * STEP, 0)
     return not any(
         (at == row and other.intersects(reach))
-        or (at >= row and rect.left() <= stem <= rect.right())
+        or (at >= row and reach.left() <= stem <= reach.right())
         or (at < row and other.left() <= px <= other.right())
         for other, at, stem in taken
     )
