@@ -50,20 +50,31 @@ class Lane:
 
 def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
     """Return a bar for each label and detail; a ruler's pins from the least to the greatest."""
-    detail = view.detail if isinstance(view, Bars) else None
-    groups: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        key = (str(getattr(row, view.label)), str(getattr(row, detail)) if detail else "")
-        groups.setdefault(key, []).append(getattr(row, view.value))
     summary = _STATISTICS[view.statistic]
-    found = [
-        Bar(label, extra, summary(repeats), tuple(repeats))
-        for (label, extra), repeats in groups.items()
-    ]
+    groups = _groups(view, rows, view.value)
+    ends = {key: summary(repeats) for key, repeats in groups.items()}
+    if isinstance(view, Bars) and view.ratio:
+        parts = {key: summary(of) for key, of in _groups(view, rows, view.ratio.column).items()}
+        for (label, extra), part in parts.items():
+            if whole := parts.get((view.ratio.of, extra)):
+                ends[label, extra] = part / whole
+    found = [Bar(*key, ends[key], tuple(repeats)) for key, repeats in groups.items()]
     if isinstance(view, Ruler):
         return sorted(found, key=lambda bar: bar.value)
     order = view.order
     return sorted(found, key=lambda bar: (_place(bar.label, order), _place(bar.detail, order)))
+
+
+def _groups(
+    view: Bars | Ruler, rows: Sequence[Any], column: str
+) -> dict[tuple[str, str], list[float]]:
+    """Return the values of a column by label and detail."""
+    detail = view.detail if isinstance(view, Bars) else None
+    groups: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        key = (str(getattr(row, view.label)), str(getattr(row, detail)) if detail else "")
+        groups.setdefault(key, []).append(getattr(row, column))
+    return groups
 
 
 def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:

@@ -32,6 +32,14 @@ class Limit:
     axis: Literal["x", "y"] = "y"
 
 
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The statistic of a column, over that of the bar `of` with the same detail."""
+
+    column: str
+    of: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
     """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
@@ -43,6 +51,7 @@ class Bars:
     detail: str | None = None
     order: tuple[str, ...] = ()  # labels and details that come first, in this order
     statistic: Statistic = "median"
+    ratio: Ratio | None = None  # where `value` is one: the bars are those of what is shown of it
     limits: tuple[Limit, ...] = ()
 
 

@@ -12,7 +12,7 @@ products in each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
-are not counted, and keep what writes a quarter to a third below it.
+are not counted, which can keep what writes a quarter to a third below it.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
 KERNELS = (ROOF, *OTHER_ROOFS, POLYNOMIAL, "thin", "triad", "dot", "stencil", "matmul")
 GPU = "gpu0"  # the first GPU of a run, which has no second
 ABOVE, TOO_MUCH = 1.05, 1.02  # times the roof, and a theoretical limit: then something is wrong
+WRITES_SHOW = 0.8  # of the roof: the triad is below where what is read before writing shows
 BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
 GPU_BYTES_PER_S = 2e11  # cautious, for the estimate
 FULL_S, QUICK_S = 28.0, 3.5
@@ -138,7 +139,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Find the ridge, and tell how near the roof the triad and the matrix product come."""
     if params.device != CPU:
         return _analyse_gpu(params, tables, machine)
-    limits = ["write_allocate_not_counted", "no_gpu_roof"]
+    limits = ["no_gpu_roof"]
     if is_virtual(machine):
         limits.append("virtual_machine")
     held_bytes = last_level_cache_bytes(machine) or 0
@@ -157,6 +158,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
     values |= _reached(tables["points"], peak, slope, "cpu")
+    if _is_of_the_triad(tables["rates"]):
+        limits.append("triad_is_the_slope")
+    elif values.get("triad_roof_fraction", 1.0) < WRITES_SHOW:
+        limits.append("write_allocate_not_counted")
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return Finding("roof_in_part", values, tuple(limits))
     below = values["matmul_flop_per_byte"] < values["ridge_cpu_flop_per_byte"]
@@ -193,11 +198,18 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("roof_in_part", values, tuple(limits))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
+    if _is_of_the_triad(tables["rates"]):
+        limits.append("triad_is_the_slope")
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return Finding("roof_in_part", values, tuple(limits))
     return Finding("gpu_both_sides", values, tuple(limits))
+
+
+def _is_of_the_triad(rates: Sequence[Rate]) -> bool:
+    """Is the slope the triad's own rate? Then its share of the roof tells of no other limit."""
+    return max(rates, key=lambda rate: rate.bytes_per_s).kernel == "triad"
 
 
 def _samples(points: Sequence[Point]) -> dict[tuple[str, float], float]:

@@ -3,12 +3,13 @@
 Method: an activation function is applied to every number of an array that no cache holds, into
 another that is there already; copying one to the other is what memory alone takes. The same with
 few numbers, which stay in a cache, and the backward pass: what the gradients of each function take.
-All functions, on the GPU and on the processor beside it, in shuffled rounds; with the queue of a
-GPU held, so that calling it does not count. What a function is compared with, copying and ReLU,
-is that of the same device; compared are the medians.
+All functions, on the GPU and on one core of the processor beside it, in shuffled rounds; with the
+queue of a GPU held, so that calling it does not count. What a function is compared with, copying
+and ReLU, is that of the same device; compared are the medians.
 
-What it cannot tell: what a function costs that is computed together with what stands before it, as
-compilers do it (`compile`); then the numbers do not come from memory at all.
+What it cannot tell: what a function takes without its call, which costs the processor some
+microseconds and weighs on few numbers; nor what one costs that is computed together with what
+stands before it, as compilers do it (`compile`): the numbers then do not come from memory at all.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from experiments.numbers.elementwise import (
     count_in_cache,
 )
 from experiments.statistics import Spread, ratios, spreads
-from experiments.views import Bars, Limit, Ruler
+from experiments.views import Bars, Limit, Ratio, Ruler
 from machine.memory import available_bytes
 from machine.model import Machine
 
@@ -57,6 +58,7 @@ LARGE, SMALL, BACK = "large", "small", "back"
 MIB = 2**20
 UNKNOWN_CACHE_BYTES = 32 * MIB
 BEYOND_CACHE = 4  # times the last cache, for the two arrays together
+UNKNOWN_FILL = 2.0  # times a cache whose size is not known: it may hold a part
 SAMPLE_S = 2e-3
 HARDLY = 1.1  # times as long as ReLU; what is below that hardly costs
 CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
@@ -177,7 +179,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     where_known = {where for where, _ in large}
     if where_known - {where for where, _ in small}:
         limits.append("cache_not_measured")
-    if any(_is_in_cache(row.numbers, row.device, params, machine) for row in tables["passes"]):
+    counts = {row.device: row.numbers for row in tables["passes"]}
+    fewer = {row.device for row in tables["cached"] if row.numbers < counts.get(row.device, 0)}
+    both = small.keys() & large.keys()
+    if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
+        limits.append("calls_in_cache")
+    is_held = any(_fills(*arm, params, machine) <= 1.0 for arm in counts.items())
+    if not is_held and any(_fills(*arm, params, machine) < BEYOND_CACHE for arm in counts.items()):
         limits.append("partly_in_cache")
     values = {f"{function}_{where}_s": s.median for (where, function), s in large.items()}
     values |= {f"{function}_cached_{where}_s": s.median for (where, function), s in small.items()}
@@ -195,7 +203,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     wanted = {CPU, GPU} if params.device != CPU else {CPU}
     if {(where, function) for where in wanted for function in FUNCTIONS} - large.keys():
         return Finding("in_part", values, tuple(limits), unclear)
-    return Finding(_message(params, large), values, tuple(limits), unclear)
+    message = _message(params, large)
+    if is_held:
+        message = "cpu_in_cache" if params.device == CPU else "gpu_in_cache"
+    return Finding(message, values, tuple(limits), unclear)
 
 
 def _message(params: Params, of: Mapping[tuple[str, str], Spread]) -> str:
@@ -215,9 +226,10 @@ def _costs(of: Mapping[tuple[str, str], Spread], where: str) -> bool:
     )
 
 
-def _is_in_cache(numbers: int, where: str, params: Params, machine: Machine) -> bool:
+def _fills(where: str, numbers: int, params: Params, machine: Machine) -> float:
+    """Return how often the two arrays fill the last cache; where that is not known, a bit more."""
     held_bytes = cache_bytes(machine, CPU if where == CPU else params.device)
-    return not held_bytes or 2 * FP32_BYTES * numbers < BEYOND_CACHE * held_bytes
+    return 2 * FP32_BYTES * numbers / held_bytes if held_bytes else UNKNOWN_FILL
 
 
 def defaults(machine: Machine) -> Params:
@@ -264,6 +276,7 @@ def _functions(table: str, key: str) -> Bars:
         value="over_copy",
         detail="device",
         order=FUNCTIONS,
+        ratio=Ratio("element_s", COPY),  # of the times that are shown, so that they divide
         limits=(Limit("copying", "copy_over_copy", "x"),),
     )
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments import marks
 from experiments.bench import Bench, StopRequested
 from experiments.devices.device import CPU, Device
 from experiments.numbers.activations import (
@@ -20,6 +21,7 @@ from experiments.numbers.activations import (
     seconds,
 )
 from experiments.numbers.elementwise import COPY, FUNCTIONS, GELU, RELU, SIGMOID, TANH, Arrays
+from experiments.views import Bars
 from tests.experiments.machines import MIB, machine
 from tests.experiments.tables import in_tables
 
@@ -36,6 +38,11 @@ CACHE = MIB // 16
 def with_gpu():
     here = machine(cores=1, gpus=1)
     return replace(here, gpus=(replace(here.gpus[0], l2_bytes=CACHE),))
+
+
+def small_caches(here):
+    cpu = replace(here.cpu, caches=tuple(replace(c, size_bytes=CACHE) for c in here.cpu.caches))
+    return replace(here, cpu=cpu)
 
 
 @pytest.fixture(autouse=True)
@@ -64,22 +71,22 @@ def measured(params, bench):
     return in_tables(EXPERIMENT, measure(params, bench))
 
 
-def row(function, element_s, repeat=0, where=CPU, kind=Pass):
+def row(function, element_s, repeat=0, where=CPU, kind=Pass, numbers=10**9):
     return kind(
         function=function,
         device=where,
         what=f"{function}_{where}",
         repeat=repeat,
-        numbers=10**9,
+        numbers=numbers,
         element_s=element_s,
         over_copy=1.0,
     )
 
 
-def tables_of(cpu, gpu=None):
+def tables_of(cpu, gpu=None, numbers=10**9):
     found = {CPU: cpu} | ({GPU: gpu} if gpu else {})
     rows = [
-        row(function, element_s * (1 + 0.01 * repeat), repeat, where)
+        row(function, element_s * (1 + 0.01 * repeat), repeat, where, numbers=numbers)
         for where, of in found.items()
         for function, element_s in of.items()
         for repeat in range(4)
@@ -101,7 +108,7 @@ def test_all_functions_are_timed_from_memory_and_cache_and_backwards():
     assert {r.device for r in tables["passes"]} == {CPU}
     finding = analyse(SMALL, tables, machine())
     assert "gpu_not_measured" in finding.limits
-    assert "partly_in_cache" in finding.limits
+    assert finding.message == "cpu_in_cache"
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f != COPY])
@@ -125,7 +132,8 @@ def test_on_a_gpu_the_memory_hides_the_maths_and_the_processor_is_beside_it(run)
     finding = analyse(ON_GPU, tables, with_gpu())
 
     assert {r.device for r in tables["passes"]} == {CPU, GPU}
-    assert finding.message == "both_level"
+    assert finding.message == "gpu_in_cache"  # of the processor, whose cache is large
+    assert analyse(ON_GPU, tables, small_caches(with_gpu())).message == "both_level"
     expected_s = (WORK_S + LAUNCH_S) / ON_GPU.numbers
     for function in FUNCTIONS:
         assert finding.values[f"{function}_{GPU}_s"] == pytest.approx(expected_s, rel=0.1)
@@ -200,6 +208,49 @@ def test_the_text_follows_the_data(cpu, gpu, message):
 
 def test_a_gpu_that_was_not_reached_is_no_finding_of_it():
     assert analyse(ON_GPU, tables_of(HEAVY), machine(gpus=1)).message == "in_part"
+
+
+@pytest.mark.parametrize("gpu", [None, LEVEL])
+@pytest.mark.parametrize("fill", [0.5, 2.0, 8.0])
+def test_memory_is_spoken_of_only_where_the_arrays_do_not_lie_in_a_cache(gpu, fill):
+    here = machine(gpus=1, caches=(CACHE, MIB, 8 * MIB))
+    here = replace(here, gpus=(replace(here.gpus[0], l2_bytes=8 * MIB),))
+    params = replace(ON_GPU, device=NAME if gpu else CPU)
+    finding = analyse(params, tables_of(HEAVY, gpu, numbers=int(fill * MIB)), here)
+
+    assert finding.message.endswith("_in_cache") == (fill == 0.5)
+    assert ("partly_in_cache" in finding.limits) == (fill == 2.0)
+
+
+def test_where_the_size_of_the_cache_is_not_known_a_part_may_lie_in_it():
+    finding = analyse(SMALL, tables_of(HEAVY), machine(caches=()))
+
+    assert finding.message == "cpu_computes"
+    assert "partly_in_cache" in finding.limits
+
+
+@pytest.mark.parametrize(
+    ("cached_s", "numbers", "is_told"),
+    [(2e-9, 65536, True), (5e-10, 65536, False), (2e-9, 10**9, False)],
+)
+def test_few_numbers_that_take_longer_than_many_are_explained(cached_s, numbers, is_told):
+    tables = tables_of(LEVEL)
+    tables["cached"] = [row(GELU, cached_s, n, kind=Cached, numbers=numbers) for n in range(3)]
+
+    assert ("calls_in_cache" in analyse(SMALL, tables, machine()).limits) == is_told
+
+
+def test_a_ratio_that_is_shown_is_that_of_the_times_that_are_shown():
+    of = {COPY: (1.0, 2.0, 4.0), GELU: (8.0, 6.0, 20.0)}  # 8, 3 and 5 times, one by one
+    rows = [
+        replace(row(function, times[turn], turn), over_copy=times[turn] / of[COPY][turn])
+        for function, times in of.items()
+        for turn in range(3)
+    ]
+    for view in (view for view in EXPERIMENT.views if isinstance(view, Bars)):
+        copy, gelu = marks.bars(view, rows)
+        assert (copy.value, gelu.value) == (1.0, 4.0)
+        assert gelu.repeats == (8.0, 3.0, 5.0)
 
 
 def test_kinds_of_rows_are_told_apart():

@@ -22,7 +22,7 @@ PARAMS = Params(array_bytes=128 * MIB, threads=4)
 NOISE = (0.9, 1.0, 0.95)
 
 
-def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0):
+def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0, slope_of="read"):
     """Return rows whose triad and product reach these shares of the roof."""
     points = {("triad", 1 / 12): triad * slope / 12, ("matmul", matmul_at): matmul * peak}
     points["polynomial", 16.0] = 0.95 * peak
@@ -39,7 +39,7 @@ def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0):
             for turn, factor in enumerate(NOISE)
         ],
         "rates": [
-            Rate(kernel="read", repeat=turn, bytes_per_s=slope * factor)
+            Rate(kernel=slope_of, repeat=turn, bytes_per_s=slope * factor)
             for turn, factor in enumerate(NOISE)
         ],
     }
@@ -67,6 +67,21 @@ def test_matrices_that_are_too_small_to_be_beyond_the_ridge_are_not_said_to_be()
 
 def test_a_point_above_the_roof_is_suspect():
     assert "above_the_roof" in analyse(PARAMS, tables(triad=1.2), machine()).limits
+
+
+def test_what_is_read_before_writing_is_told_where_the_triad_lies_below_the_roof():
+    below, near = (analyse(PARAMS, tables(triad=share), machine()) for share in (0.7, 0.97))
+
+    assert "write_allocate_not_counted" in below.limits
+    assert "write_allocate_not_counted" not in near.limits
+
+
+def test_a_triad_that_is_held_against_itself_is_said_to_be():
+    limits = analyse(PARAMS, tables(triad=0.7, slope_of="triad"), machine()).limits
+
+    assert "triad_is_the_slope" in limits
+    assert "write_allocate_not_counted" not in limits
+    assert "triad_is_the_slope" not in analyse(PARAMS, tables(), machine()).limits
 
 
 @pytest.mark.parametrize("missing", ["points", "peaks", "rates"])

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 
 from experiments import marks
 from experiments.views import Axis, Bars
-from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
+from widgets.plots.drawing import Area, AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import DOT_PX, Sheet, text_size
@@ -112,7 +112,7 @@ class BarsDrawing:
         high = reach(max(longest / (1.0 - room), *near, 0.0))
         return Span((low, high), (-0.5, max(len(self._names), 1) - 0.5))
 
-    def least_px(self, width: float, theme: Theme) -> float:
+    def least_px(self, area: Area, theme: Theme) -> float:
         """Return the height at which each bar has its line of text."""
         return len(self._names) * LEAST_ROW_PX * theme.zoom
 

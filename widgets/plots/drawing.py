@@ -180,8 +180,8 @@ class ShowsFrames(Protocol):
 class NeedsHeight(Protocol):
     """A drawing that has to leave something out, or cannot be read, where it is too low."""
 
-    def least_px(self, width: float, theme: Theme) -> float:
-        """Return how high an area about this wide must be."""
+    def least_px(self, area: Area, theme: Theme) -> float:
+        """Return how high an area must be that is as wide as this, with as much in sight."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments import marks
 from experiments.views import Axis, Lines, along
-from widgets.plots.drawing import AxisPlan, Beside, Plan, Range, Span, Track
+from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
 from widgets.plots.ranges import around
 from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
@@ -88,7 +88,7 @@ class LinesDrawing:
             is_passing=x_low == x_high or y_low == y_high,
         )
 
-    def least_px(self, width: float, theme: Theme) -> float:
+    def least_px(self, area: Area, theme: Theme) -> float:
         """Return the height at which all labels could stand one below the other."""
         return min(len(self._lines), FEW) * QFontMetricsF(theme.font("note")).height()
 

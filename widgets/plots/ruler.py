@@ -106,12 +106,11 @@ class RulerDrawing:
             high += 0.25
         return Span((low, high), y)
 
-    def least_px(self, width: float, theme: Theme) -> float:
+    def least_px(self, area: Area, theme: Theme) -> float:
         """Return the height at which each flag has its row."""
-        area = Area(QRectF(0.0, 0.0, width, 1.0), self.span(QSizeF(width, 1.0), theme))
         font = _flag_font(theme)
         sides = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
-        rows = max(_rows(self._flags(area, pins, font)) for pins in sides)
+        rows = max(_rows(self._flags(area, pins, font, len(pins))) for pins in sides)
         above = LIFT_PX * theme.zoom + rows * text_size("", font).height()
         return above * (2.0 if self._has_second else 1.0 + BELOW)
 
@@ -186,7 +185,7 @@ class RulerDrawing:
         painter.restore()
 
     def _paint_pins(self, sheet: Sheet, pins: Sequence[_Pin], up: float) -> None:
-        """Draw pins and flags; those for whose flag there is no room are read by the cursor."""
+        """Draw pins and flags; a pin without room for its flag is short, and read by the cursor."""
         area, theme, painter = sheet.area, sheet.theme, sheet.painter
         font = _flag_font(theme)
         height = text_size("", font).height()
@@ -194,17 +193,18 @@ class RulerDrawing:
         room = abs(area.y_px(up) - zero) - lift
         low, high = area.sight.x
         seen = [pin for pin in pins if low <= pin.place <= high]
-        flags = self._flags(area, seen, font)
-        rows = min(max(_rows(flags), 1), max(int(room / height), 1))
+        flags = self._flags(area, seen, font, max(int(room / height), 1))
+        rows = max(_rows(flags), 1)
         row_px = min(FLAG_ROW * height, room / rows)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for pin, (flat, row) in zip(seen, flags, strict=True):
             px, colour = area.x_px(pin.place), theme.series_colour(pin.colour)
             middle = zero - up * (lift + row * row_px + height / 2)
-            if 0 <= row < rows:
-                painter.setPen(QPen(QColor(colour), 1.5))
-                painter.drawLine(QPointF(px, zero), QPointF(px, middle - up * height / 2))
+            end = middle - up * height / 2 if row >= 0 else zero - up * lift
+            painter.setPen(QPen(QColor(colour), 1.5))
+            painter.drawLine(QPointF(px, zero), QPointF(px, end))
+            if row >= 0:
                 rect = flat.translated(0, middle - height / 2)
                 word = theme.series_colour(pin.colour, word=True)
                 sheet.write(pin.flag, font, word, rect, 0.5)
@@ -215,11 +215,13 @@ class RulerDrawing:
             painter.drawEllipse(QPointF(px, zero), HEAD_PX * theme.zoom, HEAD_PX * theme.zoom)
         painter.restore()
 
-    def _flags(self, area: Area, pins: Sequence[_Pin], font: QFont) -> list[tuple[QRectF, int]]:
-        """Return where across each flag is, and its row: above all whose stems it would cross.
+    def _flags(
+        self, area: Area, pins: Sequence[_Pin], font: QFont, most: int
+    ) -> list[tuple[QRectF, int]]:
+        """Return where across each flag is, and its row: the lowest of `most` that is free.
 
-        It stands right of its pin, at the end of the ruler left of it. Row -1 is none at all: there
-        is no room, or its own stem would cross another flag.
+        It stands right of its pin, left of it where that has no room. Row -1 is none at all: every
+        place left is taken, or a stem would cross a flag there.
         """
         stems = [area.x_px(pin.place) for pin in pins]
         sizes = [text_size(pin.flag, font) for pin in pins]
@@ -228,23 +230,26 @@ class RulerDrawing:
         to_left = [place for place in range(len(pins)) if place not in to_right]
         found = [(QRectF(), -1)] * len(pins)
         for place in (*reversed(to_right), *to_left):  # each after those that stand in its way
-            size, px, is_left = sizes[place], stems[place], place in to_left
-            left = px - STEP - size.width() if is_left else px + STEP
-            rect = QRectF(QPointF(left, 0), size)
-            reach = rect.adjusted(-2 * STEP, 0, 2 * STEP, 0)
-            in_way = [
-                (other, row)
-                for (other, row), stem in zip(found, stems, strict=True)
-                if other.intersects(reach) or (is_left and left <= stem < px)
-            ]
-            row = max((row for _, row in in_way), default=-1) + 1
-            crossed = (other for other, below in found if 0 <= below < row)
-            if left < area.rect.left() - STEP or any(
-                is_left and other.left() <= px <= other.right() for other in crossed
-            ):
-                continue
-            found[place] = rect, row
+            size, px = sizes[place], stems[place]
+            taken = [(*flag, stem) for flag, stem in zip(found, stems, strict=True) if flag[1] >= 0]
+            for left, row in product((px + STEP, px - STEP - size.width()), range(most)):
+                rect = QRectF(QPointF(left, 0), size)
+                is_inside = area.rect.left() - STEP <= left and rect.right() <= area.rect.right()
+                if is_inside and _is_free(rect, row, px, taken):
+                    found[place] = rect, row
+                    break
         return found
+
+
+def _is_free(rect: QRectF, row: int, px: float, taken: Sequence[tuple[QRectF, int, float]]) -> bool:
+    """Does a flag with its stem at `px` meet none of the others, nor any stem a flag?"""
+    reach = rect.adjusted(-2 * STEP, 0, 2 * STEP, 0)
+    return not any(
+        (at == row and other.intersects(reach))
+        or (at >= row and reach.left() <= stem <= reach.right())
+        or (at < row and other.left() <= px <= other.right())
+        for other, at, stem in taken
+    )
 
 
 def _rows(flags: Sequence[tuple[QRectF, int]]) -> int:

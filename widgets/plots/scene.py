@@ -121,7 +121,9 @@ class Scene:
             return 0.0
         plan, lines = self.drawing.plan(), self._limits()
         rows = max(1, min(sum(line.is_vertical for line in lines), limits.MOST_ROWS))
-        return self.drawing.least_px(width, theme) + axes.around_px(plan, theme, rows)
+        layout = self._lay_out(plan, QRectF(0.0, 0.0, width, 0.0), theme, 0.0)
+        area = Area(layout.area.rect, layout.full)
+        return self.drawing.least_px(area, theme) + axes.around_px(plan, theme, rows)
 
     def paint(
         self,

@@ -5,12 +5,14 @@ import dataclasses
 import pytest
 from PySide6.QtCore import QRectF
 
+from experiments.numbers import activations
 from experiments.views import Limit, Ruler
-from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts
+from tests.widgets.plots.plots import ENGLISH, TABLES, look, painted, plotted, texts
 from widgets.plots import axes, limits
 from widgets.plots.canvas import PADDING_PX
 from widgets.plots.drawing import Beside
 from widgets.plots.limits import _past_labels
+from widgets.plots.plot import Plot
 from widgets.plots.ruler import _flag_font
 from widgets.plots.sheet import text_size
 
@@ -20,6 +22,25 @@ ROWS = [
     dataclasses.replace(row, wall_s=row.wall_s * FACTORS.get(row.method, 1.0))
     for row in TABLES["gil-threads"]["timings"]
 ]
+ELEMENTS = next(view for view in activations.EXPERIMENT.views if view.key == "elements")
+
+
+def crowded(qtbot, width, height=None):
+    """Return a ruler with two close pins, so wide, and so high or as high as it asks for."""
+    plot = Plot(activations.EXPERIMENT, ELEMENTS, ENGLISH, look())
+    qtbot.addWidget(plot)
+    found = {"copy": 0.15, "relu": 2.18, "sigmoid": 0.627, "tanh": 2.7, "gelu": 9.43}
+    rows = [
+        activations.Pass(
+            function=function, device="cpu", what=f"{function}_cpu", repeat=repeat, numbers=10_000,
+            element_s=time_ns * 1e-9 * (1 + repeat / 50), over_copy=1.0,
+        )
+        for function, time_ns in found.items()
+        for repeat in range(3)
+    ]  # fmt: skip
+    plot.draw(rows, {})
+    plot.resize(width, height or round(plot.least_height(width)) + 1)
+    return plot
 
 
 def pins(qtbot, **more):
@@ -58,7 +79,7 @@ def test_flags_do_not_overlap_and_no_stem_goes_through_one(qtbot, zoom):
 def test_a_flag_is_whole_and_crossed_by_no_stem_or_it_is_left_out(qtbot, width):
     plot = pins(qtbot, wears=look("light", 1.6), size=(width, 500))
     drawing, area = plot._scene.drawing, painted(plot).area
-    flags = drawing._flags(area, drawing._pins, _flag_font(plot._look.theme))
+    flags = drawing._flags(area, drawing._pins, _flag_font(plot._look.theme), 6)
     shown = [(area.x_px(pin.place), *flag) for pin, flag in zip(drawing._pins, flags, strict=True)]
     shown = [(px, rect, row) for px, rect, row in shown if row >= 0]
 
@@ -79,6 +100,36 @@ def test_a_ruler_that_is_as_high_as_it_asks_for_shows_every_flag(qtbot):
     plot.resize(850, round(plot.least_height(850)) + 1)
 
     assert len(texts(plot)) == 6
+
+
+def test_every_pin_has_its_flag_where_the_ruler_has_the_height_it_asks_for(qtbot):
+    for width in range(500, 1400, 20):
+        assert len(texts(crowded(qtbot, width))) == 5, width
+
+
+def test_a_flag_stands_left_of_its_pin_where_only_there_is_room(qtbot):
+    plot = crowded(qtbot, 1300)
+    drawing, area = plot._scene.drawing, painted(plot).area
+    flags = drawing._flags(area, drawing._pins, _flag_font(plot._look.theme), 1)
+
+    shown = {
+        pin.mark.label: rect.left() - area.x_px(pin.place)
+        for pin, (rect, row) in zip(drawing._pins, flags, strict=True)
+        if row == 0
+    }
+    assert shown["relu_cpu"] < 0 < shown["tanh_cpu"]
+
+
+def test_a_pin_without_room_for_its_flag_stands_all_the_same(qtbot):
+    plot = crowded(qtbot, 300, 120)
+    area, picture = painted(plot).area, plot.grab().toImage()
+
+    assert len(texts(plot)) < 5
+    above = round(area.y_px(0.0)) - 10
+    for place in plot._known_tracks()[0].xs:
+        px = round(area.x_px(place))
+        near = {picture.pixelColor(x, above).name() for x in (px - 1, px, px + 1)}
+        assert near != {plot._look.theme.panel.lower()}
 
 
 def test_the_first_tick_stands_below_its_place(qtbot):
