@@ -56,7 +56,10 @@ def _table(values: Sequence[tuple[str, str]]) -> QWidget:
     grid.setVerticalSpacing(STEP // 2)  # of many values the last note is seen too
     grid.setColumnStretch(0, 1)
     for place, (name, number) in enumerate(values):
-        words, figure = label(name, "value", wrap=True), label(number, "number")
+        is_words = not any(map(str.isdigit, number))  # "no clear difference" may be broken
+        words, figure = label(name, "value", wrap=True), label(number, "number", wrap=is_words)
+        if is_words:
+            figure.setAlignment(Qt.AlignmentFlag.AlignRight)
         words.setBuddy(figure)
         figure.setAccessibleName(f"{name}: {number}")
         figure.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
