@@ -45,12 +45,14 @@ class ComparedValue:
 class Compared:
     """What both runs found, and the parameters in which they differ (name to both values).
 
-    `cut_short` are the letters of those that did not run to their end.
+    `cut_short` are the letters of those that did not run to their end; `disturbed` says by letter
+    how much of the processors other programs used, where that was much.
     """
 
     values: tuple[ComparedValue, ...]
     params: Mapping[str, tuple[Any, Any]]
     cut_short: str
+    disturbed: Mapping[str, float]
 
 
 def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared:
@@ -77,7 +79,13 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         values.append(ComparedValue(name, one, other, ratio, verdict))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
-    return Compared(tuple(values), params, cut_short)
+    disturbed = {
+        run: event.values["others_fraction"]
+        for run, recording in (("A", a), ("B", b))
+        for event in recording.events
+        if isinstance(event, wire.Note) and event.key == "machine_was_busy"
+    }
+    return Compared(tuple(values), params, cut_short, disturbed)
 
 
 def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> Iterator[str]:
@@ -85,6 +93,9 @@ def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> I
     if cut_short := compared.cut_short:
         key = "terminal.both_cut_short" if len(cut_short) == 2 else "terminal.one_cut_short"
         yield words.say(key, {"run": cut_short})
+    for run, others_fraction in compared.disturbed.items():
+        values = {"run": run, "others_fraction": others_fraction}
+        yield words.say("terminal.one_disturbed", values)
     if compared.params:
         names = ", ".join(_differing(words, experiment, compared.params))
         is_one = len(compared.params) == 1

@@ -27,7 +27,7 @@ def tell(
 ) -> None:
     """Print a run that has ended, however it ended."""
     draw = Draw(console, words, experiment)
-    values = finished.finding.values if finished.finding else {}
+    values = finished.finding.clear_values() if finished.finding else {}
     for view in experiment.views:
         draw.view(view, tables, values)
     rows = sum(len(rows) for rows in tables.values())

@@ -162,7 +162,7 @@ def _draw(
 ) -> None:
     from app.terminal import picture
 
-    values = finished.finding.values if finished.finding else {}
+    values = finished.finding.clear_values() if finished.finding else {}
     problem = picture.draw(context, experiment, tables, values, path)
     if problem is not None:
         context.complain(problem)

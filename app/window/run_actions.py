@@ -52,11 +52,17 @@ class RunActions(QObject):
             if each.isEnabled()
         )  # fmt: skip
 
-    def allow(self, *, whole: int, damaged: int, comparable: bool, can_undo: bool) -> None:
-        """Allow what makes sense with so many whole and damaged runs selected."""
+    def allow(
+        self, *, whole: int, damaged: int, comparable: bool, has_others: bool, can_undo: bool
+    ) -> None:
+        """Allow what makes sense with so many whole and damaged runs selected.
+
+        `has_others`: there are more runs of their experiment.
+        """
         is_one = whole == 1 and not damaged
-        for each in (self.open, self.replay, self.again, self.compare_with, self.rename):
+        for each in (self.open, self.replay, self.again, self.rename):
             each.setEnabled(is_one)
+        self.compare_with.setEnabled(is_one and has_others)
         for each in (self.pin, self.export):
             each.setEnabled(whole > 0)
         self.compare.setEnabled(comparable)

@@ -180,6 +180,10 @@ class FindingSent(Message, frozen=True, omit_defaults=True):
     limits: list[str]
     unclear: list[str] = []  # values whose arms do not part; left out where there are none
 
+    def clear_values(self) -> dict[str, float]:
+        """Return the values that may be drawn: those that are not unclear."""
+        return {name: value for name, value in self.values.items() if name not in self.unclear}
+
 
 class ProblemSent(Message, frozen=True):
     """Why a run failed, as the key of a sentence; `detail` for "copy details"."""

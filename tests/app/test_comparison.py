@@ -9,6 +9,7 @@ from app.comparison import cautions, compare
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
+from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.memory.burst_random import Params
 from experiments.problems import Trouble
@@ -53,6 +54,17 @@ def test_the_recording_of_every_experiment_can_be_compared_with_itself(path):
 
     assert found
     assert set(found.values()) <= {"same", "too_few", None}
+
+
+def test_a_run_beside_busy_programs_is_named_as_such(recorded):
+    quiet, beside = burst(), burst(1.5)
+    note = wire.Note(key="machine_was_busy", values={"others_fraction": 0.56})
+    disturbed = (*beside.lines[:-1], wire.encode(note), beside.lines[-1])
+    busy = dataclasses.replace(beside, lines=disturbed)
+
+    told = said(compare(BURST, recorded(quiet), recorded(busy)))
+
+    assert told == ["While B was measured, other programs used 56.0 % of the processors."]
 
 
 def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):

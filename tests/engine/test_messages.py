@@ -284,3 +284,9 @@ def test_a_bomb_in_a_frame_is_not_unpacked():
     data = base64.b64encode(zlib.compress(bytes(2**28), 9)).decode()
     with pytest.raises(ValueError, match="frame"):
         wire.Frame(n=0, t_s=0.0, table="t", shape=(320, 320), data=data)
+
+
+def test_values_that_are_not_clear_are_not_drawn():
+    found = wire.FindingSent(message="x", values={"a": 1.0, "b": 2.0}, limits=[], unclear=["b"])
+
+    assert found.clear_values() == {"a": 1.0}

@@ -218,11 +218,11 @@ class MachineMap(Canvas):
             self.lay_out()
             self.choose(self.box(box.id))
         elif is_asked and box.part is not None:
-            self.experiment_wanted.emit(self._wanted(box.part))
+            self.experiment_wanted.emit(self._wanted(box.part).experiment)
         else:
             self.choose(box)
 
-    def _wanted(self, part: Part) -> str:
+    def _wanted(self, part: Part) -> Invitation:
         """Return the experiment to measure a part by: one of which there is no number yet.
 
         Best is one whose number takes the place of the question mark.
@@ -230,7 +230,7 @@ class MachineMap(Canvas):
         known = {value.experiment for value in self._state.values.get(part, ())}
         filling = [one for one in self._invitations[part] if one.fills]
         new = [one for one in filling if one.experiment not in known]
-        return max(new or filling, key=lambda one: (one.heads, not one.lack)).experiment
+        return max(new or filling, key=lambda one: (one.heads, not one.lack))
 
     def _spoken(self, box: Box | None) -> str:
         """Return what is chosen for those who do not see it."""
@@ -248,6 +248,9 @@ class MachineMap(Canvas):
         lines = about.told(box)
         if (first := self._sayings.headline(box)) is not None:
             lines.append(f"{first.label}: {first.text}")
+        elif box.part is not None and box.bears_value and box.part in self._state.asked:
+            wanted = self._wanted(box.part)
+            lines.append(self._words.say("map.asks", {"question": wanted.question}))
         return "\n".join(lines)
 
     # --- Qt ------------------------------------------------------------------------------------

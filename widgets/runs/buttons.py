@@ -44,7 +44,7 @@ class RunButtons(QWidget):
         self.compare_with = button(
             say("runs.compare_with"), "flush-link", clicked=self.compare_with_asked.emit
         )
-        self.compare_with.setToolTip(say("runs.compare_with_hint"))
+        self.allow_comparison(allowed=True)
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
         icons = QWidget()
         icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
@@ -61,6 +61,12 @@ class RunButtons(QWidget):
         self._offer(whole if is_whole else {self.delete})
         self._is_pinned = is_pinned
         self._show_pin()
+
+    def allow_comparison(self, *, allowed: bool) -> None:
+        """Let another run be chosen to compare with, if there is one."""
+        self.compare_with.setEnabled(allowed)
+        key = "runs.compare_with_hint" if allowed else "page.no_other_run"
+        self.compare_with.setToolTip(self._words.say(key))
 
     def show_several(self, *, can_compare: bool) -> None:
         """Offer what can be done with several runs at once."""

@@ -101,4 +101,4 @@ class Drawing(QObject):
 
 def _values(following: Following) -> Mapping[str, float]:
     finding = following.finding()
-    return finding.values if finding is not None else {}
+    return finding.clear_values() if finding is not None else {}

@@ -197,7 +197,7 @@ class Showing(QObject):
         following = self.following
         if following is not None and following.finished is None:
             finding = following.finding()
-            self.values = finding.values if finding is not None else {}
+            self.values = finding.clear_values() if finding is not None else {}
 
     def _of_window(self) -> Following | None:
         """Return the run that this window has made last, if it came to anything."""
@@ -215,7 +215,7 @@ class Showing(QObject):
         following = self.following
         if following is not None and following.finished is not None:
             finding = following.finished.finding
-            self.values = finding.values if finding is not None else {}
+            self.values = finding.clear_values() if finding is not None else {}
 
     def _wake(self) -> None:
         runner = self._session.runner

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 
 from app.window.place import Place
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.earned import Earned
 
 FIRST = "cache-ladder"  # where to start, if it runs here
+AGES_MS = 60_000  # "3 minutes ago" is told anew so often
 
 
 class MapPlace(Place):
@@ -34,6 +35,8 @@ class MapPlace(Place):
         super().__init__(session)
         self.page = MapPage(session.words, session.look)
         self._is_here = False
+        self._ages = QTimer(self, interval=AGES_MS)
+        self._ages.timeout.connect(self._look_up)
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
@@ -71,12 +74,16 @@ class MapPlace(Place):
             self.page.map.choose_part(Part(target.part))
 
     def arrive(self) -> None:
-        """Show the load from now on."""
+        """Show the load from now on, and how long ago numbers were measured."""
+        if not self._is_here:
+            self._look_up()
         self._is_here = True
+        self._ages.start()
 
     def leave(self) -> None:
         """Draw nothing while nobody sees it."""
         self._is_here = False
+        self._ages.stop()
 
     def own_actions(self) -> Sequence[QAction]:
         """Return what can be done here."""

@@ -205,12 +205,18 @@ class RunsPlace(Place):
     def _allow(self) -> None:
         chosen = self._chosen()
         damaged = sum(run.problem is not None for run in chosen)
+        known = [run for run in self._kept.values() if run.problem is None]
+        has_others = any(
+            run.experiment == one.experiment and run is not one for one in chosen for run in known
+        )
         self.actions_.allow(
             whole=len(chosen) - damaged,
             damaged=damaged,
             comparable=self._why_not_comparable(chosen) == "",
+            has_others=has_others,
             can_undo=self.archive.can_undo,
         )
+        self.details.buttons.allow_comparison(allowed=has_others)
 
     # --- what is done with them -----------------------------------------------------------------
 

@@ -75,7 +75,7 @@ def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
     assert "puts numbers here" in tips()["L2"]
     stage.page.open("false-sharing")
     assert "puts no number here" in tips()["L2"]
-    assert tips()["Memory"].startswith("Not used")
+    assert tips()["Memory"].startswith("This experiment is not about it")
 
 
 def test_before_any_run_it_says_what_will_be_done(stage):

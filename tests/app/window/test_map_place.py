@@ -97,6 +97,29 @@ def test_numbers_of_this_machine_come_from_its_runs(qtbot, awake):
     assert Part.L1 in place.page.map._state.values
 
 
+def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypatch):
+    place = place_of(qtbot, awake)
+    know(awake)
+    ladder(here=replace(small(), fingerprint="small")).write(
+        awake.library.folder / "runs" / "a.coreopsis.jsonl"
+    )
+    awake.refresh_runs()
+    qtbot.waitUntil(lambda: "4 of" in numbers(place))
+
+    def told():
+        return place.page.map._state.values[Part.L1][0].when
+
+    monkeypatch.setattr("app.earned.when", lambda *_: "an hour ago")
+    assert told() != "an hour ago"
+    place.leave()
+    place.arrive()
+    qtbot.waitUntil(lambda: told() == "an hour ago")
+
+    monkeypatch.setattr("app.earned.when", lambda *_: "two hours ago")
+    place._ages.timeout.emit()
+    qtbot.waitUntil(lambda: told() == "two hours ago")
+
+
 def test_runs_of_another_machine_are_no_numbers_of_this_one(qtbot, awake):
     made = ladder(here=replace(small(), fingerprint="another"))
     made.write(awake.library.folder / "runs" / "a.coreopsis.jsonl")

@@ -289,6 +289,17 @@ def test_a_run_of_another_experiment_says_why_it_is_not_compared(runs):
     assert runs.details._when.text() == runs.session.words.say("runs.compare_other")
 
 
+def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
+    runs, names = four(runs)
+    assert runs.details.buttons.compare_with.isEnabled()
+
+    runs.table.select([names[3]])
+
+    assert not runs.details.buttons.compare_with.isEnabled()
+    assert not runs.place.actions_.compare_with.isEnabled()
+    assert "No other run" in runs.details.buttons.compare_with.toolTip()
+
+
 @pytest.mark.parametrize("how", ["escape", "button", "same", "elsewhere"])
 def test_comparing_can_be_left(runs, how):
     runs, names = four(runs)

@@ -252,6 +252,15 @@ def test_a_tip_names_what_each_number_is(shown):
     ]
 
 
+def test_a_tip_names_what_a_question_mark_opens(shown):
+    map_ = shown(small())
+    map_.show_values({}, {Part.L3: [LADDER]})
+
+    tip = map_._tip(box(map_, "cache:0"), map_._about)
+
+    assert tip.endswith("Not measured yet: the question mark opens “How far away is a byte?”")
+
+
 def test_a_part_without_experiments_asks_for_nothing(shown):
     map_ = shown(small())
     about_only = Invitation(experiment="burst-random", question="?", fills=False)
