@@ -258,6 +258,7 @@ def show_runs_several(whole: Whole) -> None:
 
 
 def show_runs_pairing(whole: Whole) -> None:
+    whole.keep(ladder())
     show_runs(whole)
     whole.do("runs.compare_with")
 
