@@ -237,6 +237,7 @@ def _style_sheet(theme: Theme) -> str:
         border-radius: 0px; padding: 1px 0px; color: {theme.accent_word}; text-align: left;
     }}
     QPushButton[role="flush-link"]:hover {{ color: {theme.ink}; }}
+    QPushButton[role="flush-link"]:disabled {{ color: {faint}; }}
     QPushButton[role="flush-link"]:focus {{ border-bottom-color: {theme.accent}; }}
     QPushButton[role="icon"] {{
         background: transparent; border: 1px solid transparent; padding: {STEP}px;
