@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +22,12 @@ class Screen:
     """Xvfb on a display of its own."""
 
     def __init__(self, width: int = 1440, height: int = 900) -> None:
+        # Two that start at the same moment may take the same number.
+        with Path(tempfile.gettempdir(), "coreopsis-screens.lock").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            self._start(width, height)
+
+    def _start(self, width: int, height: int) -> None:
         reading, writing = os.pipe()
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24",
