@@ -80,10 +80,11 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
     disturbed = {
-        run: event.values["others_fraction"]
+        run: fraction
         for run, recording in (("A", a), ("B", b))
         for event in recording.events
         if isinstance(event, wire.Note) and event.key == "machine_was_busy"
+        if isinstance(fraction := event.values.get("others_fraction"), int | float)
     }
     return Compared(tuple(values), params, cut_short, disturbed)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,23 @@ def earned(
         some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
     for place, known in values.items():  # first what says something of the part alone
         of_part = [one for one in known if is_of_part(place, one.unit)]
-        values[place] = [*of_part, *(one for one in known if one not in of_part)]
+        others = [one for one in known if one not in of_part]
+        values[place] = _told_apart([*of_part, *others], words)
     return Earned(values=values, invitations=invitations, possible=possible)
+
+
+def _told_apart(values: Sequence[EarnedValue], words: Words) -> list[EarnedValue]:
+    """Return numbers of one part; those of one name say which experiment they are of."""
+    count = Counter(value.label for value in values)
+
+    def told(value: EarnedValue) -> EarnedValue:
+        if count[value.label] == 1:
+            return value
+        topic = words.say(f"{value.experiment}.topic")
+        label = words.say("map.of_topic", {"label": value.label, "topic": topic})
+        return replace(value, label=label)
+
+    return [told(value) for value in values]
 
 
 def _settings(words: Words, usual: _Usual, run: Kept) -> str:

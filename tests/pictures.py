@@ -29,6 +29,7 @@ from app.window.session import Session
 from app.window.settings import Settings
 from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.window import Window
+from experiments.declare import Part
 from experiments.engine.lock import FOLDER_VARIABLE
 from widgets import theme as themes
 from widgets.about import About
@@ -69,6 +70,10 @@ class Tour:
 
     def show_map(self) -> None:
         self.window.go(Target(MAP))
+
+    def show_map_part(self) -> None:
+        self.window.go(Target(MAP, part=Part.L3))
+        wait_s(1)
 
     def show_live(self) -> None:
         self.window.go(Target(LIVE))

@@ -11,7 +11,7 @@ machine, and the well-known interactive version of them computes what this measu
 A word to a thread can take longer than a byte to a process: `queue.Queue` is written in Python, and
 who is woken by it soon sleeps again, until the other lets go of the queue's lock and of Python's.
 On one core of a virtual machine, there and back, that was 4.4 changes of thread and 24 µs;
-`queue.SimpleQueue`, written in C, took 3 and 12 µs, a byte through loopback 2 and 15 µs.
+`queue.SimpleQueue`, written in C, took 3 and 12 µs, a byte through loopback 15 µs.
 
 What it cannot tell: the numbers of a busy machine, which `stream` and `core-to-core` show.
 """

@@ -164,7 +164,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if SAME_CORE in times:
         pairs_of["same_core_slowdown"] = _ends(times[SAME_CORE])
     slowdowns, unclear = ratios(pairs_of)
-    values |= {"same_line_s": same.median, "far_apart_s": apart.median, **slowdowns}
+    values |= {
+        "nearest_bytes": min(times[nearest]),
+        "farthest_bytes": max(times[nearest]),
+        "same_line_s": same.median,
+        "far_apart_s": apart.median,
+        **slowdowns,
+    }
     if not same.parts_from(apart):
         return Finding("no_difference", values, tuple(limits), unclear)
     if same.is_below(apart):
@@ -238,6 +244,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     values=(
+        Value("nearest_bytes", "bytes"),
+        Value("farthest_bytes", "bytes"),
         Value("same_line_s", "s"),
         Value("far_apart_s", "s"),
         Value("slowdown", "ratio"),

@@ -67,6 +67,16 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
     assert told == ["While B was measured, other programs used 56.0 % of the processors."]
 
 
+def test_a_note_of_another_program_without_its_number_disturbs_no_comparison(recorded):
+    beside = burst(1.5)
+    note = wire.Note(key="machine_was_busy", values={})
+    foreign = dataclasses.replace(
+        beside, lines=(*beside.lines[:-1], wire.encode(note), beside.lines[-1])
+    )
+
+    assert compare(BURST, recorded(burst()), recorded(foreign)).disturbed == {}
+
+
 def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):
     compared = compare(BURST, recorded(burst()), recorded(burst(1.5)))
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,6 +10,7 @@ import pytest
 
 from app.earned import Earned, Fingerprints, earned, known_numbers
 from app.library import Library
+from app.shipped import RUNS, SUFFIX
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.declare import Need, Part, specs
@@ -169,6 +172,19 @@ def test_values_of_one_part_come_from_all_experiments(library):
 
     assert labels[0] == "read from memory"
     assert "chained, per element" in labels
+
+
+def test_numbers_of_one_name_say_which_experiment_they_are_of(library):
+    keep(library, ladder(here=HERE))
+    lines = gzip.decompress((RUNS / f"latency-numbers{SUFFIX}").read_bytes()).decode()
+    fingerprint = json.loads(lines.splitlines()[0])["machine"]["fingerprint"]
+    path = library.folder / "runs" / "numbers.coreopsis.jsonl"
+    path.write_text(lines.replace(fingerprint, "here"))
+
+    labels = [value.label for value in look(library).values[Part.L3]]
+
+    assert "read from the L3 cache (Caches and memory latency)" in labels
+    assert "read from the L3 cache (The numbers of this machine)" in labels
 
 
 def test_damaged_files_are_passed_over(library):

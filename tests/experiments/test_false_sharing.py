@@ -58,6 +58,13 @@ def test_neighbours_on_a_line_fight():
     assert finding.unclear == ()
 
 
+def test_a_run_cut_short_tells_the_distances_that_it_reached():
+    some = {at: CLIFF_64[at] for at in (16, 32, 64, 128)}
+    values = found(rows(some)).values
+
+    assert (values["nearest_bytes"], values["farthest_bytes"]) == (16, 128)
+
+
 def test_the_line_that_is_seen_is_where_the_cliff_is_not_what_the_system_says():
     wide = {at: 3e-9 if at < 128 else 0.4e-9 for at in DISTANCES_BYTES}
 

@@ -23,7 +23,7 @@ class Screen:
 
     def __init__(self, width: int = 1440, height: int = 900) -> None:
         # Two that start at the same moment may take the same number.
-        with Path(tempfile.gettempdir(), "coreopsis-screens.lock").open("w") as turn:
+        with Path(tempfile.gettempdir(), f"coreopsis-screens-{os.getuid()}.lock").open("w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
             self._start(width, height)
 

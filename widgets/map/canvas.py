@@ -70,8 +70,8 @@ class Canvas(QWidget):
         """Return the map for a room of this size."""
         raise NotImplementedError
 
-    def use_at(self, box: Box, point: QPointF) -> None:
-        """Do what a click on a box does."""
+    def use_at(self, box: Box | None, point: QPointF) -> None:
+        """Do what a click does, on a box or beside all of them."""
         raise NotImplementedError
 
     @property
@@ -289,9 +289,8 @@ class Canvas(QWidget):
         """Use what was clicked."""
         was_click = self._pressed is not None and self._pan_from is None
         self._pressed = self._pan_from = None
-        box = self.box_at(event.position())
-        if was_click and box is not None:
-            self.use_at(box, event.position())
+        if was_click:
+            self.use_at(self.box_at(event.position()), event.position())
 
     def leaveEvent(self, event: QEvent) -> None:
         """Highlight nothing."""

@@ -15,6 +15,7 @@ from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
 from widgets.announce import announce
+from widgets.escape import asks_for_escape
 from widgets.look import Look
 from widgets.map.about import About
 from widgets.map.boxes import Box, EarnedValue, Invitation, Kind, Layout
@@ -37,7 +38,7 @@ PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 
 
 class MachineMap(Canvas):
-    """The map. `part_chosen` carries a Box, `experiment_wanted` the id of an experiment.
+    """The map. `part_chosen` carries a Box or None, `experiment_wanted` the id of an experiment.
 
     While a part is chosen, the way from there to the part under the mouse lights up.
     """
@@ -147,16 +148,16 @@ class MachineMap(Canvas):
         return self.box(self._state.chosen)
 
     def choose(self, box: Box | None) -> None:
-        """Choose a box, and bring it into sight."""
+        """Choose a box, and bring it into sight; None for none, which is the whole machine."""
         before = self.chosen
         self._state.chosen = None if box is None else box.id
         self._point(None)
         self.repaint_box(before)
         self.repaint_box(box)
         self.setAccessibleName(self._spoken(box))
-        if box is not None:
-            if self._view.bring_into_sight(box.rect):
-                self.show_elsewhere()
+        if box is not None and self._view.bring_into_sight(box.rect):
+            self.show_elsewhere()
+        if box is not None or before is not None:
             self.part_chosen.emit(box)
 
     def point_to(self, box: Box | None) -> None:
@@ -207,9 +208,12 @@ class MachineMap(Canvas):
         super().lay_out()
         self._tiles = {box.threads[0]: box for box in self.boxes if box.kind is Kind.THREAD}
 
-    def use_at(self, box: Box, point: QPointF) -> None:
-        """Do what a click does."""
-        self._use(box, is_asked=self.invites_at(box, point))
+    def use_at(self, box: Box | None, point: QPointF) -> None:
+        """Do what a click does; beside all boxes none is chosen any more."""
+        if box is None:
+            self.choose(None)
+        else:
+            self._use(box, is_asked=self.invites_at(box, point))
 
     def _use(self, box: Box, *, is_asked: bool) -> None:
         """Unfold, go to the experiment that is asked for, or choose."""
@@ -256,7 +260,7 @@ class MachineMap(Canvas):
     # --- Qt ------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk with the arrows, point with Shift, pan with Ctrl; Enter uses, + - 0 zoom."""
+        """Walk with the arrows, point with Shift, pan with Ctrl; Enter uses, Esc leaves."""
         key, chosen = Qt.Key(event.key()), self.chosen
         middle = QRectF(self.rect()).center()
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
@@ -274,6 +278,8 @@ class MachineMap(Canvas):
         elif key in USING and chosen:
             texts = self._painting.texts(chosen)
             self._use(chosen, is_asked=any(text.role == "invitation" for text in texts))
+        elif key == Qt.Key.Key_Escape and chosen:
+            self.choose(None)
         elif event.text() == "+":
             self.zoom(ZOOM_STEP, middle)
         elif event.text() == "-":
@@ -307,7 +313,10 @@ class MachineMap(Canvas):
         self.repaint_box(self.chosen)
 
     def event(self, event: QEvent) -> bool:
-        """Say in a tip what the mouse is over, also where its text had no room."""
+        """Say in a tip what the mouse is over; keep Esc while it leaves the chosen part."""
+        if asks_for_escape(event) and self.chosen is not None:
+            event.accept()
+            return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
             box = self.box_at(QPointF(event.pos()))
             tip = "" if box is None else self._tip(box, self._about)

@@ -88,6 +88,7 @@ class MapPage(QWidget):
         for asking in (self.map, self.panel, self.start):
             asking.experiment_wanted.connect(self.experiment_wanted)
         self.panel.doctor_wanted.connect(self.doctor_wanted)
+        self.panel.machine_wanted.connect(self._leave_part)
         look.changed.connect(self._share)
         self.show_machine(None)
 
@@ -181,7 +182,11 @@ class MapPage(QWidget):
         self.live.setChecked(on)
         self._show_layers()
 
-    def _choose(self, box: Box) -> None:
+    def _leave_part(self) -> None:
+        self.map.choose(None)
+        self.setFocus()  # what had the keys is gone
+
+    def _choose(self, box: Box | None) -> None:
         self.panel.show_box(box)
         self._tell()
         self._tell_now()

@@ -39,6 +39,7 @@ class PartPanel(QFrame):
 
     experiment_wanted = Signal(str)
     doctor_wanted = Signal()
+    machine_wanted = Signal()  # of the whole of it, no part
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -72,8 +73,10 @@ class PartPanel(QFrame):
         possible: Mapping[Part, int],
     ) -> None:
         """Take the numbers that are known now, how many there could be, and the experiments."""
-        self._values, self._invitations, self._possible = values, invitations, possible
-        self._show()
+        known = values, invitations, possible
+        if known != (self._values, self._invitations, self._possible):
+            self._values, self._invitations, self._possible = known
+            self._show_anew()
 
     def show_now(self, live: Live | None) -> None:
         """Say what the part is doing now; nothing else of the panel is touched."""
@@ -89,6 +92,16 @@ class PartPanel(QFrame):
         if box != self._box:
             self._box = box
             self._show()
+
+    def _show_anew(self) -> None:
+        """Tell of the same part; whoever reads or walks through it stays where they are."""
+        bar, focus = self._scroll.verticalScrollBar(), self.focusWidget()
+        at, name = bar.value(), focus.accessibleName() if focus and focus.hasFocus() else ""
+        self._show()
+        bar.setValue(at)
+        same = (link for link in self.findChildren(WrappedLink) if link.accessibleName() == name)
+        if name and (link := next(same, None)):
+            link.setFocus()
 
     def _show(self) -> None:
         content = QWidget()
@@ -109,7 +122,12 @@ class PartPanel(QFrame):
         self.setAccessibleName(say("map.panel_of", {"part": title}))
         if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
             title = title[:1].upper() + title[1:]
-        parts: list[QWidget] = [label(title, "head", wrap=True)]
+        parts: list[QWidget] = []
+        if box is not None:
+            whole = WrappedLink(say("map.whole"))
+            whole.clicked.connect(lambda _=False: self.machine_wanted.emit())
+            parts.append(whole)
+        parts.append(label(title, "head", wrap=True))
         parts.append(label(text, "note", wrap=True))
         self._now = label("", "note", wrap=True)
         self._now.hide()

@@ -95,6 +95,7 @@ class MapPlace(Place):
         return (
             ("← → ↑ ↓", say("keys.walk_map")),
             ("Enter", say("keys.use_part")),
+            ("Esc", say("keys.leave_part")),
             ("Shift+← → ↑ ↓", say("keys.point_on_map")),
             ("Ctrl+← → ↑ ↓", say("keys.pan_map")),
             ("+ - 0", say("keys.zoom_map")),

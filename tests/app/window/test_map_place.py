@@ -116,8 +116,11 @@ def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypat
     qtbot.waitUntil(lambda: told() == "an hour ago")
 
     monkeypatch.setattr("app.earned.when", lambda *_: "two hours ago")
+    assert place._ages.isActive()
     place._ages.timeout.emit()
     qtbot.waitUntil(lambda: told() == "two hours ago")
+    place.leave()
+    assert not place._ages.isActive()
 
 
 def test_runs_of_another_machine_are_no_numbers_of_this_one(qtbot, awake):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
@@ -89,6 +89,38 @@ def test_a_click_chooses_the_innermost_box(shown):
     assert [b.id for b in chosen] == ["thread:1", "memory"]
     assert map_.chosen.id == "memory"
     assert map_.accessibleName().startswith("Memory, Memory: 24 GiB")
+
+
+def test_a_click_beside_the_parts_and_escape_leave_what_was_chosen(shown):
+    map_ = shown(small())
+    chosen = emitted(map_.part_chosen)
+
+    click(map_, "memory")
+    QTest.mouseClick(map_, Qt.MouseButton.LeftButton, pos=QPoint(2, map_.height() - 2))
+    QTest.mouseClick(map_, Qt.MouseButton.LeftButton, pos=QPoint(2, map_.height() - 2))
+    assert map_.chosen is None
+    click(map_, "memory")
+    map_.setFocus()
+    QTest.keyClick(map_, Qt.Key.Key_Escape)
+
+    assert [b and b.id for b in chosen] == ["memory", None, "memory", None]
+    assert map_.accessibleName() == WORDS.say("map.name")
+
+
+def test_escape_is_kept_while_there_is_a_part_to_leave(shown):
+    map_ = shown(small())
+
+    def keeps_escape() -> bool:
+        event = QKeyEvent(
+            QEvent.Type.ShortcutOverride, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier
+        )
+        event.ignore()
+        QApplication.sendEvent(map_, event)
+        return event.isAccepted()
+
+    assert not keeps_escape()
+    map_.choose(box(map_, "memory"))
+    assert keeps_escape()
 
 
 def test_arrows_walk_and_say_where_they_are(shown):

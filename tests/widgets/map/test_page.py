@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -307,6 +308,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert "32 KiB" in texts
     assert any("/sys/" in text.replace("\u200b", "") for text in texts)
     assert [link.accessibleName() for link in links(page.panel)] == [
+        WORDS.say("map.whole"),
         "How far away is a byte?",
         "Does the order matter?",
     ]
@@ -334,11 +336,51 @@ def test_links_of_the_panel_open_their_experiments_by_key(page):
     page.experiment_wanted.connect(wanted.append)
     choose(page, Part.L3)
 
-    (link,) = links(page.panel)
+    _, link = links(page.panel)
     link.setFocus()
     QTest.keyClick(link, Qt.Key.Key_Space)
 
     assert wanted == ["burst-random"]
+
+
+def test_what_is_told_anew_leaves_the_reader_where_they_are(page):
+    page.show_machine(small())
+    page.resize(1296, 400)
+    numbers = {Part.L3: [value("L3", "11.2 ns")]}
+    page.show_values(numbers, {Part.L3: [BURST, LADDER]}, {})
+    choose(page, Part.L3)
+    bar = page.panel._scroll.verticalScrollBar()
+    links(page.panel)[-1].setFocus()
+    bar.setValue(bar.maximum())
+    before, name = bar.value(), links(page.panel)[-1].accessibleName()
+    assert before > 0
+
+    page.show_values(dict(numbers), {Part.L3: [BURST, LADDER]}, {})
+    same = page.focusWidget()
+    assert same is not None
+    assert same.accessibleName() == name
+    later = {Part.L3: [replace(numbers[Part.L3][0], when="6 minutes ago")]}
+    page.show_values(later, {Part.L3: [BURST, LADDER]}, {})
+    QApplication.processEvents()
+
+    assert any("6 minutes ago" in text for text in said(page.panel))
+    assert page.focusWidget() is links(page.panel)[-1]
+    assert bar.value() == before
+
+
+def test_the_panel_leads_back_to_the_whole_machine(page):
+    page.show_machine(small())
+    assert links(page.panel) == []
+    choose(page, Part.L3)
+    back = links(page.panel)[0]
+    back.setFocus()
+
+    QTest.keyClick(back, Qt.Key.Key_Space)
+    QApplication.processEvents()
+
+    assert page.map.chosen is None
+    assert page.focusWidget() is page.map
+    assert "This machine" in said(page.panel)
 
 
 def test_what_shares_a_source_names_it_once(page):
