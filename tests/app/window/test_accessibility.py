@@ -319,12 +319,17 @@ def actions_without_words(whole: Whole) -> list[str]:
 
 def focus_unseen(whole: Whole) -> list[str]:
     """Return controls that look the same with the focus; of each kind one is looked at."""
-    kinds: dict[tuple[object, ...], QWidget] = {}
-    for widget in stops(whole):
-        is_checked = isinstance(widget, QAbstractButton) and widget.isChecked()
-        kinds.setdefault((type(widget), widget.property("role"), is_checked), widget)
+
+    def kinds() -> dict[tuple[object, ...], QWidget]:
+        found: dict[tuple[object, ...], QWidget] = {}
+        for widget in stops(whole):
+            is_checked = isinstance(widget, QAbstractButton) and widget.isChecked()
+            found.setdefault((type(widget), widget.property("role"), is_checked), widget)
+        return found
+
     unseen = []
-    for widget in kinds.values():
+    for kind in kinds():
+        widget = kinds()[kind]  # found anew: a part that the map takes changes what is beside it
         widget.setFocus(Qt.FocusReason.TabFocusReason)
         QApplication.processEvents()
         focused = widget.grab().toImage()
