@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from experiments.units import unbroken
-from widgets.basics import label, row
+from experiments.words import Words
+from widgets.basics import column, label, row
 from widgets.theme import STEP
+from widgets.wrapped_link import WrappedLink
+
+_NAMED = re.compile(r"`([a-z-]+)`")  # as the terminal has it typed
 
 
 class ResultBlock(QWidget):
-    """Values as (what it is called, the number with its unit); remarks and notes as sentences."""
+    """Values as (what it is called, the number with its unit); remarks and notes as sentences.
 
-    def __init__(self) -> None:
+    An experiment that a sentence names is a link below it; `experiment_wanted` carries the id.
+    """
+
+    experiment_wanted = Signal(str)
+
+    def __init__(self, words: Words) -> None:
         super().__init__()
+        self._words = words
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(4 * STEP)
@@ -44,8 +55,29 @@ class ResultBlock(QWidget):
         if values:
             self._column.addWidget(_table(values))
         if sentences := (*remarks, *notes):
-            self._column.addWidget(_list(sentences))
+            self._column.addWidget(self._list(sentences))
         self.setVisible(any(wanted))
+
+    def _list(self, sentences: Sequence[str]) -> QWidget:
+        """Return sentences, each hanging behind a dot."""
+        made = QWidget()
+        lines = QVBoxLayout(made)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(STEP + 2)
+        for sentence in sentences:
+            words = label(unbroken(sentence), "soft", wrap=True)
+            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # a command
+            line = row(_dot(), column(words, *self._links(sentence), space=0))
+            line.setStretch(1, 1)
+            lines.addLayout(line)
+        return made
+
+    def _links(self, sentence: str) -> Iterator[WrappedLink]:
+        for named in dict.fromkeys(_NAMED.findall(sentence)):
+            if self._words.has(f"{named}.question"):
+                link = WrappedLink(self._words.say(f"{named}.question"))
+                link.clicked.connect(lambda _=False, id_=named: self.experiment_wanted.emit(id_))
+                yield link
 
 
 def _table(values: Sequence[tuple[str, str]]) -> QWidget:
@@ -66,21 +98,6 @@ def _table(values: Sequence[tuple[str, str]]) -> QWidget:
         grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignTop)
         right = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         grid.addWidget(figure, place, 1, right)
-    return made
-
-
-def _list(sentences: Sequence[str]) -> QWidget:
-    """Return sentences, each hanging behind a dot."""
-    made = QWidget()
-    lines = QVBoxLayout(made)
-    lines.setContentsMargins(0, 0, 0, 0)
-    lines.setSpacing(STEP + 2)
-    for sentence in sentences:
-        words = label(unbroken(sentence), "soft", wrap=True)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # a command
-        line = row(_dot(), words)
-        line.setStretch(1, 1)
-        lines.addLayout(line)
     return made
 
 

@@ -40,7 +40,7 @@ class SideColumn(QScrollArea):
         self._look = look
         self.state = StateBlock(words)
         self.trouble = TroubleBox(words, look)
-        self.result = ResultBlock()
+        self.result = ResultBlock(words)
         self._comparison = ComparisonTable(look, words)
         self._form, self._nothing = QWidget(), QWidget()
         self._offered: list[Tab] | None = None

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLayout,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -30,6 +28,7 @@ from widgets.map.device_labels import joined
 from widgets.map.fact import Fact
 from widgets.map.live import Live
 from widgets.theme import STEP
+from widgets.wrapped_link import WrappedLink
 
 BREAK = "\u200b"  # a line may end here: after the slashes of a path
 
@@ -194,33 +193,6 @@ class PartPanel(QFrame):
             value = unknown if fact.value is None else fact.value
             parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
         return parts
-
-
-class WrappedLink(QPushButton):
-    """A link whose text goes on in the next line where it is too long."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._text = text
-        self.setProperty("role", "flush-link")
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(text)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the text anew."""
-        super().resizeEvent(event)
-        metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
-        lines: list[str] = []
-        for word in self._text.split():
-            longer = f"{lines[-1]} {word}" if lines else word
-            if lines and metrics.horizontalAdvance(longer) <= width:
-                lines[-1] = longer
-            else:
-                lines.append(word)
-        text = "\n".join(lines).replace("&", "&&")
-        if text != self.text():
-            self.setText(text)
 
 
 def _pair(value: str, text: str) -> QWidget:

@@ -27,6 +27,7 @@ from app.window.experiment.standing import (
 )
 from app.window.listing import Listing
 from app.window.session import Session
+from app.window.target import EXPERIMENTS
 from experiments.declare import Experiment, Need
 from experiments.parameters import from_json
 from experiments.problems import Problem, Trouble
@@ -64,6 +65,9 @@ class Side(QObject):
             self._live_button,
         )
         self.column = SideColumn(session.words, session.look, buttons)
+        self.column.result.experiment_wanted.connect(
+            lambda wanted: session.go(EXPERIMENTS, experiment=wanted)
+        )
         self._form: ParamsForm | None = None
         self._form_shows: object = None
         self._experiment: Experiment[Any] | None = None

@@ -16,6 +16,7 @@ from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
 from widgets.experiment.state import StateBlock
 from widgets.form import ParamsForm
 from widgets.look import Look
+from widgets.wrapped_link import WrappedLink
 
 ENGLISH = words.load("en")
 
@@ -60,7 +61,7 @@ def test_a_state_is_told_to_those_who_do_not_see_it(qtbot):
 
 
 def test_a_result_is_a_column_of_values_then_sentences(qtbot):
-    block = ResultBlock()
+    block = ResultBlock(ENGLISH)
     qtbot.addWidget(block)
     block.show_result([("memory", "171 ns")], ["A limit."], ["A note."], lead="In part.")
 
@@ -76,13 +77,27 @@ def test_a_result_is_a_column_of_values_then_sentences(qtbot):
 
 
 def test_nothing_of_the_result_before_stays(qtbot):
-    block = ResultBlock()
+    block = ResultBlock(ENGLISH)
     qtbot.addWidget(block)
     block.show_result([("memory", "171 ns")], ["A limit."])
     block.show_result([("L1 cache", "1 ns")])
     QApplication.processEvents()
 
     assert texts(block) == ["L1 cache", "1 ns"]
+
+
+def test_an_experiment_that_a_sentence_names_is_a_link_below_it(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result((), ["Run `stream` first, not `stream`.", "`doctor` tells."], ["A note."])
+    wanted = []
+    block.experiment_wanted.connect(wanted.append)
+
+    (link,) = block.findChildren(WrappedLink)
+    assert link.accessibleName() == ENGLISH.say("stream.question")
+    link.click()
+
+    assert wanted == ["stream"]
 
 
 @pytest.fixture

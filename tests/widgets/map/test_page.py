@@ -16,7 +16,8 @@ from tests.widgets.map.samples import sample
 from widgets import theme as themes
 from widgets.map.boxes import EarnedValue, Invitation
 from widgets.map.page import MapPage
-from widgets.map.part_panel import PartPanel, WrappedLink
+from widgets.map.part_panel import PartPanel
+from widgets.wrapped_link import WrappedLink
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
