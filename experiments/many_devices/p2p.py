@@ -50,7 +50,7 @@ from experiments.many_devices.links import (
     path_of,
 )
 from experiments.many_devices.pairs import Pair, all_pairs
-from experiments.statistics import ratios, spreads
+from experiments.statistics import Spread, spreads
 from experiments.views import Bars, Heatmap, Limit
 from machine.model import Machine
 
@@ -225,12 +225,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     unclear: tuple[str, ...] = ()
     if best and staged:
         values["staged_bytes_per_s"] = max(staged)
-        ways = spreads(
-            [("direct", row.bytes_per_s) for row in tables["copies"]]
-            + [("staged", row.bytes_per_s) for row in tables["staged"]]
-        )
-        found, unclear = ratios({"direct_over_staged": (ways["direct"], ways["staged"])})
-        values |= found
+        values["direct_over_staged"] = max(best.values()) / max(staged)
+        ways = spreads(((row.source, row.target), row.bytes_per_s) for row in tables["staged"])
+        if not _fastest(rates).parts_from(_fastest(ways)):
+            unclear = ("direct_over_staged",)
     if wrong:
         return Finding("wrong_data", values, tuple(limits), unclear)
     if not best or not delays:
@@ -239,6 +237,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if slowest.is_below(fastest) and fastest.median > ALIKE * slowest.median:
         return Finding("some_are_nearer", values, tuple(limits), unclear)
     return Finding("all_alike", values, tuple(limits), unclear)
+
+
+def _fastest(rates: Mapping[tuple[str, str], Spread]) -> Spread:
+    return max(rates.values(), key=lambda rate: rate.median)
 
 
 def defaults(machine: Machine) -> Params:

@@ -78,6 +78,8 @@ def test_rates_are_those_of_the_links_and_the_host_is_two_hops_away(run):
     assert values["fastest_bytes_per_s"] == pytest.approx(2e9, rel=0.02)
     assert values["staged_bytes_per_s"] == pytest.approx(0.5e9, rel=0.05)
     assert values["direct_over_staged"] == pytest.approx(4, rel=0.05)
+    shown = values["fastest_bytes_per_s"] / values["staged_bytes_per_s"]
+    assert values["direct_over_staged"] == pytest.approx(shown)
     assert values["both_bytes_per_s"] == pytest.approx(4e9, rel=0.1)
     assert values["least_latency_s"] == pytest.approx(fake.LAUNCH_S, rel=0.2)
     assert values["pairs_looked_at"] == 6
