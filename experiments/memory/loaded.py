@@ -18,6 +18,7 @@ from experiments.buffers import Buffer
 from experiments.declare import Measured, Progress, column
 from experiments.memory.arrays import Team
 from experiments.memory.chasing import LINE_BYTES
+from experiments.statistics import spreads
 
 PAUSES = (6400, 3200, 1600, 800, 400, 200, 100, 50, 0)  # turns of about 2 ns after each block
 LEVELS = range(len(PAUSES) + 1)  # at level 0 nobody reads
@@ -25,6 +26,7 @@ BLOCK_WORDS = 512
 BLOCK_S, TURN_S = 3e-7, 2e-9  # about; they only size a portion
 PORTION_S = 0.0005  # read between two looks at whether the walk is over
 WARM_UP_STEPS, STEPS = 50_000, 40_000
+SCATTERED = 1.5  # times: of the least time under one load
 WINDOWS = 7  # of so many steps; the one in the middle counts, as others may push in
 
 
@@ -77,6 +79,12 @@ def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
         "loaded_latency_s": loaded_latency_s,
         "loaded_bytes_per_s": load_bytes_per_s,
     }
+
+
+def scatters(rows: Sequence[Loaded]) -> bool:
+    """Do walks under one load differ by more than half? Then something else disturbed them."""
+    found = spreads((row.level, row.latency_s) for row in rows)
+    return any(each.high > SCATTERED * each.low for each in found.values())
 
 
 class _Reader:

@@ -36,7 +36,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
-from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, under_load
+from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 from experiments.statistics import Spread, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
@@ -158,6 +158,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values |= _cached(tables) | under_load(tables["loaded"])
     if "idle_latency_s" not in values:
         limits.append("no_loaded_latency")
+    elif scatters(tables["loaded"]):
+        limits.append("loaded_scatters")
     if not tables["cached"]:
         limits.append("no_cache_known")
     cache_bytes = last_level_cache_bytes(machine)
@@ -176,15 +178,20 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
     of = spreads((row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad")
-    message = _message(of, full)
-    values |= {"threads_for_90_percent": full, "most_threads": max(triad)}
-    values["one_thread_bytes_per_s"] = triad[min(triad)]
+    one, most = min(triad), max(triad)
+    keeps_up = max(triad.values()) / triad[one] >= NEARLY * most / one
+    message = _message(of, full, keeps_up=keeps_up)
+    values |= {"threads_for_90_percent": full, "most_threads": most}
+    values["one_thread_bytes_per_s"] = triad[one]
     unclear = ("threads_for_90_percent",) if full > 1 and message in UNCLEAR else ()
     return Finding(message, values, tuple(limits), unclear)
 
 
-def _message(triad: dict[int, Spread], full: int) -> str:
-    """Return what to say; that more threads bring more only where the spreads part."""
+def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
+    """Return what to say; that more threads bring more only where the spreads part.
+
+    `keeps_up`: all together move about as much as each of them alone.
+    """
     one, most = min(triad), max(triad)
     if most == 1:
         return "one_thread_alone"
@@ -195,7 +202,9 @@ def _message(triad: dict[int, Spread], full: int) -> str:
     if full < most:
         return "full_before_all"
     before = max(count for count in triad if count < most)
-    return "still_rising" if triad[before].is_below(triad[most]) else "last_ones_unclear"
+    if not triad[before].is_below(triad[most]):
+        return "last_ones_unclear"
+    return "still_rising" if keeps_up else "adds_less"
 
 
 def _cached(tables: Tables) -> dict[str, float]:

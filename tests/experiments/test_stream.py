@@ -53,7 +53,9 @@ def under_load(idle_s=100e-9, busiest_s=300e-9):
         ({1: 20e9, 4: 20e9}, "one_is_enough", 1),
         ({1: 20e9, 4: 10e9}, "one_nearly_fills", 1),
         ({1: 20e9}, "one_thread_alone", 1),
-        ({1: 10e9, 2: 17.9e9, 4: 20e9}, "still_rising", 4),
+        ({1: 10e9, 2: 17.9e9, 4: 20e9}, "adds_less", 4),
+        ({1: 10e9, 2: 17.9e9}, "adds_less", 2),
+        ({1: 10e9, 2: 18.1e9}, "still_rising", 2),
     ],
 )
 def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, full):
@@ -125,6 +127,18 @@ def test_the_load_is_that_of_the_very_walk_whose_latency_is_told():
     values = analyse(PARAMS, tables({1: 10e9}, [idle, *walks]), machine()).values
 
     assert (values["loaded_bytes_per_s"], values["loaded_latency_s"]) == (58e9, 180e-9)
+
+
+def test_reads_under_one_load_that_scatter_are_named():
+    def limits(level, times_s):
+        walks = [
+            Loaded(level=level, repeat=turn, load_bytes_per_s=level * 5e9, latency_s=s)
+            for turn, s in enumerate(times_s)
+        ]
+        return analyse(PARAMS, tables({1: 10e9}, [*under_load(), *walks]), machine()).limits
+
+    assert "loaded_scatters" not in limits(3, (150e-9, 160e-9, 220e-9))
+    assert "loaded_scatters" in limits(3, (150e-9, 160e-9, 230e-9))
 
 
 def test_latency_under_load_that_was_not_measured_is_named():

@@ -40,11 +40,11 @@ class ResultBlock(QWidget):
         notes: Sequence[str] = (),
         *,
         lead: str = "",
-    ) -> None:
-        """Show another result; nothing of the one before stays. `lead` is a sentence above it."""
+    ) -> bool:
+        """Show a result; return whether it is another one. `lead` is a sentence above it."""
         wanted = (lead, tuple(values), tuple(remarks), tuple(notes))
         if wanted == self._shown:
-            return
+            return False
         self._shown = wanted
         while (item := self._column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
@@ -57,6 +57,7 @@ class ResultBlock(QWidget):
         if sentences := (*remarks, *notes):
             self._column.addWidget(self._list(sentences))
         self.setVisible(any(wanted))
+        return True
 
     def _list(self, sentences: Sequence[str]) -> QWidget:
         """Return sentences, each hanging behind a dot."""

@@ -112,11 +112,21 @@ class SideColumn(QScrollArea):
             _content(area).installEventFilter(self)
         self._stack.setCurrentIndex(shown)
 
+    def show_result(
+        self,
+        values: Sequence[tuple[str, str]],
+        remarks: Sequence[str],
+        notes: Sequence[str],
+        lead: str,
+    ) -> None:
+        """Show what came out, another result from its beginning."""
+        if self.result.show_result(values, remarks, notes, lead=lead):
+            self._begin(Tab.RESULT)
+
     def show_comparison(self, comparison: Comparison) -> None:
         """Show how two runs compare, another pair from its beginning."""
         if self._comparison.show_comparison(comparison):
-            for area in _areas(self._stack.widget(Tab.COMPARISON)):
-                area.verticalScrollBar().setValue(0)
+            self._begin(Tab.COMPARISON)
 
     def fit(self, page_px: int) -> None:
         """Take the width that belongs to the zoom, but not too much of the page."""
@@ -133,6 +143,10 @@ class SideColumn(QScrollArea):
         if event.type() == QEvent.Type.LayoutRequest:
             self._share_out()
         return super().eventFilter(watched, event)
+
+    def _begin(self, tab: Tab) -> None:
+        for area in _areas(self._stack.widget(tab)):
+            area.verticalScrollBar().setValue(0)
 
     def _share_out(self) -> None:
         layout, seen = self._inner.layout(), self.viewport()

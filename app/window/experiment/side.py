@@ -135,7 +135,7 @@ class Side(QObject):
             told = self.report()
             lead = told.finding if told.ending else ""
             notes = notes_of(words, shown)
-            self.column.result.show_result(told.values, told.remarks, notes, lead=lead)
+            self.column.show_result(told.values, told.remarks, notes, lead)
             if told.values or told.remarks or notes:
                 tabs.append(Tab.RESULT)
         if self._form_shows is not None and showing.state is not State.READING:

@@ -102,8 +102,11 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
         detail = words.say("page.waits_for", {"question": question, "since": note.get("since", "")})
         return Standing(title=words.say("page.waiting"), detail=detail, busy=True)
     if state is not State.RUNNING:
-        key = "page.stopping" if state is State.STOPPING else "page.beginning"
-        return Standing(title=words.say(key), busy=True)
+        if state is State.STOPPING:
+            return Standing(title=words.say("page.stopping"), busy=True)
+        modules = ", ".join(following.experiment.imports)
+        detail = words.say("page.loading", {"modules": modules}) if modules else ""
+        return Standing(title=words.say("page.beginning"), detail=detail, busy=True)
     progress, left = following.progress, ""
     if progress.left_s is not None:
         left = words.say("terminal.time_left", {"left_s": max(1, round(progress.left_s))})

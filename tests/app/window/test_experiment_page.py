@@ -192,6 +192,7 @@ def test_a_library_that_cannot_be_written_is_said_and_another_try_is_possible(st
     button(stage, "Run").click()
     assert "cannot be written" not in said(stage)
     assert stage.page.showing.state is State.BEGINNING
+    assert "Loading numpy, numba; the first time takes longest." in said(stage)
 
 
 def test_a_process_is_made_ready_only_for_who_stays(qtbot, stage):

@@ -156,6 +156,22 @@ def test_another_comparison_is_shown_from_its_beginning(qtbot, column):
     assert bar.value() == 0
 
 
+def test_another_result_is_shown_from_its_beginning(qtbot, column):
+    values = [(f"value {n}", "1 ns") for n in range(60)]
+    column.resize(345, 600)
+    column.show()
+    column.show_result(values, ["A limit."], [], "")
+    column.offer([Tab.RESULT])
+    bar = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    bar.setValue(100)
+    column.show_result(values, ["A limit."], [], "")
+    assert bar.value() == 100
+
+    column.show_result(values, ["Another limit."], [], "")
+    assert bar.value() == 0
+
+
 def test_large_text_leaves_room_for_the_plots(qapp, column, look):
     look.theme = themes.load("dark", 2.0)
     column.fit(1000)
