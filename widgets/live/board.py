@@ -32,6 +32,16 @@ from widgets.look import Look
 
 FEW_THREADS = 8  # whose rows are high enough without a second row of tiles
 SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
+ABOUT = {  # what of the explanation belongs to a tile
+    "cores": ("load", "waited", "errors"),
+    "memory": ("memory", "waited", "errors"),
+    "disks": ("disks", "waited", "errors"),
+    "network": ("errors",),
+    "swap": (),
+    "clock": ("clock",),
+    "stolen": ("stolen",),
+}
+OF_GPU = ("gpu",)
 SLOW_S = 0.9  # between two looks at what nobody reads more often than once a second
 
 
@@ -145,7 +155,12 @@ class Board(QWidget):
         else:
             body = Sparkline(self._look, resource.share, resource.series)
         body.pointed.connect(self.point_at)
-        tile = Tile(resource.title, body, self._look)
+        say = self._words.say
+        about = [
+            f"{say(f'live.{each}_head')}: {say(f'live.{each}_text')}"
+            for each in ABOUT.get(name, OF_GPU)
+        ]
+        tile = Tile(resource.title, body, self._look, about)
         tile.setParent(self)
         tile.stepped.connect(self._step)
         tile.grown.connect(self._arrange)

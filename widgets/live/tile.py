@@ -6,6 +6,8 @@ Painted as a whole, and only where something has changed: tiles are many, and sa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from html import escape
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -41,17 +43,21 @@ WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.T
 
 
 class Tile(QWidget):
-    """Holds `body`, a picture of the last minute. Arrow keys move the reading cursor."""
+    """Holds `body`, a picture of the last minute. Arrow keys move the reading cursor.
+
+    `about` are paragraphs that the tip says below what is told of the parts.
+    """
 
     stepped = Signal(float, int)  # seconds further back, rows further down
     grown = Signal()  # it may need another height
     released = Signal()  # the reading cursor is to go
 
-    def __init__(self, title: str, body: Body, look: Look) -> None:
+    def __init__(self, title: str, body: Body, look: Look, about: Sequence[str] = ()) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(title)
         self.title, self.body, self._look = title, body, look
+        self._about = about
         self.face = Face(number="")
         self._foot, self._indent = ("", "", ""), 0
         self._rects: dict[str, QRect] = {}
@@ -79,8 +85,8 @@ class Tile(QWidget):
                 self.update(self._rects[name])
         spoken = (f"{face.number}.", face.detail, face.errors)
         self.setAccessibleDescription(" ".join(part for part in spoken if part))
-        if face.tip != before.tip:
-            self.setToolTip(face.tip)
+        if face.tip != before.tip or not self.toolTip():
+            self.setToolTip(_rich((face.tip, *self._about)))
 
     def show_foot(self, left: str, middle: str, right: str, *, indent: int = 0) -> None:
         """Write below the body: `indent` from its left edge, in the middle, and at its right."""
@@ -282,3 +288,9 @@ class Tile(QWidget):
         }
         self._metrics = {name: QFontMetrics(font) for name, font in self._fonts.items()}
         self._heights.clear()
+
+
+def _rich(paragraphs: Iterable[str]) -> str:
+    """Return a tip that is broken into lines of a readable length."""
+    kept = (escape(text).replace("\n", "<br>") for text in paragraphs if text)
+    return "".join(f"<p>{text}</p>" for text in kept)

@@ -1,4 +1,4 @@
-"""What is the part that was chosen on the map? Sentences, numbers, experiments, facts.
+"""What is the part that was chosen on the map? Sentences, numbers, facts, experiments.
 
 Every fact says where it was read; what is not known says why, and how to get it.
 """
@@ -132,15 +132,15 @@ class PartPanel(QFrame):
         self._now.hide()
         parts.append(self._now)
         parts += self._numbers(about, box)
-        parts += self._experiments(box)
-        if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
-            examine = WrappedLink(say("map.examine"))
-            examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
-            parts.append(examine)
         facts = about.facts.of_machine() if box is None else about.facts.of(box)
         if facts:
             parts.append(self._heading("map.facts"))
             parts += self._facts(facts)
+        parts += self._experiments(box)  # last: of some parts there are many
+        if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
+            examine = WrappedLink(say("map.examine"))
+            examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
+            parts.append(examine)
         return parts
 
     def _heading(self, key: str, values: Mapping[str, object] | None = None) -> QWidget:

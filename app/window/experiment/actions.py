@@ -22,6 +22,7 @@ class ExperimentActions(QObject):
         self._page, self._words = page, words
         self.run = self._action("page.run", "F5")
         self.quick = self._action("page.quick", "Shift+F5")
+        self.quick.setToolTip(words.say("outcomes.quick"))
         # No key of its own: Escape stops the run from anywhere, which is the window's to do.
         self.stop = self._action("page.stop")
         self.go_there = self._action("page.go_there")
@@ -72,7 +73,7 @@ class ExperimentActions(QObject):
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
         waits = waits and showing.experiment is not None and showing.needs_nothing
         self.run.setText(say(_run_key(has_run=shown is not None, is_opened=is_opened)))
-        self.run.setToolTip(say("page.runs_one") if state is State.ELSEWHERE else self.run.text())
+        self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else "page.run_help"))
         _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
         _allow(self.quick, can_run and has_quick, seen=has_quick and waits)

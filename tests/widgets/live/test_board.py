@@ -11,6 +11,7 @@ from machine.model import Machine
 from widgets import theme
 from widgets.live.board import Board
 from widgets.live.controls import RATES_HZ, Controls
+from widgets.live.face import Face
 from widgets.live.history import History
 from widgets.live.samples import machine, samples
 from widgets.live.sparkline import Sparkline
@@ -60,6 +61,16 @@ def test_every_line_says_how_high_it_goes_and_which_of_two_flows_it_is(qtbot, lo
     assert foot("memory") == foot("stolen") == ["up to 100 %"]
     assert foot("disks")[0] == foot("network")[0] == "the larger of both rates"
     assert "0 to 100 %" in foot("cores")[1]
+
+
+def test_the_tip_of_a_tile_explains_its_words_below_what_it_tells(qtbot, look, english):
+    board = board_of(qtbot, look, english)
+
+    assert "For this share of the time, at least one task" in board.tiles["cores"].toolTip()
+    disks = board.tiles["disks"]
+    disks.show_face(Face(number="1 MB/s", tip="sda <1>\nsdb"))
+    assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>A busy disk: ")
+    assert board.tiles["clock"].toolTip().startswith("<p>The clock: Cores slow down")
 
 
 def test_no_chip_moves_when_a_load_starts_or_the_rate_changes(qtbot, look, english):
