@@ -140,6 +140,9 @@ class ComparisonTable(QWidget):
         word = self._words.say(f"verdicts.{compared.verdict}")
         shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")
         shown.setAccessibleName(f"{compared.label}: {word}")
+        meaning = f"terminal.{compared.verdict}_means"
+        if self._words.has(meaning):
+            shown.setToolTip(self._words.say(meaning))
         return shown
 
 

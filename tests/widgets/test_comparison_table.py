@@ -51,6 +51,8 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     for text in ("≈ within noise", "↑ higher", "↓ lower", "? too few"):
         assert text in told
     assert told["↑ higher"].accessibleName() == "random: higher"
+    assert "no difference is claimed" in told["≈ within noise"].toolTip()
+    assert told["↑ higher"].toolTip() == ""
 
 
 def test_in_a_wide_column_a_name_stands_before_its_numbers_in_a_narrow_one_above(qtbot, table):
