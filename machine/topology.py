@@ -123,7 +123,7 @@ def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:
         how="lscpu",
     )
     notes.sources["cpu.threads_list[*].online"] = f"/{CPU}/online"
-    notes.sources["cpu.threads_list[*].usable"] = "cpu.counts: online, affinity and cpuset"
+    notes.sources["cpu.threads_list[*].usable"] = "online, and in its affinity and cpuset"
     offline = [thread.id for thread in threads if not thread.online]
     if offline:
         notes.lack(
