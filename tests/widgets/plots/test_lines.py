@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from experiments.memory.cache_ladder import Step
 from experiments.views import Axis, Lines
-from tests.widgets.plots.plots import TABLES, painted, plotted, texts, view_of
+from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts, view_of
 from widgets.plots import samples
 from widgets.plots.drawing import Beside
 from widgets.plots.sheet import cut, envelope
@@ -92,6 +92,25 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     assert f"The limit “B · {row}” stands at 13 ns." in plot.summary()
     rects = [label.rect for label in painted(plot).labels]
     assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize("lower", [0.7, 0.9])
+def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot, lower, zoom):
+    plot = plotted(qtbot, *LADDER, wears=look(zoom=zoom), size=(886 * zoom, 253 * zoom))
+    other = [dataclasses.replace(row, latency_s=row.latency_s * lower) for row in ROWS]
+
+    plot.draw(ROWS, {}, beside=Beside("A", "B", other))
+
+    area, drawn = painted(plot).area, {each.text: each for each in painted(plot).labels}
+    for name in ("random order", "in a row"):
+        above, below = drawn[f"A {name}"], drawn[f"B {name}"]
+        tracks = {track.name: track for track in plot._known_tracks()}
+        for label, is_below in ((above, 0), (below, 1)):
+            xs, ys = (getattr(tracks[label.text], axis) for axis in ("xs", "ys"))
+            x, y = area.x_px(xs), area.y_px(ys)
+            line_y = np.interp(label.rect.center().x(), x, y)
+            assert label.leader or (label.rect.center().y() > line_y) == is_below
 
 
 def test_a_limit_that_one_run_alone_has_is_said_to_be_of_it(qtbot):
