@@ -113,6 +113,27 @@ def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot,
             assert label.leader or (label.rect.center().y() > line_y) == is_below
 
 
+@pytest.mark.parametrize("size", [(886, 253), (650, 253), (650, 330)])
+@pytest.mark.parametrize("limits_s", [(2.48e-9, 2.24e-9), (2.2e-9, 3.2e-9), (7e-9, 6.5e-9)])
+def test_a_limit_has_its_label_beside_it_and_over_no_data(qtbot, limits_s, size):
+    plot = plotted(qtbot, *LADDER, size=size)
+    ours, theirs = ({**samples.LADDER_VALUES, "in_a_row_latency_s": each} for each in limits_s)
+
+    plot.draw(ROWS, ours, beside=Beside("A", "B", list(ROWS), theirs))
+
+    area, drawn = painted(plot).area, painted(plot).labels
+    for run, latency_s, other_s in (("A", *limits_s), ("B", *limits_s[::-1])):
+        label = next(each for each in drawn if each.text.startswith(f"{run} · in a row"))
+        own, other = (area.y_px(math.log10(each)) for each in (latency_s, other_s))
+        middle = label.rect.center().y()
+        assert label.leader or abs(middle - own) < abs(middle - other)
+        assert not label.leader or label.leader.y1() == pytest.approx(own, abs=1.0)
+        for track in plot._known_tracks():
+            xs = np.linspace(label.rect.left(), label.rect.right(), 200)
+            ys = np.interp(xs, area.x_px(track.xs), area.y_px(track.ys))
+            assert not ((ys > label.rect.top() + 2) & (ys < label.rect.bottom() - 2)).any()
+
+
 def test_a_limit_that_one_run_alone_has_is_said_to_be_of_it(qtbot):
     plot = plotted(qtbot, *LADDER)
 
