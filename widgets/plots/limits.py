@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
@@ -12,6 +13,7 @@ from experiments.units import show
 from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
 from widgets.plots.drawing import Area, Beside
 from widgets.plots.labels import LINE, Anchor, Label
+from widgets.plots.owners import Courses, Owner
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import has_place, to_axis
@@ -19,6 +21,7 @@ from widgets.theme import STEP, Theme
 
 DASHES = (4.0, 4.0)
 MOST_ROWS = 3
+LABELS_AT = (0.0, 1.0, *(part / 20 for part in range(1, 20)))  # of a horizontal line
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,9 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     painter.setPen(pen)
     written = [label.rect for label in (*sheet.labels, *labels)]
     top = min((label.rect.top() for label in labels), default=area.rect.top())
+    level = [line for line in lines if not line.is_vertical and _is_seen(line, area)]
+    ends = np.array([area.rect.left(), area.rect.right()])
+    courses = Courses([(ends, np.full(2, area.y_px(line.place))) for line in level])
     for line in reversed(lines):  # of two close ones, the upper gets the place above
         if not _is_seen(line, area):
             continue
@@ -121,7 +127,10 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
             painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))
             sheet.occupied.take_rect(QRectF(area.rect.left(), px - 1, area.rect.width(), 2), LINE)
             font = theme.font("note")
-            sheet.wish(line.text, _beside(area, px), theme.soft, font=font, stays_close=True)
+            anchors = _beside(area, px)
+            starts = [anchor.at for anchor in anchors[: len(LABELS_AT) : 4]]
+            owner = Owner(courses, level.index(line), starts)
+            sheet.wish(line.text, anchors, theme.soft, font=font, stays_close=True, owner=owner)
     painter.restore()
     for label in labels:
         sheet.write(label.text, label.font, label.colour, label.rect, 0.5)
@@ -143,11 +152,10 @@ def _past_labels(
 
 def _beside(area: Area, px: float) -> list[Anchor]:
     """Return places above and below a horizontal line: at its ends, then along it."""
-    places = [(0.0, 0.0), (1.0, 1.0), *((eighths / 8, 0.5) for eighths in range(1, 8))]
     return [
-        Anchor(QPointF(area.rect.left() + share * area.rect.width(), px), left, above)
+        Anchor(QPointF(area.rect.left() + share * area.rect.width(), px), share, above)
         for above in (1.15, -0.1)
-        for share, left in places
+        for share in LABELS_AT
     ]
 
 

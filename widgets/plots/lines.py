@@ -8,13 +8,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from experiments import marks
 from experiments.views import Axis, Lines, along
 from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Range, Span, Track
 from widgets.plots.labels import Anchor
+from widgets.plots.owners import Courses, Owner, Path
 from widgets.plots.ranges import around
 from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
 from widgets.plots.terms import Terms
@@ -23,7 +24,7 @@ from widgets.theme import STEP, Theme
 
 FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
 FAR = 3.0  # a limit so many times farther than the data is not shown on a linear axis
-LABELS_AT = (1.0, 0.75, 0.5, 0.25, 0.0)  # of the points in sight
+LABELS_AT = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the way that is in sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class LinesDrawing:
     def paint(self, sheet: Sheet) -> None:
         """Draw dots, lines and labels; the first line lies above the others."""
         theme, upward = sheet.theme, self._lines[::-1]
-        sheet.lines(
+        paths = sheet.lines(
             [
                 Curve(
                     xs=line.xs,
@@ -116,11 +117,14 @@ class LinesDrawing:
         font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
         are_few = len(self._lines) <= FEW
-        for line in self._lines:
-            anchors = _anchors(sheet, line, LABELS_AT if are_few else (1.0, 0.0), away)
-            if line.label and anchors:
+        courses = Courses(paths[::-1])
+        for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
+            along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
+            if line.label and along:
                 word = theme.series_colour(line.colour, word=True)
-                sheet.wish(line.label, anchors, word, font=font, must=are_few)
+                owner = Owner(courses, number, list(along.values())[::2])
+                anchors = _anchors(along, away)
+                sheet.wish(line.label, anchors, word, font=font, must=are_few, owner=owner)
 
     def tracks(self) -> Sequence[Track]:
         """Return the points of each line."""
@@ -224,20 +228,27 @@ def _extent(parts: Sequence[np.ndarray]) -> Range:
     return min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
 
 
-def _anchors(sheet: Sheet, line: _Line, shares: Sequence[float], away: float) -> list[Anchor]:
-    """Return places `away` heights above and below a line, from its end in sight to its start."""
-    low, high = sheet.area.sight.x
-    seen = np.flatnonzero((line.xs >= low) & (line.xs <= high))
-    anchors = []
-    for share in shares if len(seen) else ():
-        at = int(seen[round(share * (len(seen) - 1))])
-        point = sheet.area.point(float(line.xs[at]), float(line.ys[at]))
-        anchors += [
-            Anchor(QPointF(point), left, above)
-            for above in (away, 1.0 - away)
-            for left in (share, 0.5)
-        ]
-    return anchors
+def _along(path: Path, within: QRectF, shares: Sequence[float]) -> dict[float, QPointF]:
+    """Return those points of a line that are in sight, from its end to its start."""
+    xs, ys = path
+    reach = within.adjusted(-1.0, -1.0, 1.0, 1.0)
+    points = {}
+    for share in shares[: len(xs)] if len(xs) < 2 else shares:
+        x = float(xs[0] + share * (xs[-1] - xs[0]))
+        at = QPointF(x, float(ys[-1] if share == 1.0 else np.interp(x, xs, ys)))
+        if reach.contains(at):
+            points[share] = at
+    return points
+
+
+def _anchors(along: Mapping[float, QPointF], away: float) -> list[Anchor]:
+    """Return places `away` heights above and below each point of a line."""
+    return [
+        Anchor(at, left, above)
+        for share, at in along.items()
+        for above in (away, 1.0 - away)
+        for left in (share, 0.5, 1.0 - share)
+    ]
 
 
 def _sample(look: Look, words: Words) -> QWidget:

@@ -18,10 +18,11 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtGui import QPolygonF as Polygon
 
 from widgets.plots.drawing import Area
-from widgets.plots.labels import Anchor, Label, Occupied, Wish, place
+from widgets.plots.labels import Anchor, Label, Occupied, Wish, place, place_as_wished, place_nearby
+from widgets.plots.owners import Owner, Path
 from widgets.theme import STEP, Theme
 
-LINE_PX, DOT_PX, CORNER_PX = 2.4, 5.0, 4.0
+LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
 DOT_ALPHA, VEIL_ALPHA = 90, 190
 # So many points of all lines together are drawn thick, or at least smooth; more are drawn plain.
 THICK, SMOOTH = 6_000, 24_000
@@ -57,8 +58,11 @@ class Sheet:
         """Begin with an empty sheet."""
         self.occupied = Occupied(self.bounds)
 
-    def lines(self, curves: Sequence[Curve]) -> None:
-        """Draw lines; thinned to what the pixels can show, and thick as long as that is fast."""
+    def lines(self, curves: Sequence[Curve]) -> list[Path]:
+        """Draw lines; thinned to what the pixels can show, and thick as long as that is fast.
+
+        Return where they run, in pixels.
+        """
         paths = [self._seen(curve) for curve in curves]
         total = sum(len(xs) for xs, _ in paths)
         painter = self.painter
@@ -83,6 +87,7 @@ class Sheet:
                 painter.drawPolyline(line)
                 painter.setTransform(before)
         painter.restore()
+        return paths
 
     def dots(
         self, xs: np.ndarray, ys: np.ndarray, colour: str, *, alpha: int = DOT_ALPHA, crowd: int = 0
@@ -158,6 +163,7 @@ class Sheet:
         stays_in_row: bool = False,
         stays_close: bool = False,
         stays_put: bool = False,
+        owner: Owner | None = None,
     ) -> None:
         """Ask for a label, which gets its place when everything is drawn."""
         font = font or self.theme.font("note", weight=QFont.Weight.DemiBold)
@@ -170,21 +176,40 @@ class Sheet:
             stays_in_row=stays_in_row,
             stays_close=stays_close,
             stays_put=stays_put,
+            owner=owner,
         )
         self._wishes.append(wish)
 
     def put_labels(self) -> None:
-        """Place and write what was wished for."""
+        """Place and write what was wished for; leaders go where the other labels leave room."""
+        waiting: list[tuple[float, Wish]] = []
         for wish in sorted(self._wishes, key=lambda wish: not wish.stays_close):
-            label = place(wish, text_size(wish.text, wish.font), self.occupied)
+            may_wait = wish.owner is not None and not wish.stays_close
+            put = place_as_wished if may_wait else place
+            label = put(wish, text_size(wish.text, wish.font), self.occupied)
             if label is not None:
-                self.labels.append(label)
-                if label.is_over:
-                    veil = QColor(self.theme.panel)
-                    veil.setAlpha(VEIL_ALPHA)
-                    self.painter.fillRect(label.rect, veil)
-                self.write(label.text, label.font, label.colour, label.rect, 0.5)
+                self._put(label)
+            elif wish.owner and may_wait:
+                waiting.append((wish.owner.starts[0].y(), wish))
+        for _, wish in sorted(waiting, key=lambda one: one[0]):
+            label = place_nearby(wish, text_size(wish.text, wish.font), self.occupied)
+            if label is not None:
+                self._put(label)
         self._wishes.clear()
+
+    def _put(self, label: Label) -> None:
+        self.labels.append(label)
+        if label.is_over:
+            veil = QColor(self.theme.panel)
+            veil.setAlpha(VEIL_ALPHA)
+            self.painter.fillRect(label.rect, veil)
+        if label.leader is not None:
+            self.painter.save()
+            self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.painter.setPen(QPen(QColor(label.colour), LEADER_PX * self.theme.zoom))
+            self.painter.drawLine(label.leader)
+            self.painter.restore()
+        self.write(label.text, label.font, label.colour, label.rect, 0.5)
 
     def _seen(self, curve: Curve) -> tuple[np.ndarray, np.ndarray]:
         """Return the part of a line that is in sight, in pixels."""

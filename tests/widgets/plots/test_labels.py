@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF
 from PySide6.QtGui import QFont
 
 from widgets.plots.labels import Anchor, Occupied, Wish, place
+from widgets.plots.owners import Courses, Owner
 
 BOUNDS = QRectF(10, 20, 400, 200)
 SIZE = QSizeF(60, 16)
@@ -86,3 +87,53 @@ def test_a_label_is_never_put_outside(at):
     label = place(wish(at), SIZE, Occupied(BOUNDS))
 
     assert label is None or BOUNDS.contains(label.rect)
+
+
+ENDS = np.array([10.0, 200.0])
+
+
+def bunch(*ys: float) -> tuple[Occupied, list[Wish]]:
+    """Return lines that end close together, and a wish for a label above the end of each."""
+    occupied, paths = Occupied(BOUNDS), [(ENDS, np.array([y, y])) for y in ys]
+    for path in paths:
+        occupied.take_path(*path)
+    owners = [Owner(Courses(paths), number, [QPointF(200, y)]) for number, y in enumerate(ys)]
+    return occupied, [
+        wish((140, y - 12), (140, y + 12), owner=owner) for y, owner in zip(ys, owners, strict=True)
+    ]
+
+
+def test_of_two_close_lines_the_upper_has_its_label_above_and_the_lower_below():
+    occupied, wishes = bunch(100.0, 106.0)
+
+    lower, upper = (place(wishes[number], SIZE, occupied) for number in (1, 0))
+
+    assert upper.rect.bottom() < 100.0 < 106.0 < lower.rect.top()
+    assert upper.leader is lower.leader is None
+
+
+def test_a_line_between_others_leads_to_its_label():
+    occupied, wishes = bunch(96.0, 102.0, 108.0)
+
+    labels = [place(wishes[number], SIZE, occupied) for number in (0, 2, 1)]
+
+    leader = labels[2].leader
+    assert [label.leader for label in labels[:2]] == [None, None]
+    assert leader.p1() == QPointF(200, 102)
+    assert labels[2].rect.adjusted(-1, -1, 1, 1).contains(leader.p2())
+
+
+def test_leaders_go_through_no_label_and_no_other_leader():
+    occupied, wishes = bunch(*(float(y) for y in range(96, 124, 4)))
+
+    labels = [place(each, SIZE, occupied) for each in wishes]
+
+    leaders = [label.leader for label in labels if label.leader]
+    assert len(leaders) >= 4
+    for number, leader in enumerate(leaders):
+        for other in leaders[:number]:
+            assert leader.intersects(other)[0] != QLineF.IntersectionType.BoundedIntersection
+        for label in labels:
+            inner = label.rect.adjusted(1, 3, -1, -3)
+            points = (leader.pointAt(part / 50) for part in range(51))
+            assert label.leader is leader or not any(inner.contains(point) for point in points)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from experiments.memory.cache_ladder import Step
 from experiments.views import Axis, Lines
-from tests.widgets.plots.plots import TABLES, painted, plotted, texts, view_of
+from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts, view_of
 from widgets.plots import samples
 from widgets.plots.drawing import Beside
 from widgets.plots.sheet import cut, envelope
@@ -92,6 +92,46 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     assert f"The limit “B · {row}” stands at 13 ns." in plot.summary()
     rects = [label.rect for label in painted(plot).labels]
     assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize("lower", [0.7, 0.9])
+def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot, lower, zoom):
+    plot = plotted(qtbot, *LADDER, wears=look(zoom=zoom), size=(886 * zoom, 253 * zoom))
+    other = [dataclasses.replace(row, latency_s=row.latency_s * lower) for row in ROWS]
+
+    plot.draw(ROWS, {}, beside=Beside("A", "B", other))
+
+    area, drawn = painted(plot).area, {each.text: each for each in painted(plot).labels}
+    for name in ("random order", "in a row"):
+        above, below = drawn[f"A {name}"], drawn[f"B {name}"]
+        tracks = {track.name: track for track in plot._known_tracks()}
+        for label, is_below in ((above, 0), (below, 1)):
+            xs, ys = (getattr(tracks[label.text], axis) for axis in ("xs", "ys"))
+            x, y = area.x_px(xs), area.y_px(ys)
+            line_y = np.interp(label.rect.center().x(), x, y)
+            assert label.leader or (label.rect.center().y() > line_y) == is_below
+
+
+@pytest.mark.parametrize("size", [(886, 253), (650, 253), (650, 330)])
+@pytest.mark.parametrize("limits_s", [(2.48e-9, 2.24e-9), (2.2e-9, 3.2e-9), (7e-9, 6.5e-9)])
+def test_a_limit_has_its_label_beside_it_and_over_no_data(qtbot, limits_s, size):
+    plot = plotted(qtbot, *LADDER, size=size)
+    ours, theirs = ({**samples.LADDER_VALUES, "in_a_row_latency_s": each} for each in limits_s)
+
+    plot.draw(ROWS, ours, beside=Beside("A", "B", list(ROWS), theirs))
+
+    area, drawn = painted(plot).area, painted(plot).labels
+    for run, latency_s, other_s in (("A", *limits_s), ("B", *limits_s[::-1])):
+        label = next(each for each in drawn if each.text.startswith(f"{run} · in a row"))
+        own, other = (area.y_px(math.log10(each)) for each in (latency_s, other_s))
+        middle = label.rect.center().y()
+        assert label.leader or abs(middle - own) < abs(middle - other)
+        assert not label.leader or label.leader.y1() == pytest.approx(own, abs=1.0)
+        for track in plot._known_tracks():
+            xs = np.linspace(label.rect.left(), label.rect.right(), 200)
+            ys = np.interp(xs, area.x_px(track.xs), area.y_px(track.ys))
+            assert not ((ys > label.rect.top() + 2) & (ys < label.rect.bottom() - 2)).any()
 
 
 def test_a_limit_that_one_run_alone_has_is_said_to_be_of_it(qtbot):

@@ -6,8 +6,9 @@ import functools
 import itertools
 from collections import defaultdict
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from app.shipped import recording_of
@@ -28,6 +29,7 @@ LINES = [
     if isinstance(view, Lines)
 ]
 PARTS = (0.1, 0.3, 0.5, 1.0)
+SAME_PX = 3.0  # so close lines look like one
 
 
 def along() -> list:
@@ -60,6 +62,16 @@ def span(scene, rows, values) -> Span:
     with QPainter(image) as painter:
         full = scene.paint(painter, QRectF(image.rect()), themes.load("dark")).full
     return Span(full.x, full.y)
+
+
+def near_px(track, rect, area) -> float:
+    """Return how far a line is from a rectangle."""
+    share = np.linspace(0.0, len(track.xs) - 1.0, 2000)
+    xs = area.x_px(np.interp(share, range(len(track.xs)), track.xs))
+    ys = area.y_px(np.interp(share, range(len(track.xs)), track.ys))
+    right = np.maximum(rect.left() - xs, xs - rect.right()).clip(0.0)
+    down = np.maximum(rect.top() - ys, ys - rect.bottom()).clip(0.0)
+    return float(np.hypot(right, down).min())
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +115,23 @@ def test_an_axis_begins_where_its_data_begin(experiment, view):
     assert span(scene, nearest, {}).x == (2, 4)
 
     assert span(scene, [*nearest, *rows], {}).x == (3, 9)
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize(("experiment", "view"), LINES, ids=names(LINES))
+def test_a_label_stands_nearest_to_its_line_or_is_led_to(experiment, view, zoom):
+    tables, values = recorded(experiment.id)
+    scene = Scene(experiment, view, ENGLISH)
+    scene.take(tables[view.table], values, None)
+    image = QImage(round(886 * zoom), round(330 * zoom), QImage.Format.Format_RGB32)
+    with QPainter(image) as painter:
+        painted = scene.paint(painter, QRectF(image.rect()), themes.load("dark", zoom))
+
+    tracks = {track.name: track for track in scene.drawing.tracks()}
+    for label in painted.labels:
+        if label.text in tracks:
+            gaps = {name: near_px(each, label.rect, painted.area) for name, each in tracks.items()}
+            is_nearest = gaps[label.text] <= min(gaps.values()) + SAME_PX
+            start = label.leader and QRectF(label.leader.p1(), QSizeF(0.1, 0.1))
+            is_led = start and near_px(tracks[label.text], start, painted.area) < SAME_PX
+            assert is_nearest or is_led, label.text
