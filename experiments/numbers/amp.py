@@ -112,7 +112,10 @@ class Diverged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The scaler of fp16 after a step: 2 to this power. Gradients beyond fp16 skip the step."""
+    """The scaler of fp16 after so many steps, 0 before the first: 2 to this power.
+
+    Gradients beyond fp16 skip the step, and the scale falls.
+    """
 
     step: int = column()
     power: int = column()
@@ -229,6 +232,8 @@ def _in_time(
 def _learning(params: Params, device: Device, arm: str, learner: Learner) -> Measured:
     """Yield the losses of one arm until it has had its steps, or its time."""
     begin_s, power = device.bench.now_s(), learner.power()
+    if arm == FP16:
+        yield Scale(step=0, power=power, is_skipped=False)
     for step in range(params.steps):
         device.bench.check_stop()
         loss = float(learner.step().item())
@@ -238,7 +243,7 @@ def _learning(params: Params, device: Device, arm: str, learner: Learner) -> Mea
         yield Loss(arm=arm, step=step, loss=loss)
         if arm == FP16:
             before, power = power, learner.power()
-            yield Scale(step=step, power=power, is_skipped=power < before)
+            yield Scale(step=step + 1, power=power, is_skipped=power < before)
         if device.bench.now_s() - begin_s > params.learn_s:
             return
 
@@ -282,6 +287,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
         values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
     limits = ["gain_grows_with_width", "scale_grows_sooner"]
+    if tables["widths"]:
+        limits.insert(1, _where_it_pays(tables))
+    learned = {row.arm for row in tables["losses"]}
+    if TF32 not in learned and learned - {FP32}:
+        limits.append("tf32_left_out")
     if params.loss_weight < 1:
         limits.append("loss_counts_little")
     if params.device == CPU:
@@ -322,6 +332,17 @@ def _emulated(params: Params, tables: Tables, machine: Machine) -> list[str]:
     """Return the precisions that were computed without instructions for them."""
     seen = {row.arm for row in tables["widths"]}
     return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
+
+
+def _where_it_pays(tables: Tables) -> str:
+    """Return whether fewer bits were faster at any width, beyond noise."""
+    rates = spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
+    pays = any(
+        rates[width, FP32].is_below(found)
+        for (width, arm), found in rates.items()
+        if arm != UNSCALED and (width, FP32) in rates
+    )
+    return "pays_from_some_width" if pays else "pays_at_no_width"
 
 
 def _lines(tables: Tables) -> dict[str, list[float]]:

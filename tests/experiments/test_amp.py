@@ -90,7 +90,7 @@ def test_every_arm_learns_every_step_and_is_timed_in_every_round(played):
     assert {(row.arm, row.repeat) for row in tables["speeds"]} == {
         (arm, n) for arm in ARMS for n in range(3)
     }
-    assert len(tables["scales"]) == SMALL.steps
+    assert [row.step for row in tables["scales"]] == [*range(SMALL.steps + 1)]
 
 
 def test_all_arms_begin_with_the_same_weights_and_data(played):
@@ -119,6 +119,8 @@ def test_the_scaler_skips_the_step_whose_scale_is_too_high(played):
 
     assert finding.values["skipped_steps"] == sum(row.is_skipped for row in tables["scales"]) > 0
     assert finding.values["loss_scale_final"] == 2.0 ** powers[-1]
+    falls = [after < before for before, after in pairwise(powers)]
+    assert finding.values["skipped_steps"] == sum(falls)  # as many as the plot shows
     assert {after - before for before, after in pairwise(powers)} <= {-1, 0, 1}
 
 
@@ -249,6 +251,30 @@ def test_nothing_is_said_of_scalers_where_learning_cannot_be_judged():
     assert "learning_not_judged" in analyse(SMALL, few, HERE).limits
     assert "learning_not_judged" in analyse(SMALL, both, HERE).limits
     assert "unscaled_holds" in analyse(SMALL, holds, HERE).limits
+
+
+@pytest.mark.parametrize(
+    ("rates", "limit"),
+    [
+        (FAST, "pays_from_some_width"),
+        (FAST | {FP32: 500.0}, "pays_at_no_width"),
+        ({FP32: 100.0, UNSCALED: 400.0}, "pays_at_no_width"),  # which does not learn
+        ({}, None),
+    ],
+)
+def test_it_is_said_whether_it_pays_at_any_width(rates, limit):
+    limits = analyse(SMALL, made(rates), HERE).limits
+
+    assert [each for each in limits if each.startswith("pays")] == ([limit] if limit else [])
+
+
+def test_tf32_that_was_passed_over_is_named():
+    def limits(*arms):
+        return analyse(SMALL, made({}, dict.fromkeys(arms, FALLS)), HERE).limits
+
+    assert "tf32_left_out" in limits(FP32, FP16)
+    assert "tf32_left_out" not in limits(FP32)  # stopped before
+    assert "tf32_left_out" not in limits(FP32, TF32, FP16)
 
 
 def test_the_limit_of_the_hardware_is_the_ratio_of_its_peaks():
