@@ -26,7 +26,10 @@ def draw(
     values: Mapping[str, float],
     path: Path,
 ) -> Problem | None:
-    """Draw the headline view to an SVG file; return why that could not be, if so."""
+    """Draw the headline view to an SVG file; return why that could not be, if so.
+
+    Where the run ended before it had rows, the first view that has some takes its place.
+    """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display may be there, and is not needed
     try:
         from PySide6.QtCore import QSize
@@ -41,7 +44,8 @@ def draw(
         return Problem("svg_needs_libraries", {"reason": str(error)})
     application = QGuiApplication.instance() or QGuiApplication([])
     theme.add_fonts()
-    view = experiment.plots[0]
+    plots = experiment.plots
+    view = next((plot for plot in plots if tables.get(plot.table)), plots[0])
     scene = Scene(experiment, view, context.words)
     scene.take(tables[view.table], values, None)
     about = {

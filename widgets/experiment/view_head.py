@@ -12,15 +12,20 @@ from widgets.theme import STEP
 class ViewHead(QWidget):
     """The words stand at the right of the title, or below it where there is no room."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, above_px: int) -> None:
         super().__init__()
         self.title, self.aside = label(title, "panel-title", wrap=True), label("", "small")
         self._marks = self._band = ""
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setContentsMargins(0, above_px, 0, 0)
         self._layout.setSpacing(0)
         self._layout.addWidget(self.title, 1)
         self._layout.addWidget(self.aside)
+
+    def name(self, title: str) -> None:
+        """Say what the view shows."""
+        self.title.setText(title)
+        self._fit()
 
     def mark(self, band: str) -> None:
         """Say where the view comes from."""

@@ -7,7 +7,7 @@ of code is a puzzle instead, which is there without a run too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class ViewsPanel(QScrollArea):
         self._shown: list[Plot | Puzzle] = []  # one for each view
         self._heads: list[ViewHead] = []
         self._drawn: list[object] = []  # what each plot was drawn from
+        self._left_out: Set[str] = frozenset()  # tables that no plot is shown of
         self.place = 0  # of the plot that the keyboard was in last
         self._turn = 0
         self._generation = 0
@@ -80,10 +81,9 @@ class ViewsPanel(QScrollArea):
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         layout.setSpacing(STEP)
         self.plots, self._shown, self._heads, self._drawn, self.place = [], [], [], [], 0
+        self._left_out = frozenset()
         for place, view in enumerate(experiment.views):
-            head = ViewHead(self._title(place))
-            if place:
-                layout.addSpacing(2 * STEP)
+            head = ViewHead(self._title(place), 2 * STEP if place else 0)
             layout.addWidget(head)
             if isinstance(view, Code):
                 puzzle = Puzzle(experiment, view, self._words, self._look)
@@ -103,6 +103,7 @@ class ViewsPanel(QScrollArea):
     def show_unmeasured(self, experiment: Experiment[Any]) -> None:
         """Show an experiment of which there is no run; nothing of another run stays."""
         self.show_experiment(experiment)
+        self.leave_out(frozenset())
         self.mark("", "")
         for shown in self._shown:
             shown.draw([], {})
@@ -111,6 +112,22 @@ class ViewsPanel(QScrollArea):
     def forget(self) -> None:
         """Draw every plot anew at the next turns: another run is shown."""
         self._generation += 1
+
+    def leave_out(self, tables: Set[str]) -> None:
+        """Show no plot of these tables; all of them where no other would be left."""
+        if self._experiment is None or tables == self._left_out:
+            return
+        self._left_out = tables
+        plots = self._experiment.plots
+        left = [view for view in plots if view.table not in tables] or plots
+        for place, view in enumerate(self._experiment.views):
+            is_left = isinstance(view, Code) or view in left
+            for part in (self._heads[place], self._shown[place]):
+                part.setVisible(is_left)
+        for place, head in enumerate(self._heads):
+            head.name(self._title(place, confirms=not self._heads[0].isHidden()))
+        if plots[self.place] not in left:
+            self.place = plots.index(left[0])
 
     def draw_next(
         self,
@@ -187,11 +204,14 @@ class ViewsPanel(QScrollArea):
             at = puzzle.mapTo(content, place.center())
             self.ensureVisible(at.x(), at.y(), 0, place.height())
 
-    def _title(self, place: int) -> str:
+    def _title(self, place: int, *, confirms: bool = True) -> str:
+        """Return what a view is called; the second one confirms the first, where that is shown."""
         assert self._experiment is not None
         key = self._experiment.views[place].key
         view = self._words.say(f"{self._experiment.id}.views.{key}")
-        return view if place != 1 else self._words.say("page.confirming", {"view": view})
+        if place != 1 or not confirms:
+            return view
+        return self._words.say("page.confirming", {"view": view})
 
     def _marks_of(self, view: View, rows: Sequence[Any]) -> str:
         """Say what dots and lines are, once there is a second round to tell them apart."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -64,6 +64,8 @@ class Drawing(QObject):
             self._drawn = wanted
             self._views.forget()
             self._views.mark(*self._marks())
+        runs = [following] if pair is None else [shown.following for shown in pair]
+        self._views.leave_out(_unmeasured(runs))
         values, beside = self._showing.values, None
         if pair is not None:
             following, other = pair[0].following, pair[1].following
@@ -97,6 +99,13 @@ class Drawing(QObject):
         is_recorded = shown.is_opened or self._showing.player is not None
         values = {"question": question, "machine": machine_name(started), "date": started.at[:10]}
         return of_run if is_recorded else "", words.say("page.caption", values)
+
+
+def _unmeasured(runs: Sequence[Following]) -> Set[str]:
+    """Return the tables that none of the runs has anything of; none while one goes on."""
+    if any(run.finished is None for run in runs):
+        return frozenset()
+    return {table for table in runs[0].tables if not any(run.drawn_from[table] for run in runs)}
 
 
 def _values(following: Following) -> Mapping[str, float]:

@@ -8,7 +8,7 @@ import pytest
 
 from app.context import Context
 from app.terminal import picture
-from experiments.python_at_work.gil_threads import EXPERIMENT, Timing
+from experiments.python_at_work.gil_threads import EXPERIMENT, Slice, Timing
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before the application is made
 
@@ -40,7 +40,18 @@ def test_a_run_without_a_row_is_a_picture_that_says_so(qapp, context, tmp_path):
     path = tmp_path / "x.svg"
 
     assert picture.draw(context, EXPERIMENT, {"timings": []}, {}, path) is None
-    assert "No measurements for this plot so far." in path.read_text(encoding="utf-8")
+    assert "No measurements for this plot." in path.read_text(encoding="utf-8")
+
+
+def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, context, tmp_path):
+    path = tmp_path / "x.svg"
+    job = Slice(method="threads", python="3.11", worker=0, start_s=0.0, end_s=1.0)
+
+    picture.draw(context, EXPERIMENT, {**TABLES, "timings": [], "slices": [job]}, {}, path)
+
+    texts = {node.tag.rpartition("}")[2]: node.text for node in ET.parse(path).getroot()}
+    assert texts["title"] == "When each worker really ran, in the first round"
+    assert "No measurements" not in texts["desc"]
 
 
 def test_without_qt_one_sentence_says_what_to_install(context, tmp_path, monkeypatch):

@@ -20,7 +20,8 @@ from experiments import words
 from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
-from tests.app.recordings import Made, burst, threads
+from experiments.python_at_work import gil_threads
+from tests.app.recordings import Made, burst, made, threads
 from tests.app.window.stage import events, live_s
 from widgets import theme as themes
 from widgets.tab_order import go_on
@@ -725,6 +726,57 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
     stage.page.leave()
 
     assert not stage.page.showing.player.is_playing
+
+
+def gil_run(*rows, **more) -> Made:
+    timings = [
+        gil_threads.Timing(method="serial", python="3.11", repeat=repeat, wall_s=1.0, gil=True)
+        for repeat in range(2)
+    ]
+    return made("gil-threads", gil_threads.Params(), [*timings, *rows], **more)
+
+
+def plots_left(stage) -> list[str]:
+    plots = stage.page._panel.views.plots
+    return [plot._scene.terms.view.key for plot in plots if not plot.isHidden()]
+
+
+def test_once_a_run_has_ended_plots_without_a_measurement_are_left_out(qtbot, stage):
+    stage.page.open("gil-threads")
+    button(stage, "Run").click()
+    *begun, finished = events(gil_run())
+    stage.runner.hear(*begun)
+    drawn(qtbot, stage)
+    assert plots_left(stage) == ["wall", "lanes", "sleeper"]
+
+    stage.runner.hear(finished)
+    drawn(qtbot, stage)
+    assert plots_left(stage) == ["wall"]
+
+
+def test_a_replay_leaves_them_out_at_its_end(qtbot, stage):
+    (path,) = stage.keep(gil_run())
+    stage.page.open_run(path, then="replay")
+    qtbot.waitUntil(lambda: stage.page.showing.player is not None)
+    player = stage.page.showing.player
+    player.pause()
+    player.seek(0)
+    drawn(qtbot, stage)
+    assert plots_left(stage) == ["wall", "lanes", "sleeper"]
+
+    player.finish()
+    drawn(qtbot, stage)
+    assert plots_left(stage) == ["wall"]
+
+
+def test_of_two_runs_a_plot_is_left_out_if_neither_has_measured_anything_for_it(qtbot, stage):
+    wake = gil_threads.Wake(burners=0, repeat=0, late_s=1e-4)
+    a, b = stage.keep(gil_run(), gil_run(wake, at="2026-05-05T03:02:01+00:00"))
+    stage.page.open_run(a, b)
+    qtbot.waitUntil(lambda: stage.page.comparing.pair is not None)
+    drawn(qtbot, stage)
+
+    assert plots_left(stage) == ["wall", "sleeper"]
 
 
 # --- comparing ------------------------------------------------------------------------------

@@ -121,6 +121,54 @@ def test_another_run_draws_all_of_them_anew(panel, rows):
     assert panel.draw_next(rows, {}, counts, {})
 
 
+def titles(panel):
+    return [head.title.text() for head in panel._heads if not head.isHidden()]
+
+
+def left(panel):
+    return [plot._scene.terms.view.key for plot in panel.plots if not plot.isHidden()]
+
+
+def test_a_plot_that_nothing_was_measured_for_is_left_out_and_comes_back(panel):
+    panel.show_experiment(Catalogue().load("gil-threads"))
+    panel.leave_out({"slices"})
+    assert left(panel) == ["wall", "sleeper"]
+    assert titles(panel) == [
+        "Time until all jobs are done",
+        "How late a thread wakes that only sleeps",
+    ]
+
+    panel.leave_out(set())
+    assert left(panel) == ["wall", "lanes", "sleeper"]
+
+
+def test_what_confirms_a_headline_that_is_left_out_is_not_called_so(panel):
+    panel.show_experiment(Catalogue().load("gil-threads"))
+    confirming = titles(panel)[1]
+    panel.leave_out({"timings"})
+    assert panel.plot_in_focus() is panel.plots[1]
+    assert f"Seen another way: {titles(panel)[0]}" == confirming
+
+    panel.show_unmeasured(Catalogue().load("gil-threads"))
+    assert titles(panel)[1] == confirming
+
+
+def test_where_nothing_was_measured_every_plot_says_so(panel):
+    panel.leave_out({"reads"})
+
+    assert len(left(panel)) == 2
+    assert panel.plots[0].summary() == "No measurements for this plot."
+
+
+def test_programs_to_read_are_never_left_out(panel):
+    clinic = Catalogue().load("clinic")
+    panel.show_experiment(clinic)
+    panel.leave_out(set(clinic.tables))
+
+    assert not any(shown.isHidden() for shown in panel._shown)
+    assert titles(panel)[1].startswith("Seen another way: ")
+
+
 def test_the_same_experiment_keeps_its_plots(panel):
     plots = list(panel.plots)
     panel.show_experiment(BURST)
