@@ -6,6 +6,7 @@ Their style stands in the sheet of widgets/theme.py, chosen by the property `rol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from html import escape
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -33,6 +34,12 @@ def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
     words.setWordWrap(wrap)
     words.setTextFormat(Qt.TextFormat.PlainText)
     return words
+
+
+def tip(*paragraphs: str) -> str:
+    """Return the text of a tip as rich text, which is broken into lines of a readable length."""
+    kept = (escape(text).replace("\n", "<br>") for text in paragraphs if text)
+    return "".join(f"<p>{text}</p>" for text in kept)
 
 
 def set_role(widget: QWidget, role: str) -> None:

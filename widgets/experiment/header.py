@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
-from widgets.basics import button, column, label, row
+from widgets.basics import button, column, label, row, tip
 from widgets.experiment.action_button import ActionChip
 from widgets.place_head import PlaceHead, chip_row
 from widgets.theme import STEP
@@ -34,8 +33,7 @@ class Header(QWidget):
     def show_experiment(self, question: str, shelf: str, method: str = "") -> None:
         """Name the experiment; the tip of its title says how it measures."""
         self._title.setText(question)
-        tip = f"<p>{escape(method)}</p>" if method else ""  # rich text, which wraps
-        self._title.setToolTip(tip)
+        self._title.setToolTip(tip(method))
         self._shelf.setText(f"· {shelf}" if shelf else "")
         self.setAccessibleName(question)
 

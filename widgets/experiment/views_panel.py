@@ -19,6 +19,7 @@ from experiments.declare import Experiment
 from experiments.engine.messages import Frame
 from experiments.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
 from experiments.words import Words
+from widgets.basics import tip
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.look import Look
@@ -63,6 +64,7 @@ class ViewsPanel(QScrollArea):
         self._drawn: list[object] = []  # what each plot was drawn from
         self._left_out: Set[str] = frozenset()  # tables that no plot is shown of
         self.place = 0  # of the plot that the keyboard was in last
+        self.method = ""  # how it is measured: what the title of each view says in its tip
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
@@ -84,6 +86,7 @@ class ViewsPanel(QScrollArea):
         self._left_out = frozenset()
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place), 2 * STEP if place else 0)
+            head.title.setToolTip(tip(self.method))
             layout.addWidget(head)
             if isinstance(view, Code):
                 puzzle = Puzzle(experiment, view, self._words, self._look)

@@ -6,8 +6,7 @@ Painted as a whole, and only where something has changed: tiles are many, and sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,6 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from widgets.basics import tip
 from widgets.live.cores import CoresBody
 from widgets.live.face import Face
 from widgets.live.history import SPAN_S
@@ -86,7 +86,7 @@ class Tile(QWidget):
         spoken = (f"{face.number}.", face.detail, face.errors)
         self.setAccessibleDescription(" ".join(part for part in spoken if part))
         if face.tip != before.tip or not self.toolTip():
-            self.setToolTip(_rich((face.tip, *self._about)))
+            self.setToolTip(tip(face.tip, *self._about))
 
     def show_foot(self, left: str, middle: str, right: str, *, indent: int = 0) -> None:
         """Write below the body: `indent` from its left edge, in the middle, and at its right."""
@@ -288,9 +288,3 @@ class Tile(QWidget):
         }
         self._metrics = {name: QFontMetrics(font) for name, font in self._fonts.items()}
         self._heights.clear()
-
-
-def _rich(paragraphs: Iterable[str]) -> str:
-    """Return a tip that is broken into lines of a readable length."""
-    kept = (escape(text).replace("\n", "<br>") for text in paragraphs if text)
-    return "".join(f"<p>{text}</p>" for text in kept)

@@ -218,11 +218,11 @@ class ExperimentPage(QWidget):
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words
-        self._experiment = experiment
+        self._experiment, self._panel.views.method = experiment, method(experiment)
         self._header.show_experiment(
             words.say(f"{experiment.id}.question"),
             words.say(f"shelves.{experiment.shelf}"),
-            method(experiment),
+            self._panel.views.method,
         )
         self._side.show_experiment(experiment)
         self._sides.show_experiment(experiment)

@@ -281,11 +281,12 @@ def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
     assert "gone.coreopsis.jsonl" in said(stage)
 
 
-def test_the_title_tells_how_it_is_measured_also_when_the_plots_stand_there(stage):
+def test_titles_tell_how_it_is_measured_also_when_the_plots_stand_there(stage):
     run_to(stage)
 
     tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
-    assert any(method(stage.page.showing.experiment)[:30] in tip for tip in tips)
+    told = [tip for tip in tips if method(stage.page.showing.experiment)[:30] in tip]
+    assert len(told) == 1 + len(stage.page._panel.views.plots)  # the question, and each plot
 
 
 def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
