@@ -34,9 +34,9 @@ class Piece:
 
 
 class MachineStrip(QWidget):
-    """The strip. `part_wanted` carries the Part of a tile that was clicked."""
+    """The strip. `part_wanted` carries the Part of a tile that was clicked, and its threads."""
 
-    part_wanted = Signal(object)
+    part_wanted = Signal(object, object)
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -103,7 +103,9 @@ class MachineStrip(QWidget):
         self.tiles = []
         for piece in self._pieces(fold=self._is_folded):
             tile = Tile(piece, self._look)
-            tile.clicked.connect(lambda _=False, part=piece.part: self.part_wanted.emit(part))
+            tile.clicked.connect(
+                lambda _=False, of=piece: self.part_wanted.emit(of.part, of.threads)
+            )
             self._layout.insertWidget(self._layout.count() - 1, tile)
             self.tiles.append(tile)
         self._show_lit()

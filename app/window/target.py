@@ -21,3 +21,4 @@ class Target:
     then: Then = ""
     beside: Path | None = None  # another run on the same axes
     part: str | None = None  # of the map, as in experiments.declare.Part
+    threads: frozenset[int] = frozenset()  # of it, where it is a core

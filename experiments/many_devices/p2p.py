@@ -285,7 +285,7 @@ def _matrix(key: str, value: str) -> Heatmap:
 
 EXPERIMENT = Experiment(
     id="p2p",
-    version=1,
+    version=2,
     shelf=Shelf.MANY_DEVICES,
     params=Params,
     tables={

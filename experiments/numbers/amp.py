@@ -59,7 +59,7 @@ from experiments.numbers.precisions import (
     TF32,
     is_emulated,
 )
-from experiments.statistics import ratios, spreads
+from experiments.statistics import ENOUGH, ratios, spreads
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine
 
@@ -286,9 +286,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if tables["scales"]:
         values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
         values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
-    limits = ["gain_grows_with_width", "scale_grows_sooner"]
-    if tables["widths"]:
-        limits.insert(1, _where_it_pays(tables))
+    limits = ["gain_grows_with_width", *_where_it_pays(tables), "scale_grows_sooner"]
     learned = {row.arm for row in tables["losses"]}
     if TF32 not in learned and learned - {FP32}:
         limits.append("tf32_left_out")
@@ -334,15 +332,16 @@ def _emulated(params: Params, tables: Tables, machine: Machine) -> list[str]:
     return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
 
 
-def _where_it_pays(tables: Tables) -> str:
-    """Return whether fewer bits were faster at any width, beyond noise."""
+def _where_it_pays(tables: Tables) -> list[str]:
+    """Return whether fewer bits were faster at any width, as far as that can be told from noise."""
     rates = spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
-    pays = any(
-        rates[width, FP32].is_below(found)
-        for (width, arm), found in rates.items()
-        if arm != UNSCALED and (width, FP32) in rates
-    )
-    return "pays_from_some_width" if pays else "pays_at_no_width"
+    enough = {key: found for key, found in rates.items() if found.count >= ENOUGH}
+    pays = [
+        enough[width, FP32].is_below(found)
+        for (width, arm), found in enough.items()
+        if arm not in (FP32, UNSCALED) and (width, FP32) in enough
+    ]
+    return ["pays_at_some_width" if any(pays) else "pays_at_no_width"] if pays else []
 
 
 def _lines(tables: Tables) -> dict[str, list[float]]:
@@ -421,7 +420,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = Experiment(
     id="amp",
-    version=1,
+    version=2,
     shelf=Shelf.NUMBERS,
     params=Params,
     tables={

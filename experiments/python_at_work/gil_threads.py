@@ -200,6 +200,8 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         limits.append("few_rounds")
     if (physical_cores(machine) or 1) < params.workers:
         limits.append("more_workers_than_cores")
+    if params.job == "sleep":
+        limits.append("sleep_never_runs")
     if is_virtual(machine):
         limits.append("virtual_machine")
     return tuple(limits)

@@ -256,9 +256,9 @@ def test_nothing_is_said_of_scalers_where_learning_cannot_be_judged():
 @pytest.mark.parametrize(
     ("rates", "limit"),
     [
-        (FAST, "pays_from_some_width"),
+        (FAST, "pays_at_some_width"),
         (FAST | {FP32: 500.0}, "pays_at_no_width"),
-        ({FP32: 100.0, UNSCALED: 400.0}, "pays_at_no_width"),  # which does not learn
+        ({FP32: 100.0, UNSCALED: 400.0}, None),  # which does not learn
         ({}, None),
     ],
 )
@@ -266,6 +266,13 @@ def test_it_is_said_whether_it_pays_at_any_width(rates, limit):
     limits = analyse(SMALL, made(rates), HERE).limits
 
     assert [each for each in limits if each.startswith("pays")] == ([limit] if limit else [])
+
+
+def test_where_it_pays_cannot_be_told_from_too_few_rounds():
+    tables = made(FAST | {FP32: 500.0})
+    tables["widths"] = [row for row in tables["widths"] if row.repeat < 2]
+
+    assert not any(each.startswith("pays") for each in analyse(SMALL, tables, HERE).limits)
 
 
 def test_tf32_that_was_passed_over_is_named():

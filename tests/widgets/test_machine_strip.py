@@ -110,13 +110,14 @@ def test_what_is_lit_stays_lit_on_another_machine(strip):
 def test_a_tile_leads_to_its_part_by_mouse_and_by_key(strip):
     shown = strip(small())
     wanted = []
-    shown.part_wanted.connect(wanted.append)
+    shown.part_wanted.connect(lambda part, threads: wanted.append((part, threads)))
 
     QTest.mouseClick(shown.tiles[-1], Qt.MouseButton.LeftButton)
     shown.tiles[0].setFocus()
     QTest.keyClick(shown.tiles[0], Qt.Key.Key_Space)
 
-    assert wanted == [Part.MEMORY, Part.CORES]
+    assert wanted == [(Part.MEMORY, frozenset()), (Part.CORES, shown.tiles[0].piece.threads)]
+    assert shown.tiles[0].piece.threads
 
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6])

@@ -174,7 +174,8 @@ class Facts(DeviceFacts):
         if any(thread.usable is None for thread in threads):
             return self._fact("map.fact_usable", path, None)
         if len(usable) == len(threads):
-            return self._fact("map.fact_usable", path, say("map.all_usable"))
+            key = "map.one_usable" if len(threads) == 1 else "map.all_usable"
+            return self._fact("map.fact_usable", path, say(key))
         return self._fact("map.fact_usable", path, ranges(usable) or say("map.none_usable"))
 
     def _near(self, threads: list[Thread]) -> Fact:

@@ -5,7 +5,7 @@ It takes the machine, the numbers measured on it and its load, and knows no engi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent
@@ -189,11 +189,12 @@ class MachineMap(Canvas):
         self.repaint_wires(changed)
         self.way_found.emit(self._way_text)
 
-    def choose_part(self, part: Part) -> None:
-        """Choose the first box of a kind of part."""
-        box = next((box for box in self.boxes if box.part is part), None)
-        if box is not None:
-            self.choose(box)
+    def choose_part(self, part: Part, threads: Set[int] = frozenset()) -> None:
+        """Choose the box of a kind of part that has just these threads, else the first of it."""
+        some = [box for box in self.boxes if box.part is part]
+        exact = [box for box in some if threads and {*box.threads} == threads]
+        if found := exact or some:
+            self.choose(found[0])
 
     def make_layout(self, width: float, height: float) -> Layout:
         """Return the map of the machine."""
@@ -252,6 +253,8 @@ class MachineMap(Canvas):
         lines = about.told(box)
         if (first := self._sayings.headline(box)) is not None:
             lines.append(f"{first.label}: {first.text}")
+            if (alike := about.count_alike(box)) > 1:
+                lines.append(self._words.say("map.one_of", {"count": alike}))
         elif box.part is not None and box.bears_value and box.part in self._state.asked:
             wanted = self._wanted(box.part)
             lines.append(self._words.say("map.asks", {"question": wanted.question}))

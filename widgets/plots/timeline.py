@@ -172,8 +172,10 @@ class TimelineDrawing:
             yield from ((self._name(lane), place) for lane, place in placed)
             return
         for (title, detail), found in groupby(placed, key=lambda p: (p[0].title, p[0].detail)):
-            places = [place for _, place in found]
-            values = {"label": title, "runs": ", ".join(runs)}
+            lanes, places = zip(*found, strict=True)
+            there = {lane.is_second for lane in lanes}
+            told = [run for turn, run in enumerate(runs) if bool(turn) in there]
+            values = {"label": title, "runs": ", ".join(told)}
             text = self._terms.say("plot.of_runs", values) if runs else title
             yield Name(text, detail), (places[0] + places[-1]) / 2
 

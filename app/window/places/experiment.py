@@ -172,7 +172,9 @@ class ExperimentPage(QWidget):
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
-        self._strip.part_wanted.connect(lambda part: self.session.go(MAP, part=part))
+        self._strip.part_wanted.connect(
+            lambda part, threads: self.session.go(MAP, part=part, threads=threads)
+        )
         views.table_wanted.connect(self._actions.turn.trigger)
 
     def _connect_actions(self) -> None:

@@ -71,7 +71,7 @@ class MapPlace(Place):
         """Take the keys, and choose the part that is wanted."""
         self.setFocus()
         if target.part is not None:
-            self.page.map.choose_part(Part(target.part))
+            self.page.map.choose_part(Part(target.part), target.threads)
 
     def arrive(self) -> None:
         """Show the load from now on, and how long ago numbers were measured."""

@@ -40,7 +40,7 @@ def test_a_run_without_a_row_is_a_picture_that_says_so(qapp, context, tmp_path):
     path = tmp_path / "x.svg"
 
     assert picture.draw(context, EXPERIMENT, {"timings": []}, {}, path) is None
-    assert "No measurements for this plot." in path.read_text(encoding="utf-8")
+    assert "No measurements for this plot so far." in path.read_text(encoding="utf-8")
 
 
 def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, context, tmp_path):

@@ -157,7 +157,7 @@ def test_where_nothing_was_measured_every_plot_says_so(panel):
     panel.leave_out({"reads"})
 
     assert len(left(panel)) == 2
-    assert panel.plots[0].summary() == "No measurements for this plot."
+    assert panel.plots[0].summary() == "No measurements for this plot so far."
 
 
 def test_programs_to_read_are_never_left_out(panel):

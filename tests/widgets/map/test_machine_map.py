@@ -123,6 +123,15 @@ def test_escape_is_kept_while_there_is_a_part_to_leave(shown):
     assert keeps_escape()
 
 
+def test_a_part_is_chosen_by_its_threads_where_one_asks_for_a_core(shown):
+    map_ = shown(small())
+
+    map_.choose_part(Part.CORES, frozenset({1}))
+    assert map_.chosen.id == "core:1"
+    map_.choose_part(Part.CORES)
+    assert map_.chosen.id == "package:0"
+
+
 def test_arrows_walk_and_say_where_they_are(shown):
     map_ = shown(small())
     map_.setFocus()
@@ -133,7 +142,7 @@ def test_arrows_walk_and_say_where_they_are(shown):
 
     assert (first, map_.chosen.kind) == (Kind.PACKAGE, Kind.CORE)
     assert map_.accessibleName().startswith(
-        "core 0, Thread numbers: 0, Usable by this program: all, Package: Package 0"
+        "core 0, Thread numbers: 0, Usable by this program: yes, Package: Package 0"
     )
     assert "Enter" in map_.accessibleDescription()
 
@@ -282,6 +291,14 @@ def test_a_tip_names_what_each_number_is(shown):
         "Cache line: 64 B",
         "L3 cache: 11.2 ns",
     ]
+
+
+def test_a_tip_says_of_how_many_alike_one_was_measured(shown):
+    map_ = shown(small())
+    map_.show_values({Part.L1: [replace(L3, label="L1 cache", text="1.1 ns")]}, {})
+    first = next(box for box in map_.boxes if box.part is Part.L1)
+
+    assert map_._tip(first, map_._about).split("\n")[-1] == "Measured on one of 2 of its kind."
 
 
 def test_a_tip_names_what_a_question_mark_opens(shown):

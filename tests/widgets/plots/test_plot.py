@@ -88,7 +88,7 @@ def test_every_view_can_be_drawn_without_rows_and_again_with_more(qtbot, name, v
 def test_a_plot_without_rows_says_so(qtbot):
     plot = plotted(qtbot, *BARS, rows=[], values={})
 
-    assert plot.summary() == "No measurements for this plot."
+    assert plot.summary() == "No measurements for this plot so far."
     assert painted(plot).is_empty
     assert len(colours(plot.grab())) > 1  # the sentence
 

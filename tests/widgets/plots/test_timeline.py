@@ -97,6 +97,8 @@ def test_of_two_runs_with_many_lanes_each_group_is_named_once_too():
 
     made = drawing(rows, beside=Beside("A", "B", rows))
     assert names(made) == ["in a row: A, B", "threads: A, B"]
+    made = drawing(rows, beside=Beside("A", "B", rows[:1]))
+    assert names(made) == ["in a row: A", "threads: A, B"]  # of B nothing in a row is there
 
 
 def test_time_begins_at_zero_and_ends_after_the_last_slice():
