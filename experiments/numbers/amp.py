@@ -286,7 +286,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if tables["scales"]:
         values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
         values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
-    limits = ["gain_grows_with_width", *_where_it_pays(tables), "scale_grows_sooner"]
+    limits = ["gain_grows_with_width"]
+    pays = _pays(tables)
+    if pays:
+        limits.append("pays_at_some_width")
+    elif pays is False:
+        limits.append("pays_at_no_width")
+    limits.append("scale_grows_sooner")
     learned = {row.arm for row in tables["losses"]}
     if TF32 not in learned and learned - {FP32}:
         limits.append("tf32_left_out")
@@ -332,8 +338,8 @@ def _emulated(params: Params, tables: Tables, machine: Machine) -> list[str]:
     return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
 
 
-def _where_it_pays(tables: Tables) -> list[str]:
-    """Return whether fewer bits were faster at any width, as far as that can be told from noise."""
+def _pays(tables: Tables) -> bool | None:
+    """Were fewer bits faster at any width, beyond noise? None where too little was measured."""
     rates = spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
     enough = {key: found for key, found in rates.items() if found.count >= ENOUGH}
     pays = [
@@ -341,7 +347,7 @@ def _where_it_pays(tables: Tables) -> list[str]:
         for (width, arm), found in enough.items()
         if arm not in (FP32, UNSCALED) and (width, FP32) in enough
     ]
-    return ["pays_at_some_width" if any(pays) else "pays_at_no_width"] if pays else []
+    return any(pays) if pays else None
 
 
 def _lines(tables: Tables) -> dict[str, list[float]]:
