@@ -28,7 +28,7 @@ def draw(
 ) -> Problem | None:
     """Draw the headline view to an SVG file; return why that could not be, if so.
 
-    Where the run ended before it had rows, the first view that has some takes its place.
+    Where that has no rows, the first view that has some takes its place.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display may be there, and is not needed
     try:

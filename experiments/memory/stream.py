@@ -190,7 +190,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
     """Return what to say; that more threads bring more only where the spreads part.
 
-    `keeps_up`: all together move about as much as each of them alone.
+    `keeps_up`: all together move nearly as many times as much as one alone as there are of them.
     """
     one, most = min(triad), max(triad)
     if most == 1:
