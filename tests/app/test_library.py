@@ -569,10 +569,11 @@ for turn in range(10):
     assert keeping.problem is None
     runs = library.runs()
     assert len(runs) > turn
-    library.describe(runs[0], Meta(name=f"{sys.argv[2]} {turn}"))
+    mine = next(run for run in runs if run.path == keeping.recorder.path)
+    library.describe(mine, Meta(name=f"{sys.argv[2]} {turn}"))
     if turn % 3 == 0:
-        library.delete(runs[-1])
-        library.undelete(runs[-1])
+        library.delete(mine)
+        library.undelete(mine)
     if turn == 5:
         library.rebuild()
 """

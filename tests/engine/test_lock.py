@@ -43,7 +43,7 @@ def waiting_for(path: Path, attempts: int = 3) -> list[object]:
 
 
 def test_the_second_run_names_the_first_waits_and_then_runs(engine):
-    first = start(engine, "takes_its_time", rows=30)
+    first = start(engine, "takes_its_time", rows=10**6)
     order: list[str] = []
     heard: list[wire.Event] = []
 
@@ -51,6 +51,7 @@ def test_the_second_run_names_the_first_waits_and_then_runs(engine):
         for event in start(engine).events():
             heard.append(event)
             order.append(f"second {type(event).__name__}")
+            first.stop()  # it has run for as long as the second takes to speak
 
     thread = threading.Thread(target=second)
     for event in first.events():
