@@ -29,6 +29,7 @@ from experiments.problems import Problem
 log = logging.getLogger(__name__)
 
 TICK_MS = 33
+SECOND_MS = 1000
 BUDGET_S = 0.004  # of one tick
 
 
@@ -36,7 +37,7 @@ class Runner(QObject):
     """One run at a time. `following` is the run under way, or the last one."""
 
     began = Signal()
-    moved = Signal()  # there is something new in `following`
+    moved = Signal()  # there is something new in `following`, or the time has gone on
     stopping = Signal()  # the run has been asked to end
     ended = Signal()  # `following.finished` is there, and the file is closed
     swept = Signal(int)  # processes that an earlier, killed program had left behind
@@ -56,6 +57,8 @@ class Runner(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._take)
+        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step tells nothing meanwhile
+        self._seconds.timeout.connect(self.moved)
         self.following: Following | None = None
         self.is_running = False
         self._thread.submit(self._sweep)
@@ -96,6 +99,7 @@ class Runner(QObject):
         self.is_running = True
         self._thread.submit(self._measure, experiment, dict(params), quick, self._keeping)
         self._timer.start()
+        self._seconds.start()
         self.began.emit()
         return self.following
 
@@ -114,6 +118,7 @@ class Runner(QObject):
         self._thread.submit(self._engine.close)
         self._thread.shutdown(wait=True)
         self._timer.stop()
+        self._seconds.stop()
 
     def _ask_to_end(self) -> None:
         self._stopping.set()
@@ -162,6 +167,7 @@ class Runner(QObject):
         self.moved.emit()
         if following.finished is not None:
             self._timer.stop()
+            self._seconds.stop()
             self.is_running = False
             self.ended.emit()
 

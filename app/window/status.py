@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.window.place import Place
 from app.window.session import Session
 from app.window.target import EXPERIMENTS
+from app.window.time_left import time_left
 from experiments.engine import messages as wire
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual
@@ -85,7 +86,6 @@ class Status(QObject):
             self._line.show_load(say(key, {"threads": f"{busy:.1f}"}))
         elif self._session.runner.is_running:
             self._forget_load()  # what the run itself uses says nothing of others
-        self._show_running()
         self._say_place()
 
     def _show_running(self) -> None:
@@ -96,12 +96,11 @@ class Status(QObject):
             return
         question = say(f"{following.experiment.id}.question")
         stops = say("frame.stop_hint", {"question": question})
-        left_s = following.progress.left_s
-        if following.started is None or left_s is None:
+        left = time_left(self._session.words, following)
+        if following.started is None or not left:
             self._line.show_run(say("frame.run_begins", {"question": question}), stops)
         else:
-            values = {"question": question, "left_s": max(1, round(left_s))}
-            self._line.show_run(say("frame.runs", values), stops)
+            self._line.show_run(f"{question} {left}", stops)
 
     def _show_run(self) -> None:
         following = self._session.runner.following

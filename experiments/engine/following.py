@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ class Following:
         self.frames: dict[str, wire.Frame] = {}
         self.drawn_from = dict.fromkeys(experiment.tables, 0)
         self.progress = wire.Progress(fraction=0.0)
+        self._progress_s = 0.0  # when it came
         self.notes: list[wire.Note] = []
         self.finished: wire.Finished | None = None
         self._analysed_rows = 0
@@ -36,6 +38,16 @@ class Following:
     def rows(self) -> int:
         """The number of rows over all tables."""
         return sum(len(rows) for rows in self.tables.values())
+
+    @property
+    def left_s(self) -> float | None:
+        """The seconds that are left, also while a long step tells nothing; None if unknown.
+
+        Below zero the step takes longer than was thought.
+        """
+        if self.progress.left_s is None:
+            return None
+        return self.progress.left_s - (time.monotonic() - self._progress_s)
 
     def add(self, event: wire.Event) -> None:
         """Take the next event; rows of a table that the experiment does not know are left out.
@@ -53,6 +65,7 @@ class Following:
             self.drawn_from[event.table] = self.drawn_from.get(event.table, 0) + 1
         elif isinstance(event, wire.Progress):
             self.progress = event
+            self._progress_s = time.monotonic()
         elif isinstance(event, wire.Note):
             self.notes.append(event)
         elif isinstance(event, wire.Started):

@@ -22,6 +22,7 @@ from experiments.devices.device import CPU, number_alike
 from experiments.engine import messages as wire
 from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
+from experiments.engine.estimate import Estimate
 from experiments.engine.lock import one_at_a_time
 from experiments.engine.recording import sent
 from experiments.needs import check_needs
@@ -66,6 +67,7 @@ class _Run:
         self._rows = self._frames = 0
         self._frame_s = -math.inf
         self._start_s = time.monotonic()
+        self._estimate = Estimate()
 
     def finished(self) -> wire.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
@@ -132,10 +134,7 @@ class _Run:
 
     def _tell_progress(self, fraction: float) -> None:
         expected_s = self._experiment.seconds(self._params)
-        # The estimate is believed at the start, the pace of this run from a fifth of the way on.
-        trust = min(1.0, fraction / 0.2)
-        paced_s = self._elapsed_s() / fraction if fraction > 0 else 0.0
-        left_s = (1 - fraction) * (trust * paced_s + (1 - trust) * expected_s)
+        left_s = self._estimate.left_s(self._elapsed_s(), fraction, expected_s)
         self._send(wire.Progress(fraction=fraction, left_s=left_s))
 
     def _elapsed_s(self) -> float:

@@ -101,7 +101,7 @@ def measure(params: Params, bench: Bench) -> Measured:
         for kernel in KERNELS
     ]
     cores = min(len(team), physical_cores(bench.machine) or 1)
-    share = 0.8 if params.loaded and cores > 1 else 1.0
+    share = 1 - _loaded_s(params) / seconds(params) if cores > 1 else 1.0
     laps: dict[object, int] = {}
     for arm, (kind, count, kernel) in bench.interleave(arms, params.rounds):
         share_bytes = team.share_bytes(count) if kind is Move else team.cached_bytes(count)
@@ -239,15 +239,18 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate, at 10 GB/s a thread up to 16 of them."""
-    levels_s = 0.1 * len(LEVELS) * params.rounds if params.loaded else 0.0
     team = min(params.threads, WORTH)
-    total_s = levels_s + memory_bytes(params) / (1e9 * team)  # first written
+    total_s = _loaded_s(params) + memory_bytes(params) / (1e9 * team)  # first written
     for count in counts(params.threads, few=params.few_counts):
         lap_s = params.array_bytes * sum(MOVED.values()) / len(MOVED) / (1e10 * min(count, WORTH))
         sample_s = _sample_s(count)
         total_s += len(KERNELS) * (params.rounds + 1) * max(lap_s, sample_s)
         total_s += len(KERNELS) * params.rounds * 1.2 * sample_s
     return total_s
+
+
+def _loaded_s(params: Params) -> float:
+    return 0.1 * len(LEVELS) * params.rounds if params.loaded else 0.0
 
 
 def memory_bytes(params: Params) -> int:

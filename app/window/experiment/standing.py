@@ -10,6 +10,7 @@ from app.report import Report
 from app.when import when
 from app.window.entries import Entry
 from app.window.experiment.shown import Shown
+from app.window.time_left import time_left
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.words import Words
@@ -107,9 +108,7 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
         modules = ", ".join(following.experiment.imports)
         detail = words.say("page.loading", {"modules": modules}) if modules else ""
         return Standing(title=words.say("page.beginning"), detail=detail, busy=True)
-    progress, left = following.progress, ""
-    if progress.left_s is not None:
-        left = words.say("terminal.time_left", {"left_s": max(1, round(progress.left_s))})
+    progress, left = following.progress, time_left(words, following)
     if not progress.fraction and not following.rows:
         detail = words.say("page.preparing_what")
         return Standing(title=words.say("page.preparing"), aside=left, detail=detail, busy=True)

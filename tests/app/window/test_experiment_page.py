@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import time
 from types import SimpleNamespace
 
 import msgspec
@@ -231,6 +232,19 @@ def test_while_it_runs_it_says_what_it_does_and_how_long_it_takes(stage):
     assert "about 4 s left" in said(stage)
     assert "round 3 of 5 · in a row" in said(stage)
     assert not stage.page._side._form._content.isEnabled()
+
+
+def test_the_time_left_goes_on_through_a_step_that_tells_nothing(stage, monkeypatch):
+    run_to(stage, share=0.55)
+    now_s = time.monotonic()
+
+    monkeypatch.setattr("experiments.engine.following.time.monotonic", lambda: now_s + 2.0)
+    stage.runner.moved.emit()
+    assert "about 2 s left" in said(stage)
+
+    monkeypatch.setattr("experiments.engine.following.time.monotonic", lambda: now_s + 60.0)
+    stage.runner.moved.emit()
+    assert "longer than estimated" in said(stage)
 
 
 def test_a_second_run_is_not_started_by_the_key(qtbot, stage):

@@ -38,6 +38,19 @@ def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
     assert len(read(kept[0].path).rows["rows"]) == 3
 
 
+def test_the_time_goes_on_while_a_run_tells_nothing_and_no_longer(qtbot, runner):
+    runner._seconds.setInterval(20)
+    runner.start(EXPERIMENT, params("sleeps"))
+    qtbot.waitUntil(lambda: runner.following.rows > 0)
+    for _ in range(3):
+        qtbot.waitSignal(runner.moved).wait()
+    with qtbot.waitSignal(runner.ended):
+        runner.stop()
+
+    with qtbot.assertNotEmitted(runner.moved, wait=60):
+        pass
+
+
 def test_a_run_that_is_stopped_keeps_its_rows(qtbot, runner):
     runner.start(EXPERIMENT, params("sleeps"))
     qtbot.waitUntil(lambda: runner.following.rows > 0)
