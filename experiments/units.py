@@ -46,6 +46,7 @@ _SUFFIXES = (
     ("_celsius", "celsius"),
     ("_watts", "watts"),
     ("_hz", "hz"),
+    ("_enabled", SWITCH),
     ("_s", "s"),
 )
 

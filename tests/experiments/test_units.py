@@ -82,6 +82,7 @@ def test_digits_are_significant_ones_and_never_scientific(value, text):
         ("samples_per_s", "per_s"),
         ("size_bytes", "bytes"),
         ("overlap_fraction", "fraction"),
+        ("gil_enabled", SWITCH),
         ("threads_speedup", "ratio"),
         ("slowdown", "ratio"),
         ("waiting_gain", "ratio"),
