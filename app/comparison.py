@@ -19,6 +19,7 @@ from experiments.engine.recording import Recording
 from experiments.parameters import to_text
 from experiments.problems import Trouble
 from experiments.statistics import Spread, spreads
+from experiments.units import SWITCH
 from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few"]
@@ -31,7 +32,7 @@ NO_ROUND = -1
 class ComparedValue:
     """One value of both runs; no verdict where several parameters differ.
 
-    What has no rounds of its own has neither ratio nor verdict.
+    What has no rounds of its own has neither ratio nor verdict, nor has what is only on or off.
     """
 
     name: str
@@ -70,12 +71,14 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
     found = [_values(experiment, run) for run in (a, b)]
     is_known = versions[0] == experiment.version  # older ones keep their finding
     noise = _noise(experiment, a, b) if is_known else {}
+    switches = {value.name for value in experiment.values if value.unit == SWITCH}
     values = []
     for name in (name for name in found[0] if name in found[1]):
         one, other = (values_of[name] for values_of in found)
-        has_ratio = one and (name in noise or not is_known)
+        has_ratio = one and name not in switches and (name in noise or not is_known)
         ratio = other / one if has_ratio else None
-        verdict = _verdict(*noise[name]) if name in noise and len(params) < 2 else None
+        is_judged = name in noise and name not in switches and len(params) < 2
+        verdict = _verdict(*noise[name]) if is_judged else None
         values.append(ComparedValue(name, one, other, ratio, verdict))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)

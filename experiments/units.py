@@ -1,12 +1,15 @@
 """How is a number in SI units shown to people?
 
-Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent.
+Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent;
+a SWITCH as on or off.
 """
 
 from __future__ import annotations
 
 import math
 import re
+
+SWITCH = "switch"  # 1 for on, 0 for off
 
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -43,6 +46,7 @@ _SUFFIXES = (
     ("_celsius", "celsius"),
     ("_watts", "watts"),
     ("_hz", "hz"),
+    ("_enabled", SWITCH),
     ("_s", "s"),
 )
 
@@ -67,6 +71,8 @@ def show(value: float, unit: str = "") -> str:
         return f"{digits(value * 100)} %"
     if unit == "ratio":
         return f"{digits(value)}×"
+    if unit == SWITCH:
+        return "on" if value else "off"
     if unit in _RATES:
         factor, prefix = next((f for f in _DECIMAL if abs(value) >= f[0] * _ALMOST), _DECIMAL[-1])
         return f"{digits(value / factor)} {prefix}{_RATES[unit]}"

@@ -6,6 +6,7 @@ Readable at 80 columns and without colours; the same marks as in the window.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -53,6 +54,8 @@ class Draw:
             title.append(f" {self._heading(logarithmic=True)}", style="not bold dim")
         self._console.print(title)
         self._console.print(drawn)
+        if isinstance(view, Lines) and (apart := self._apart(marks.lines(view, rows))):
+            self._console.print(Text(apart, style="dim"))
         for line in self._limit_lines(view.limits, values):
             self._console.print(line)
 
@@ -143,6 +146,25 @@ class Draw:
                 table.add_row(*cells)
             tables.append(table)
         return Group(*tables)
+
+    def _apart(self, series: Sequence[marks.Line]) -> str:
+        """Return how far apart the repeats behind the numbers of lines are; "" where are none.
+
+        A table of many lines has no room for the spread of each number. What is computed is the
+        same in every round, and has none.
+        """
+        shares = []
+        for line in series:
+            repeats: dict[float, list[float]] = {}
+            for x, y in line.dots:
+                repeats.setdefault(x, []).append(y)
+            for x, y in line.points:
+                if y and (width := max(repeats[x]) - min(repeats[x])):
+                    shares.append(width / abs(y))
+        if not shares:
+            return ""
+        values = {"usual_fraction": statistics.median(shares), "most_fraction": max(shares)}
+        return self._words.say("terminal.apart", values)
 
     def _listed(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
         """Return a row for each point, line by line: their places differ too much for a table."""

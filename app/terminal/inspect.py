@@ -126,7 +126,9 @@ class _Page:
             yield "memory", self._memory()
         for node in machine.numa if len(machine.numa) > 1 else ():
             size = f"{show(node.memory_bytes, 'bytes')}, " if node.memory_bytes else ""
-            threads = f"threads {format_list(node.threads)}" if node.threads else "no threads"
+            threads = (
+                f"closest to threads {format_list(node.threads)}" if node.threads else "no threads"
+            )
             yield f"node {node.id}", f"{size}{threads}, distances {_listed(node.distances)}"
         yield from gpu_lines(machine)
         yield from device_lines(machine)

@@ -20,7 +20,7 @@ from experiments.devices.conditions import Conditions
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import enough, taken, warm, whole_s
-from experiments.memory.roof_arms import Peak, Point, Rate, Row
+from experiments.memory.roof_arms import Peak, Point, Rate, Row, bandwidths
 
 GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
 ROOF = "roof"  # in single precision, as the points; those of the others are called by theirs
@@ -186,7 +186,8 @@ def roofs(rows: Sequence[Any]) -> Iterator[Point]:
     """Yield the corners and ends of all roofs; the higher ones leave the slope later."""
     points = [row for row in rows if isinstance(row, Point)]
     peaks = gpu_peaks([row for row in rows if isinstance(row, Peak)], points)
-    slope = max((row.bytes_per_s for row in rows if isinstance(row, Rate)), default=0.0)
+    rates = [row for row in rows if isinstance(row, Rate)]
+    slope = max(bandwidths(rates, points).values(), default=0.0)
     if not points or not slope or "fp32" not in peaks:
         return
     first = min(point.flop_per_byte for point in points) / 2

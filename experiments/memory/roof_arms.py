@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from experiments.declare import column
 from experiments.memory.arrays import Team
-from experiments.memory.roof_kernels import works
+from experiments.memory.roof_kernels import POLYNOMIAL, works
 from experiments.memory.stream import MOVED
 
 FIRST_STEPS = 10_000
 PRECISIONS = {"fp64": 64, "fp32": 32}
 SLOPES = ("read", "triad")
+MOVERS = ("triad", "dot", "stencil", POLYNOMIAL)  # points whose arrays no cache holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +121,19 @@ def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
 
     for place in range(len(everybody[0])):
         yield functools.partial(taken_s, place), 1, functools.partial(row, place)
+
+
+def bandwidths(rates: Sequence[Rate], points: Sequence[Point]) -> dict[str, float]:
+    """Return the best data rate of each loop over arrays that no cache holds.
+
+    A roof is the best that was seen: no loop may move data faster than its slope allows. Before
+    one that does nothing but move was timed there is none: the others may wait for arithmetic.
+    """
+    if not rates:
+        return {}
+    seen = [(rate.kernel, rate.bytes_per_s) for rate in rates]
+    seen += [(p.kernel, p.flop_per_s / p.flop_per_byte) for p in points if p.kernel in MOVERS]
+    best: dict[str, float] = {}
+    for kernel, bytes_per_s in seen:
+        best[kernel] = max(best.get(kernel, 0.0), bytes_per_s)
+    return best

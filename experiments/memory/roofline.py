@@ -4,11 +4,11 @@ Method: the flat part of the roof is how fast all cores multiply and add numbers
 already, the slope how fast the memory delivers numbers. Under it stand loops that compute little or
 much for each byte they move: the triad (c=a+3b), a scalar product, the mean of five neighbours,
 polynomials of rising degree and a matrix product. The flat part are independent multiply-adds in
-registers, the slope the better of the read and the triad of `stream`, both at their best. Each
-thread has arrays of its own that no cache holds; the matrix product is numpy's, one for each core.
-All are timed in shuffled rounds, pinned, in double precision. On a GPU operations of torch take
-their place, in single precision: copy, triad, read and products of ever thicker matrices; and large
-products in each precision.
+registers, the slope the fastest that any loop moved data, the read and the triad of `stream` among
+them. Each thread has arrays of its own that no cache holds; the matrix product is numpy's, one for
+each core. All are timed in shuffled rounds, pinned, in double precision. On a GPU operations of
+torch take their place, in single precision: copy, triad, read and products of ever thicker
+matrices; and large products in each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
@@ -17,7 +17,7 @@ are not counted, which can keep what writes a quarter to a third below it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -56,6 +56,7 @@ from experiments.memory.roof_arms import (
     Peak,
     Point,
     Rate,
+    bandwidths,
     peaks,
     points,
     rates,
@@ -115,24 +116,27 @@ def measure(params: Params, bench: Bench) -> Measured:
         rows.append(row(turn.round, laps[place] / taken_s(laps[place])))
         yield rows[-1]
         yield Progress(0.1 + 0.9 * turn.fraction)
-    yield from _roof(rows)
+    yield from _roof(rows, len(threads))
 
 
-def _roof(rows: Sequence[Any]) -> Iterator[Point]:
+def _roof(rows: Sequence[Any], cores: int) -> Iterator[Point]:
     """Yield the ends of the roof over all points, and its ridge."""
-    peak, slope = _best(
-        [row for row in rows if isinstance(row, Peak)],
-        [row for row in rows if isinstance(row, Rate)],
-    )
-    places = [row.flop_per_byte for row in rows if isinstance(row, Point)]
+    measured = [row for row in rows if isinstance(row, Point)]
+    peak = _peak([row for row in rows if isinstance(row, Peak)], cores)
+    slope = _slope(bandwidths([row for row in rows if isinstance(row, Rate)], measured))
+    places = [point.flop_per_byte for point in measured]
     for x in (min(places) / 2, peak / slope, max(max(places), peak / slope) * 2):
         yield Point(kernel=ROOF, repeat=0, flop_per_byte=x, flop_per_s=min(peak, slope * x))
 
 
-def _best(peaks: Sequence[Peak], rates: Sequence[Rate]) -> tuple[float, float]:
-    """Return the flat part of the roof and its slope, 0 for what was not measured."""
-    ours = [peak.flop_per_s for peak in peaks if peak.precision == "fp64"]
-    return max(ours, default=0.0), max((rate.bytes_per_s for rate in rates), default=0.0)
+def _peak(peaks: Sequence[Peak], cores: int) -> float:
+    """Return the flat part of the roof, 0 before it was measured on all these cores."""
+    ours = [p.flop_per_s for p in peaks if p.precision == "fp64" and p.cores == cores]
+    return max(ours, default=0.0)
+
+
+def _slope(best: Mapping[str, float]) -> float:
+    return max(best.values(), default=0.0)
 
 
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
@@ -146,8 +150,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     all_bytes = held_bytes * cache_count(machine, usable_threads(machine))
     if not all_bytes or params.array_bytes < stream.BEYOND_CACHE * all_bytes:
         limits.append("partly_in_cache")
-    peak, slope = _best(tables["peaks"], tables["rates"])
-    values = _peak_values(tables["peaks"])
+    best = bandwidths(tables["rates"], tables["points"])
+    cores = len(spread_out(machine)[: params.threads])
+    peak, slope = _peak(tables["peaks"], cores), _slope(best)
+    values = _peak_values(tables["peaks"], cores)
     if slope:
         values["peak_cpu_bytes_per_s"] = slope
     if machine.memory.peak_bytes_per_s:
@@ -158,7 +164,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
     values |= _reached(tables["points"], peak, slope, "cpu")
-    if _is_of_the_triad(tables["rates"]):
+    if _is_of_the_triad(best):
         limits.append("triad_is_the_slope")
     elif values.get("triad_roof_fraction", 1.0) < WRITES_SHOW:
         limits.append("write_allocate_not_counted")
@@ -178,7 +184,8 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not held_bytes or params.array_bytes < BEYOND_CACHE * held_bytes:
         limits.append("partly_in_gpu_cache")
     peak = peaks.get("fp32", 0.0)
-    slope = max((rate.bytes_per_s for rate in tables["rates"]), default=0.0)
+    best = bandwidths(tables["rates"], tables["points"])
+    slope = _slope(best)
     values = {f"{name}_{GPU}_flop_per_s": found for name, found in peaks.items()}
     suspects = []
     for name, found in peaks.items():
@@ -198,7 +205,7 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("roof_in_part", values, tuple(limits))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
-    if _is_of_the_triad(tables["rates"]):
+    if _is_of_the_triad(best):
         limits.append("triad_is_the_slope")
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
@@ -207,9 +214,9 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
     return Finding("gpu_both_sides", values, tuple(limits))
 
 
-def _is_of_the_triad(rates: Sequence[Rate]) -> bool:
+def _is_of_the_triad(best: Mapping[str, float]) -> bool:
     """Is the slope the triad's own rate? Then its share of the roof tells of no other limit."""
-    return max(rates, key=lambda rate: rate.bytes_per_s).kernel == "triad"
+    return max(best, key=lambda kernel: best[kernel]) == "triad"
 
 
 def _samples(points: Sequence[Point]) -> dict[tuple[str, float], float]:
@@ -236,9 +243,9 @@ def _reached(points: Sequence[Point], peak: float, slope: float, which: str) -> 
     return values
 
 
-def _peak_values(peaks: Sequence[Peak]) -> dict[str, float]:
+def _peak_values(peaks: Sequence[Peak], most: int) -> dict[str, float]:
+    """Return the best of each precision, on one core and on all."""
     found: dict[str, float] = {}
-    most = max((peak.cores for peak in peaks), default=0)
     for name in PRECISIONS:
         for which, cores in (("one_core", 1), ("all_cores", most)):
             rates = [p.flop_per_s for p in peaks if p.precision == name and p.cores == cores]
@@ -291,7 +298,7 @@ def _memory_bytes(params: Params) -> int:
 
 EXPERIMENT = Experiment(
     id="roofline",
-    version=2,
+    version=3,
     shelf=Shelf.MEMORY,
     params=Params,
     tables={"points": Point, "peaks": Peak, "rates": Rate, "conditions": Condition},
@@ -327,7 +334,11 @@ EXPERIMENT = Experiment(
             value="bytes_per_s",
             order=(*SLOPES, "copy"),
             statistic="greatest",
-            limits=(Limit("memory_modules", "memory_limit_bytes_per_s", "x"),),
+            limits=(
+                Limit("slope", "peak_cpu_bytes_per_s", "x"),
+                Limit("slope", f"peak_{GPU}_bytes_per_s", "x"),
+                Limit("memory_modules", "memory_limit_bytes_per_s", "x"),
+            ),
         ),
     ),
     values=(

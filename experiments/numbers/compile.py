@@ -14,6 +14,7 @@ stay in the memory of the system.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -224,7 +225,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         if _is_faster(of, way) and way in prepare_s:
             steps = prepare_s[way] / (of[EAGER].median - of[way].median)
             prefix = "" if way == COMPILED else f"{way}_"
-            values[f"{prefix}break_even_steps"] = float(f"{max(1.0, steps):.3g}")
+            values[f"{prefix}break_even_steps"] = math.ceil(float(f"{max(1.0, steps):.3g}"))
     if COMPILED not in of and of:
         limits.append("no_compiler" if params.compiles else "compiling_left_out")
     if SCRIPT not in of and of:

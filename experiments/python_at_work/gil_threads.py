@@ -35,6 +35,7 @@ from experiments.declare import (
 )
 from experiments.python_at_work.gil_arms import BURNERS, OWN, SLEEPS, Arm, Arms
 from experiments.statistics import Spread, ratios, spreads
+from experiments.units import SWITCH
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 from machine.pythons import find
@@ -287,7 +288,7 @@ EXPERIMENT = Experiment(
         Value("subinterpreters_speedup", "ratio"),
         Value("perfect_s", "s"),
         Value("workers", ""),
-        Value("gil_enabled", ""),
+        Value("gil_enabled", SWITCH),
         Value("sleeper_late_idle_s", "s"),
         Value("sleeper_late_one_s", "s"),
         Value("sleeper_late_two_s", "s"),

@@ -12,13 +12,13 @@ from experiments.statistics import Spread
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """From `size` on the second way wins.
+    """From `size` on the second way wins, the first whole one.
 
     It clearly lost at `low` and clearly wins from `high` on. `low` is None, and `size` is `high`,
     where it has not clearly lost at any size.
     """
 
-    size: float
+    size: int
     low: int | None
     high: int
 
@@ -40,9 +40,9 @@ def crossing(first: Mapping[int, Spread], second: Mapping[int, Spread]) -> Cross
     def lead(size: int) -> float:
         return math.log(first[size].median / second[size].median)
 
-    size = float(high)
+    size = high
     for one, other in itertools.pairwise(s for s in common if lost[-1] <= s <= high):
         if lead(one) <= 0 < lead(other):
             share = -lead(one) / (lead(other) - lead(one))
-            size = one * (other / one) ** share
+            size = math.ceil(one * (other / one) ** share)
     return Crossing(size, lost[-1], high)

@@ -12,6 +12,7 @@ What it cannot tell: copies by kernels instead of copy engines, and other sizes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -280,7 +281,8 @@ def _pinning(
     values, unclear = ratios({"pinned_first_slowdown": (first, as_it_is)})
     values["pinning_s"] = pinning.median
     if is_faster:
-        values["copies_to_pay_back"] = pinning.median / (as_it_is.median - before.median)
+        gain_s = as_it_is.median - before.median
+        values["copies_to_pay_back"] = math.ceil(pinning.median / gain_s)
     return values, unclear
 
 

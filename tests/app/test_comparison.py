@@ -124,6 +124,17 @@ def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
     assert (found.ratio, found.verdict) == (None, None)
 
 
+def test_what_is_only_on_or_off_is_neither_higher_nor_so_many_times_another():
+    run = read(RUNS / "gil-threads.coreopsis.jsonl.gz")
+    timings = [{**row, "gil": False} for row in run.rows["timings"]]
+    free = dataclasses.replace(run, rows={**run.rows, "timings": timings})
+
+    compared = compare(Catalogue().load("gil-threads"), run, free)
+    lock = {value.name: value for value in compared.values}["gil_enabled"]
+
+    assert (lock.a, lock.b, lock.ratio, lock.verdict) == (1, 0, None, None)
+
+
 def test_a_difference_beyond_noise_is_told_with_its_direction(recorded):
     run, slower = recorded(burst()), recorded(burst(1.5))
 

@@ -222,6 +222,14 @@ def test_the_text_follows_the_data(step_s, message):
         assert finding.values["break_even_steps"] == pytest.approx(10.0 / 5e-4, rel=0.02)
 
 
+def test_there_is_no_part_of_a_step():
+    found = analyse(SMALL, tables_of({EAGER: 1e-3, COMPILED: 5e-4}, {COMPILED: 0.0123}), machine())
+
+    steps = found.values["break_even_steps"]
+    assert isinstance(steps, int)
+    assert steps == 25  # a little more than 24 would do
+
+
 def test_totals_are_getting_ready_and_so_many_steps():
     rows = list(compiling._row(COMPILED, 0, 2e-3, 5.0))[1:]
 

@@ -174,7 +174,7 @@ AGREED_COLUMNS = {
 }
 
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
-         "fraction"}  # fmt: skip
+         "fraction", "switch"}  # fmt: skip
 
 pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
 on_every_machine = pytest.mark.parametrize("here", MACHINES.values(), ids=MACHINES)

@@ -97,6 +97,10 @@ def test_the_roofs_follow_the_slope_up_to_their_own_ridge():
     assert corners["roof_fp64"] == [(5.0, 5e11), (5.0, 5e11), (80.0, 5e11)]
     assert list(gpu_roof.roofs(rows[:3])) == []
 
+    faster = gpu_roof.Point(kernel="dot", repeat=0, flop_per_byte=0.25, flop_per_s=5e10)
+    roof = [point for point in gpu_roof.roofs([*rows, faster]) if point.kernel == "roof"]
+    assert (roof[1].flop_per_byte, roof[1].flop_per_s) == (5.0, 1e12)  # nothing is above the slope
+
 
 def test_tf32_is_on_for_its_products_alone(gpu, monkeypatch):
     chosen = []

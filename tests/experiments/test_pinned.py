@@ -85,6 +85,7 @@ def test_pinned_memory_is_faster_and_its_price_is_told(tables):
     )
     assert values["pinned_first_slowdown"] > 1
     assert values["copies_to_pay_back"] > 1
+    assert isinstance(values["copies_to_pay_back"], int)
     assert not finding.unclear
 
 

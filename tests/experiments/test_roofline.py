@@ -65,8 +65,24 @@ def test_matrices_that_are_too_small_to_be_beyond_the_ridge_are_not_said_to_be()
     )
 
 
-def test_a_point_above_the_roof_is_suspect():
-    assert "above_the_roof" in analyse(PARAMS, tables(triad=1.2), machine()).limits
+def test_no_loop_moves_data_faster_than_the_slope():
+    found = analyse(PARAMS, tables(triad=1.2), machine())
+
+    assert found.values["peak_cpu_bytes_per_s"] == pytest.approx(24e9)
+    assert found.values["triad_roof_fraction"] == pytest.approx(1)
+    assert "triad_is_the_slope" in found.limits
+    assert "above_the_roof" not in found.limits
+
+
+def test_what_is_read_from_the_caches_again_and_again_raises_no_slope():
+    found = analyse(PARAMS, tables(matmul_at=2.0, matmul=0.5), machine())
+
+    assert found.values["peak_cpu_bytes_per_s"] == 20e9
+
+
+def test_a_point_above_the_flat_part_is_suspect():
+    assert "above_the_roof" in analyse(PARAMS, tables(matmul=1.2), machine()).limits
+    assert "above_the_roof" not in analyse(PARAMS, tables(), machine()).limits
 
 
 def test_what_is_read_before_writing_is_told_where_the_triad_lies_below_the_roof():
@@ -89,6 +105,18 @@ def test_a_roof_in_part_is_called_so(missing):
     found = analyse(PARAMS, {**tables(), missing: []}, machine())
 
     assert found.message == "roof_in_part"
+
+
+def test_before_all_cores_were_timed_there_is_no_peak_and_no_ridge():
+    measured = tables()
+    measured["peaks"] = [peak for peak in measured["peaks"] if peak.cores == 1]
+    found = analyse(PARAMS, measured, machine())
+
+    assert found.message == "roof_in_part"
+    assert "one_core_fp64_flop_per_s" in found.values
+    assert not {
+        "all_cores_fp64_flop_per_s", "peak_cpu_flop_per_s", "ridge_cpu_flop_per_byte"
+    } & found.values.keys()  # fmt: skip
 
 
 def test_arrays_that_the_caches_help_with_are_named():
@@ -114,6 +142,9 @@ def test_a_small_run_ends_with_the_roof_over_its_points(small_run):
     assert roof[0].flop_per_byte < min(row.flop_per_byte for row in others)
     assert roof[-1].flop_per_byte > max(row.flop_per_byte for row in others)
     assert roof[1].flop_per_s == pytest.approx(roof[2].flop_per_s)
+    slope = roof[1].flop_per_s / roof[1].flop_per_byte
+    moved = [row.flop_per_s / row.flop_per_byte for row in others if row.kernel != "matmul"]
+    assert max(moved) <= slope * (1 + 1e-9)
 
 
 # --- the kernels --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.units import digits, show, unbroken, unit_of
+from experiments.units import SWITCH, digits, show, unbroken, unit_of
 
 GIB = 2**30
 
@@ -37,6 +37,8 @@ GIB = 2**30
         (250, "per_s", "250 /s"),
         (0.25, "fraction", "25 %"),
         (131.7, "ratio", "132×"),
+        (1, SWITCH, "on"),
+        (0, SWITCH, "off"),
         (61.2, "celsius", "61.2 °C"),
         (350, "watts", "350 W"),
         (4, "", "4"),
@@ -80,6 +82,7 @@ def test_digits_are_significant_ones_and_never_scientific(value, text):
         ("samples_per_s", "per_s"),
         ("size_bytes", "bytes"),
         ("overlap_fraction", "fraction"),
+        ("gil_enabled", SWITCH),
         ("threads_speedup", "ratio"),
         ("slowdown", "ratio"),
         ("waiting_gain", "ratio"),

@@ -94,13 +94,31 @@ def test_a_value_is_beside_its_bar_with_its_spread(tables):
     assert "392 ms to 408 ms" in serial
 
 
+def test_of_lines_it_is_told_how_far_their_repeats_lie_apart():
+    experiment = Catalogue().load("cache-ladder")
+    step = experiment.tables["steps"]
+
+    def said(*latencies_s):
+        rows = [
+            step(size_bytes=2**place, order="random", repeat=repeat, latency_s=latency_s)
+            for place, some in enumerate(latencies_s)
+            for repeat, latency_s in enumerate(some)
+        ]
+        return drawn(experiment, experiment.views[0], {"steps": rows})[-1]
+
+    told = "The repeats behind a number lie 25 % of it apart (median), 50 % at most."
+    assert said([1.0, 1.1], [2.0, 2.5], [4.0, 5.0, 6.0]) == told
+    assert not said([1.0], [2.0]).startswith("The repeats")
+    assert not said([1.0, 1.0]).startswith("The repeats")  # computed, not measured
+
+
 def test_limit_lines_are_named_in_words_where_their_value_is_known(tables):
     experiment = Catalogue().load("cache-ladder")
     rows, values = tables("cache-ladder")
 
     with_values = drawn(experiment, experiment.views[0], rows, values)
     assert with_values[-1] == (
-        "┄ L1 32 KiB · L2 1 MiB · L3 32 MiB · in a row, at the largest size 1 ns"
+        "┄ L1 32 KiB · L2 1 MiB · L3 32 MiB · reads in a row, prefetched 1 ns"
     )
     assert not any(line.startswith("┄") for line in drawn(experiment, experiment.views[0], rows))
 

@@ -111,7 +111,7 @@ def test_clock_memory_and_nodes_are_shown_where_they_are_known():
 
     assert "clock      800 MHz to 5 GHz" in lines
     assert "memory     16 GiB, at most 80 GB/s" in lines
-    assert "node 0     1 GiB, threads 0-3, distances 10, 21" in lines
+    assert "node 0     1 GiB, closest to threads 0-3, distances 10, 21" in lines
     assert "node 1     1 GiB, no threads, distances 21, 10" in lines
 
 

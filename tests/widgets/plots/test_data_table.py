@@ -84,7 +84,7 @@ def test_heads_are_in_words_and_say_what_the_file_calls_them(table):
     model, flat = table.view.model(), Qt.Orientation.Horizontal
 
     heads = [model.headerData(at, flat) for at in range(model.columnCount())]
-    assert heads == ["way", "Python", "round", "time of all jobs", "lock"]
+    assert heads == ["way", "Python", "round", "time of all jobs", "lock (GIL) on"]
     tip = model.headerData(WALL, flat, Qt.ItemDataRole.ToolTipRole)
     assert tip == "Called wall_s in files, where it is in s."
 

@@ -86,7 +86,7 @@ def test_another_python_is_said_only_where_there_are_two():
 def test_the_other_runs_lanes_stand_right_below_those_of_the_same_group():
     made = drawing(beside=Beside("A", "B", ROWS))
 
-    assert names(made) == ["in a row: A, B", "threads: A, B", "processes: A, B / kept warm"]
+    assert names(made) == ["A, B: in a row", "A, B: threads", "A, B: processes / kept warm"]
     tracks = made.tracks()
     assert [track.name for track in tracks[:3]] == ["A in a row", "B in a row", "A threads 1"]
     assert tracks[0].colour == tracks[1].colour
@@ -96,9 +96,9 @@ def test_of_two_runs_with_many_lanes_each_group_is_named_once_too():
     rows = [cut(method, n, 0.0, 1.0) for method in ("threads", "serial") for n in range(FEW)]
 
     made = drawing(rows, beside=Beside("A", "B", rows))
-    assert names(made) == ["in a row: A, B", "threads: A, B"]
+    assert names(made) == ["A, B: in a row", "A, B: threads"]
     made = drawing(rows, beside=Beside("A", "B", rows[:1]))
-    assert names(made) == ["in a row: A", "threads: A, B"]  # of B nothing in a row is there
+    assert names(made) == ["A: in a row", "A, B: threads"]  # of B nothing in a row is there
 
 
 def test_time_begins_at_zero_and_ends_after_the_last_slice():
