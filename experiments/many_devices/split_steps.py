@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """What one device holds in a way, at most, and what all send in a step."""
+    """What the first device holds in a way, and what all send in a step."""
 
     way: str = column()
     memory_bytes: int = column("bytes")

@@ -300,7 +300,7 @@ def memory_bytes(params: Params) -> int:
 
 EXPERIMENT = Experiment(
     id="compile",
-    version=1,
+    version=2,
     shelf=Shelf.NUMBERS,
     params=Params,
     tables={

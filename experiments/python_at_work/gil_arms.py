@@ -134,7 +134,7 @@ class Arms:
         return {"wall_s": wall_s, "start_s": start_s, "slices": slices, "gil": answers[0]["gil"]}
 
     def _in_new_processes(self, size: int) -> dict[str, Any]:
-        """From nothing to the last answer: what a program pays that starts processes each time."""
+        """From nothing until all are gone: what a program pays that starts processes each time."""
         start_s = self._bench.now_s()
         with contextlib.ExitStack() as stack:
             pool = []

@@ -90,7 +90,7 @@ def measure(params: Params, bench: Bench) -> Measured:
     for block in blockers.values():  # each loads its own kernel the first time
         block()
     conditions = Conditions(device)
-    counts = [2**n for n in range(params.most.bit_length()) if 2**n <= params.most]
+    counts = sorted({2**n for n in range(params.most.bit_length())} | {params.most})
     arms: list[int | str] = [*counts, *blockers]
     for turn, arm in bench.interleave(arms, params.rounds):
         if isinstance(arm, int):

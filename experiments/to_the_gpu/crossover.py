@@ -172,7 +172,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         if rates:
             values[f"{name}_peak_flop_per_s"] = max(rates)
     limits = ["other_work_crosses_elsewhere"]
-    if any(max(lines[kind], default=params.largest) < params.largest for kind in (ONE, ALL)):
+    largest = max(sizes(params))
+    if any(max(lines[kind], default=largest) < largest for kind in (ONE, ALL)):
         limits.append("cores_end_early")
     threads = crossing(lines[ONE], lines[ALL])
     if threads is not None and threads.low is not None:

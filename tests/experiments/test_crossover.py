@@ -88,6 +88,13 @@ def test_a_line_ends_before_its_products_take_too_long(gpu):
     assert "cores_end_early" in analyse(short, tables, HERE).limits
 
 
+def test_a_line_that_reaches_the_last_size_has_not_ended_early(gpu):
+    uneven = replace(SMALL, largest=120)  # the last size is 96
+    tables = tables_of(uneven, Bench(HERE, clock=gpu.clock))
+
+    assert "cores_end_early" not in analyse(uneven, tables, HERE).limits
+
+
 def test_without_a_hold_there_is_no_line_of_the_device_alone(gpu, monkeypatch):
     monkeypatch.setattr("experiments.devices.device.Device.hold", lambda *_: False)
     tables = tables_of(replace(SMALL, largest=32), Bench(HERE, clock=gpu.clock))
