@@ -18,7 +18,7 @@ from typing import Any
 
 from app.counting import completed
 from app.library import Kept
-from app.report import number, setting
+from app.report import about, number, setting
 from app.when import when
 from experiments.catalogue import Catalogue
 from experiments.declare import Experiment, Need, Part, specs
@@ -152,6 +152,7 @@ def earned(
                     experiment=experiment.id,
                     unit=value.unit,
                     is_quick=measured.quick,
+                    about=about(words, experiment, value.name),
                 )
             )
         question = words.say(f"{experiment.id}.question")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.declare import Experiment, Spec, specs
 from experiments.engine import messages as wire
@@ -15,6 +15,14 @@ from experiments.units import show, unit_of
 from experiments.words import Words
 
 
+class NamedValue(NamedTuple):
+    """A value in words."""
+
+    label: str
+    shown: str  # the number with its unit
+    about: str = ""  # what was timed or counted, "" where the experiment does not say
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run in words; what does not apply to it is empty."""
@@ -22,7 +30,7 @@ class Report:
     ending: str  # how it ended, where it did not end well
     problem: str
     finding: str
-    values: tuple[tuple[str, str], ...]  # what each is called, and the number with its unit
+    values: tuple[NamedValue, ...]
     remarks: tuple[str, ...]  # what the finding cannot tell
 
 
@@ -55,15 +63,16 @@ def named_values(
     experiment: Experiment[Any],
     values: Mapping[str, float],
     unclear: Collection[str] = (),
-) -> tuple[tuple[str, str], ...]:
-    """Return the values as words and numbers, those that are declared first."""
+) -> tuple[NamedValue, ...]:
+    """Return the values in words, those that are declared first."""
     units = {value.name: value.unit for value in experiment.values}
     names = (*units, *(name for name in values if name not in units))
     # Undeclared: a value of this machine alone, such as that of another Python.
     return tuple(
-        (
+        NamedValue(
             label(words, experiment, name),
             number(words, name, values[name], units.get(name, unit_of(name)), unclear),
+            about(words, experiment, name),
         )
         for name in names
         if name in values
@@ -92,6 +101,14 @@ def label(words: Words, experiment: Experiment[Any], value: str) -> str:
     ours = label(words, experiment, f"{of_python['name']}_{of_python['unit']}")
     version = of_python["version"].replace("_", ".")
     return words.say("terminal.of_python", {"label": ours, "version": version})
+
+
+def about(words: Words, experiment: Experiment[Any], value: str) -> str:
+    """Return what was timed, counted or divided for a value, "" if that is not known."""
+    of_python = _OF_PYTHON.fullmatch(value)
+    ours = f"{of_python['name']}_{of_python['unit']}" if of_python else value
+    key = f"{experiment.id}.about.{ours}"
+    return words.say(key) if words.has(key) else ""
 
 
 def setting(words: Words, experiment: Experiment[Any], name: str, value: object) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from experiments.words import Words
-from widgets.basics import column, label
+from widgets.basics import column, label, tip
 from widgets.look import Look
 from widgets.theme import STEP
 
@@ -24,13 +24,17 @@ HEADINGS = ("A", "B", "B / A")
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One value of both runs, in words; `verdict` is a key of `verdicts`, "" for none."""
+    """One value of both runs, in words; `verdict` is a key of `verdicts`, "" for none.
+
+    `about` says what was timed or counted.
+    """
 
     label: str
     a: str
     b: str
     ratio: str = ""
     verdict: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +123,7 @@ class ComparisonTable(QWidget):
         line = 1
         for each in rows:
             name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
+            name.setToolTip(tip(each.about))
             verdict = self._verdict(each)
             if self._is_narrow:
                 name.setContentsMargins(0, STEP, 0, 0)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.report import report
+from app.report import NamedValue, report
 from app.terminal.draw import Draw
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
@@ -56,10 +56,10 @@ def _listed(remarks: Sequence[str]) -> Table:
     return table
 
 
-def _table(values: Sequence[tuple[str, str]]) -> Table:
+def _table(values: Sequence[NamedValue]) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
     table.add_column(justify="right")
-    for label, number in values:
-        table.add_row(label, number)
+    for value in values:
+        table.add_row(value.label, value.shown)
     return table

@@ -65,20 +65,34 @@ def test_the_conditions_are_those_that_are_known(recording):
     assert "Governor" not in facts
 
 
+def shown(experiment, values, unclear=()) -> dict[str, str]:
+    return {told.label: told.shown for told in named_values(ENGLISH, experiment, values, unclear)}
+
+
+def test_what_was_timed_is_said_also_for_another_python():
+    gil = Catalogue().load("gil-threads")
+    (ours,) = named_values(ENGLISH, gil, {"threads_s": 0.5})
+    (other,) = named_values(ENGLISH, gil, {"threads_python_3_14t_s": 0.5})
+
+    assert ours.about
+    assert other.about == ours.about
+    assert named_values(ENGLISH, gil, {"of_another_version": 0.5})[0].about == ""
+
+
 def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
     gil = Catalogue().load("gil-threads")
     values = {"threads_s": 0.5, "threads_speedup": 0.855, "processes_speedup": 1.9}
 
-    told = dict(named_values(ENGLISH, gil, values, unclear=["threads_speedup"]))
+    told = shown(gil, values, unclear=["threads_speedup"])
 
     assert told["speedup by threads"] == "no clear gain"
     assert told["speedup by processes"] == "1.90×"
     smt = Catalogue().load("smt")
     gains = {"arithmetic_gain": 1.05, "waiting_gain": 1.8}
-    told = dict(named_values(ENGLISH, smt, gains, unclear=["arithmetic_gain"]))
+    told = shown(smt, gains, unclear=["arithmetic_gain"])
     assert list(told.values()) == ["no clear gain", "1.80×"]
     burst_values = {"random_over_sequential": 1.1}
-    ((_, number),) = named_values(ENGLISH, BURST, burst_values, unclear=burst_values)
+    (number,) = shown(BURST, burst_values, unclear=burst_values).values()
     assert number == "no clear difference"
 
 

@@ -333,6 +333,15 @@ def test_a_finding_speaks_of_declared_values_only(experiment):
             assert "{" not in ENGLISH.say(key), key
 
 
+def test_every_value_says_what_was_timed_or_counted(experiment):
+    about = [key.rpartition(".")[2] for key in ENGLISH.keys(f"{experiment.id}.about.")]
+    assert set(about) == {value.name for value in experiment.values}
+    for name in about:
+        said = ENGLISH.say(f"{experiment.id}.about.{name}")
+        assert not said[0].islower(), said
+        assert said.endswith("."), said
+
+
 def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
     for value in experiment.values:
         assert unit_of(value.name) == value.unit, value.name

@@ -198,7 +198,8 @@ def test_the_text_follows_the_times(steps, message):
 
 def test_who_reads_of_the_bubble_is_told_what_it_is():
     english = words.load("en")
-    said = [english.say(key) for key in english.keys("split-model.")]
+    keys = [key for key in english.keys("split-model.") if ".about." not in key]
+    said = [english.say(key) for key in keys]
     bubbles = [text for text in said if "bubble alone" in text or "(p − 1)" in text]
 
     assert len(bubbles) == 4  # two findings, a value and the line

@@ -11,7 +11,7 @@ FOUND = Comparison(
     b="12 March · AMD EPYC",
     cautions=["The runs differ in Rounds (3 and 5)."],
     rows=(
-        ComparedRow("in a row", "0.3 ns", "0.31 ns", "1.03×", "same"),
+        ComparedRow("in a row", "0.3 ns", "0.31 ns", "1.03×", "same", about="The median read."),
         ComparedRow("random", "6 ns", "12 ns", "2×", "higher"),
         ComparedRow("reads under way at once", "9.8", "4", "0.41×", "lower"),
         ComparedRow("chained", "120 ns", "90 ns", "0.75×", "too_few"),
@@ -53,6 +53,12 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     assert told["↑ higher"].accessibleName() == "random: higher"
     assert "no difference is claimed" in told["≈ within noise"].toolTip()
     assert told["↑ higher"].toolTip() == ""
+
+
+def test_what_a_value_is_stands_where_one_points(table):
+    told = labels(table)
+    assert "The median read." in told["in a row"].toolTip()
+    assert told["random"].toolTip() == ""
 
 
 def test_in_a_wide_column_a_name_stands_before_its_numbers_in_a_narrow_one_above(qtbot, table):

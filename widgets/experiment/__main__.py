@@ -31,7 +31,12 @@ def sample(look: Look, words: Words) -> QWidget:
     buttons = (ActionButton(actions[0], "main", hint="9 s"), ActionButton(actions[1], hint="2 s"))
     side = SideColumn(words, look, buttons)
     side.state.show_state("Full run, just now", sentence="A read from memory takes 171 ns.")
-    values = [("L1 cache", "1.1 ns"), ("memory", "171 ns"), ("memory over L1", "158×")]
+    farther = "The time of a read from memory divided by that of one from the L1 cache."
+    values = [
+        ("L1 cache", "1.1 ns"),
+        ("memory", "171 ns"),
+        ("memory over L1", "158×", farther),
+    ]
     side.result.show_result(values, ["A virtual machine: its host may move the cores."])
     side.offer([Tab.RESULT, Tab.SETTINGS])
     side.fit(1200)

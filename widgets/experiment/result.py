@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from experiments.units import unbroken
 from experiments.words import Words
-from widgets.basics import column, label, row
+from widgets.basics import column, label, row, tip
 from widgets.theme import STEP
 from widgets.wrapped_link import WrappedLink
 
@@ -18,7 +18,7 @@ _NAMED = re.compile(r"`([a-z-]+)`")  # as the terminal has it typed
 
 
 class ResultBlock(QWidget):
-    """Values as (what it is called, the number with its unit); remarks and notes as sentences.
+    """Values as (label, number with its unit[, what was timed or counted]); then sentences.
 
     An experiment that a sentence names is a link below it; `experiment_wanted` carries the id.
     """
@@ -35,7 +35,7 @@ class ResultBlock(QWidget):
 
     def show_result(
         self,
-        values: Sequence[tuple[str, str]] = (),
+        values: Sequence[tuple[str, ...]] = (),
         remarks: Sequence[str] = (),
         notes: Sequence[str] = (),
         *,
@@ -81,20 +81,22 @@ class ResultBlock(QWidget):
                 yield link
 
 
-def _table(values: Sequence[tuple[str, str]]) -> QWidget:
+def _table(values: Sequence[tuple[str, ...]]) -> QWidget:
     made = QWidget()
     grid = QGridLayout(made)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(3 * STEP)
     grid.setVerticalSpacing(STEP // 2)  # of many values the last note is seen too
     grid.setColumnStretch(0, 1)
-    for place, (name, number) in enumerate(values):
+    for place, (name, number, *about) in enumerate(values):
         is_words = not any(map(str.isdigit, number))  # "no clear difference" may be broken
         words, figure = label(name, "value", wrap=True), label(number, "number", wrap=is_words)
         if is_words:
             figure.setAlignment(Qt.AlignmentFlag.AlignRight)
         words.setBuddy(figure)
         figure.setAccessibleName(f"{name}: {number}")
+        for part in (words, figure):
+            part.setToolTip(tip(*about))
         figure.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignTop)
         right = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight

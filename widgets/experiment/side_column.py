@@ -114,7 +114,7 @@ class SideColumn(QScrollArea):
 
     def show_result(
         self,
-        values: Sequence[tuple[str, str]],
+        values: Sequence[tuple[str, ...]],
         remarks: Sequence[str],
         notes: Sequence[str],
         lead: str,

@@ -151,6 +151,7 @@ class EarnedValue:
     experiment: str
     unit: str = ""
     is_quick: bool = False
+    about: str = ""  # what was timed or counted
 
 
 def is_of_part(part: Part | None, unit: str) -> bool:

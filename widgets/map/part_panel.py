@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
-from widgets.basics import column, label, row
+from widgets.basics import column, label, row, tip
 from widgets.look import Look
 from widgets.map.about import About
 from widgets.map.boxes import Box, EarnedValue, Invitation, Kind
@@ -157,7 +157,8 @@ class PartPanel(QFrame):
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
             told = self._words.say(key, {"label": value.label, "when": value.when})
-            parts.append(_pair(value.text, told))
+            parts.append(pair := _pair(value.text, told))
+            pair.setToolTip(tip(value.about))
         if (alike := about.count_alike(box)) > 1:
             parts.append(label(self._words.say("map.one_of", {"count": alike}), "small", wrap=True))
         return parts

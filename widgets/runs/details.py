@@ -45,7 +45,7 @@ class RunDetails:
     finding: str = ""
     ending: str = ""  # how it ended, in a word, if it was not completed
     is_troubled: bool = False  # it did not end by the will of its user
-    values: Sequence[tuple[str, str]] = ()
+    values: Sequence[tuple[str, ...]] = ()  # label, number, what it is about
     facts: Sequence[tuple[str, str]] = ()
     remarks: Sequence[str] = ()
     problem: str = ""

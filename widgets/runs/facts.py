@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from widgets.basics import label
+from widgets.basics import label, tip
 from widgets.theme import STEP
 
 Align = Qt.AlignmentFlag
 
 
 class Facts(QWidget):
-    """Pairs of words. With `numbers` the answers are numbers with their units.
+    """Pairs of words, and for some a tip. With `numbers` the answers are numbers with their units.
 
     In a narrow column the answers stand at its right end, in a `wide` one near what they answer.
     """
@@ -23,7 +23,7 @@ class Facts(QWidget):
         super().__init__()
         self._numbers = numbers
         self._align = Align.AlignLeft if wide else Align.AlignRight
-        self._facts: tuple[tuple[str, str], ...] = ()
+        self._facts: tuple[tuple[str, ...], ...] = ()
         self._labels: list[QLabel] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -31,7 +31,7 @@ class Facts(QWidget):
         self._grid.setVerticalSpacing(STEP)
         self._grid.setColumnStretch(1, 1)
 
-    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+    def show_facts(self, facts: Sequence[tuple[str, ...]]) -> None:
         """Show other facts."""
         if tuple(facts) == self._facts:
             return
@@ -40,7 +40,7 @@ class Facts(QWidget):
             self._grid.removeWidget(old)
             old.deleteLater()
         self._labels = []
-        for line, (name, answer) in enumerate(facts):
+        for line, (name, answer, *about) in enumerate(facts):
             left = label(name, "soft", wrap=self._numbers)
             role = "note-number" if self._numbers else "note"
             right = label(answer, role, wrap=not self._numbers)
@@ -49,8 +49,10 @@ class Facts(QWidget):
             right.setAccessibleName(f"{name}: {answer}")
             self._grid.addWidget(left, line, 0, Align.AlignTop)
             self._grid.addWidget(right, line, 1)
+            for part in (left, right):
+                part.setToolTip(tip(*about))
             self._labels += [left, right]
 
     def text(self) -> str:
         """Return all of it, "" where there is nothing."""
-        return "\n".join(f"{name}: {answer}" for name, answer in self._facts)
+        return "\n".join(f"{name}: {answer}" for name, answer, *_ in self._facts)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.comparison import Compared, cautions, compare, footnotes
 from app.library import machine_name
 from app.meta import read_meta
-from app.report import label
+from app.report import about, label
 from app.window.experiment.showing import Showing
 from app.window.experiment.shown import Shown, load, runs_of
 from app.window.listing import Listing
@@ -167,6 +167,7 @@ def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list
             b=show(value.b, units.get(value.name, unit_of(value.name))),
             ratio="" if value.ratio is None else show(value.ratio, "ratio"),
             verdict=value.verdict or "",
+            about=about(words, experiment, value.name),
         )
         for value in sorted(compared.values, key=lambda v: (*declared, v.name).index(v.name))
     ]

@@ -76,6 +76,17 @@ def test_a_result_is_a_column_of_values_then_sentences(qtbot):
     assert "memory: 171 ns" in [each.accessibleName() for each in block.findChildren(QLabel)]
 
 
+def test_what_a_value_is_stands_where_one_points(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns", "One <read> after another."), ("L1", "1 ns")])
+
+    tips = {each.text(): each.toolTip() for each in block.findChildren(QLabel)}
+    assert "One &lt;read&gt; after another." in tips["memory"]
+    assert tips["171 ns"] == tips["memory"]
+    assert tips["L1"] == tips["1 ns"] == ""
+
+
 def test_nothing_of_the_result_before_stays(qtbot):
     block = ResultBlock(ENGLISH)
     qtbot.addWidget(block)

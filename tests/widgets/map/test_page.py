@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from experiments import words
 from experiments.declare import Part
@@ -293,7 +293,7 @@ def test_at_first_the_panel_tells_of_the_whole_machine(page):
 def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     page.show_machine(small())
     page.show_values(
-        {Part.L1: [value("L1", "1.41 ns", is_quick=True)]},
+        {Part.L1: [value("L1", "1.41 ns", is_quick=True, about="The median read.")]},
         {Part.L1: [LADDER, BURST]},
         {Part.L1: 2},
     )
@@ -306,6 +306,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert "1.41 ns" in texts
     assert "L1 cache, 5 minutes ago, in a quick run" in texts
     assert "Measured on one of 2 of its kind." in texts
+    assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
     assert "32 KiB" in texts
     assert any("/sys/" in text.replace("\u200b", "") for text in texts)
     assert [link.accessibleName() for link in links(page.panel)] == [

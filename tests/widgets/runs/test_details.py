@@ -16,7 +16,7 @@ RUN = RunDetails(
     when="today 14:03 · full",
     said=Said("mine", "a note", ("x", "y")),
     finding="It does.",
-    values=(("random", "5 ns"),),
+    values=(("random", "5 ns", "The median read."), ("in a row", "1 ns")),
     facts=(("Machine", "Test CPU"),),
     remarks=("The machine was quiet.",),
 )
@@ -53,6 +53,15 @@ def shown(qtbot):
 
 def texts(widget):
     return [each.text() for each in widget.findChildren(QLabel) if each.isVisible()]
+
+
+def test_what_a_value_is_stands_where_one_points(shown):
+    shown.details.show_run(RUN)
+    tips = {each.text(): each.toolTip() for each in shown.details.findChildren(QLabel)}
+
+    assert "The median read." in tips["random"]
+    assert "The median read." in tips["5 ns"]
+    assert tips["in a row"] == ""
 
 
 def type_into(qtbot, field, text):
