@@ -26,13 +26,17 @@ LABELS_AT = (0.0, 1.0, *(part / 20 for part in range(1, 20)))  # of a horizontal
 
 @dataclass(frozen=True, slots=True)
 class LimitLine:
-    """A limit whose value is known: its name, its value, both as its label, and its place."""
+    """A limit whose value is known: its name, its value, both as its label, and its place.
+
+    `about` says what was timed or counted for it.
+    """
 
     name: str
     value: str
     text: str
     place: float
     is_vertical: bool
+    about: str
 
 
 def known(
@@ -62,7 +66,8 @@ def _line(
     shown = show(value, terms.unit(_column(terms, limit)))
     text = terms.joined(name, shown) if isinstance(view, Lines) else name
     is_vertical = limit.axis == "x" or isinstance(view, Ruler)
-    return LimitLine(name, shown, text, to_axis(value, scale), is_vertical)
+    place = to_axis(value, scale)
+    return LimitLine(name, shown, text, place, is_vertical, terms.about(limit))
 
 
 def strip_labels(

@@ -10,16 +10,18 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QContextMenuEvent,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.views import View
 from experiments.words import Words
+from widgets.basics import tip
 from widgets.escape import asks_for_escape
 from widgets.look import Look
 from widgets.plots import navigation, reading
@@ -176,7 +178,11 @@ class Plot(Canvas):
     # --- keys and mouse ---------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc while it takes the cursor away."""
+        """Keep Esc while it takes the cursor away; say what a limit is where its words stand."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            about = self._scene.about(self._up_to_date(), QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), tip(about), self)  # which an empty one hides
+            return True
         if asks_for_escape(event) and self._cursor is not None:
             event.accept()
             return True

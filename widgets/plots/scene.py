@@ -115,6 +115,11 @@ class Scene:
         ]
         return " ".join(part for part in (self.drawing.summary(), *said) if part)
 
+    def about(self, painted: Painted, at: QPointF) -> str:
+        """Return what the limit is whose words have been painted there, "" for none."""
+        written = {label.text for label in painted.labels if label.rect.contains(at)}
+        return next((line.about for line in self._limits() if line.text in written), "")
+
     def least_px(self, width: float, theme: Theme) -> float:
         """Return how high it must be where it is so wide; 0.0 where any height will do."""
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:

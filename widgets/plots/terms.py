@@ -46,6 +46,11 @@ class Terms:
         """Return what a limit is called."""
         return self._own("lines", limit.key)
 
+    def about(self, limit: Limit) -> str:
+        """Return what was timed or counted for it, "" where that is not said."""
+        key = f"{self.experiment.id}.about.{limit.value}"
+        return self.words.say(key) if self.words.has(key) else ""
+
     def unit(self, column: str) -> str:
         """Return the unit of a column; "" of one that is none."""
         spec = specs(self.experiment.tables[self.view.table]).get(column)

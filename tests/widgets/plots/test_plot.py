@@ -8,9 +8,9 @@ import math
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from experiments.views import Axis, Lines, Ruler
 from tests.widgets.plots.plots import (
@@ -145,6 +145,23 @@ def test_of_two_close_horizontal_limits_the_upper_is_named_above(qtbot):
 
     tops = {label.text.split(" · ")[0]: label.rect.top() for label in painted(plot).labels}
     assert tops["one read at a time"] < tops["memory bandwidth"]
+
+
+def test_what_a_limit_is_stands_where_one_points_at_its_words(qtbot):
+    plot = plotted(qtbot, *LADDER, size=(900, 320))
+
+    def point_at(label) -> None:
+        place = label.rect.center().toPoint()
+        QApplication.sendEvent(
+            plot, QHelpEvent(QEvent.Type.ToolTip, place, plot.mapToGlobal(place))
+        )
+
+    label = next(each for each in painted(plot).labels if each.text.startswith("L3"))
+    point_at(label)
+    assert "Not measured: the size of the L3 cache" in QToolTip.text()
+    random = next(each for each in painted(plot).labels if each.text == "random order")
+    point_at(random)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
 def test_words_of_vertical_limits_stand_at_the_top(qtbot):
