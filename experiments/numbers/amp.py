@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
 
 from experiments.bench import Bench
 from experiments.declare import (
@@ -39,12 +38,19 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import each_s, whole_s
+from experiments.numbers.amp_judging import (
+    ENOUGH_STEPS,
+    breaks_unscaled,
+    final_loss,
+    keeps_up,
+    losses_of,
+    pays_at_any_width,
+)
 from experiments.numbers.amp_training import (
     ARMS,
     LEAST_WIDTH,
     MLP,
     MODELS,
-    UNSCALED,
     Learner,
     Task,
     arms_of,
@@ -59,7 +65,7 @@ from experiments.numbers.precisions import (
     TF32,
     is_emulated,
 )
-from experiments.statistics import ENOUGH, ratios, spreads
+from experiments.statistics import ratios, spreads
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine
 
@@ -67,10 +73,6 @@ NARROWER = 4  # times, from one network to the next
 WIDTHS = 4
 SAMPLE_S = 0.01
 TRIES = 3  # something else may be running
-ENOUGH_STEPS = 10  # to judge whether an arm learns
-LAST = 5  # losses, whose median is the loss in the end
-LEARNED = 0.1  # of the first loss, that fp32 must have come down by
-KEEPS_UP = 0.5  # of what fp32 has learned, else an arm is broken
 # Assumed, not measured on any other machine, to tell the time beforehand: of fp32 and of less bits.
 CPU_FLOP_PER_S, GPU_FLOP_PER_S = (3e10, 1.2e9), (1e13, 3e13)
 CALLS_S = 2e-3  # of a step, whatever its width
@@ -281,13 +283,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
     values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
     values |= {"guessing_loss": math.log(CLASSES)} if tables["losses"] else {}
-    lines = _lines(tables)
-    values |= {f"{arm}_final_loss": median(line[-LAST:]) for arm, line in lines.items()}
+    losses = losses_of(tables)
+    values |= {f"{arm}_final_loss": final_loss(line) for arm, line in losses.items()}
     if tables["scales"]:
         values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
         values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
     limits = ["gain_grows_with_width"]
-    pays = _pays(tables)
+    pays = pays_at_any_width(tables)
     if pays:
         limits.append("pays_at_some_width")
     elif pays is False:
@@ -303,14 +305,14 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits += [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
     if rates:
         limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
-    if any(len(line) < len(lines.get(FP32, ())) for line in lines.values()):
+    if any(len(line) < len(losses.get(FP32, ())) for line in losses.values()):
         limits.append("learned_shorter")
-    breaks = _breaks(tables)
+    breaks = breaks_unscaled(tables)
     if breaks is None and tables["losses"]:
         limits.append("learning_not_judged")
     elif breaks is False:
         limits.append("unscaled_holds")
-    if breaks and _keeps_up(lines, BF16):
+    if breaks and keeps_up(losses, BF16):
         limits.append("bf16_needs_none")
     shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
     if FP32 not in rates or not shorter:
@@ -336,50 +338,6 @@ def _emulated(params: Params, tables: Tables, machine: Machine) -> list[str]:
     """Return the precisions that were computed without instructions for them."""
     seen = {row.arm for row in tables["widths"]}
     return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
-
-
-def _pays(tables: Tables) -> bool | None:
-    """Were fewer bits faster at any width, beyond noise? None where too little was measured."""
-    rates = spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
-    enough = {key: found for key, found in rates.items() if found.count >= ENOUGH}
-    pays = [
-        enough[width, FP32].is_below(found)
-        for (width, arm), found in enough.items()
-        if arm not in (FP32, UNSCALED) and (width, FP32) in enough
-    ]
-    return any(pays) if pays else None
-
-
-def _lines(tables: Tables) -> dict[str, list[float]]:
-    """Return the losses of each arm, step by step."""
-    lines: dict[str, list[float]] = {}
-    for row in tables["losses"]:
-        lines.setdefault(row.arm, []).append(row.loss)
-    return lines
-
-
-def _breaks(tables: Tables) -> bool | None:
-    """Does fp16 fail to learn without a scaler, and only without? None where nobody can tell.
-
-    It fails too where its loss became no number.
-    """
-    lines = _lines(tables)
-    kept_up = {arm: _keeps_up(lines, arm) for arm in (FP16, UNSCALED)}
-    if any(row.arm == UNSCALED for row in tables["diverged"]):
-        kept_up[UNSCALED] = False
-    if not kept_up[FP16] or kept_up[UNSCALED] is None:
-        return None
-    return not kept_up[UNSCALED]
-
-
-def _keeps_up(lines: Mapping[str, Sequence[float]], arm: str) -> bool | None:
-    """Does an arm learn what fp32 does, in as many steps as both made? None if nobody can tell."""
-    plain, other = lines.get(FP32, ()), lines.get(arm, ())
-    steps = min(len(plain), len(other))
-    if steps < ENOUGH_STEPS:
-        return None
-    fallen, its = (line[0] - median(line[:steps][-LAST:]) for line in (plain, other))
-    return None if fallen < LEARNED * plain[0] else its >= KEEPS_UP * fallen
 
 
 def defaults(machine: Machine) -> Params:
