@@ -70,7 +70,7 @@ def show(value: float, unit: str = "") -> str:
     if unit == "fraction":
         return f"{digits(value * 100)} %"
     if unit == "ratio":
-        return f"{digits(value)}×"
+        return f"{digits(float(f'{value:.3g}'))}×"  # 3247 would claim more than was measured
     if unit == SWITCH:
         return "on" if value else "off"
     if unit in _RATES:

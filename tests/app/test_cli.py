@@ -266,7 +266,7 @@ def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
 
     values = [line for line in said.lines[4:] if not line.startswith("within noise: ")]
     assert values
-    twice = re.compile(r" (\d\S*(?: \S+)?) +\1(?: +1× +within noise)? *$")
+    twice = re.compile(r" (on|\d\S*(?: \S+)?) +\1(?: +1× +within noise)? *$")
     assert [line for line in values if not twice.search(line)] == []
     assert widest(said) <= 80
 

@@ -86,7 +86,7 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return key in {fault for piece in pieces_of(experiment) for fault in piece.faults}
         case "lines":
             return key in {limit.key for view in experiment.views for limit in view.limits}
-        case "values":
+        case "values" | "about":
             return key in {value.name for value in experiment.values}
         case "choices":
             # Also by those who work for it, and with a number behind: "dynamic_16".
