@@ -164,7 +164,10 @@ def _style_sheet(theme: Theme) -> str:
     faint = mixed(QColor(theme.soft), QColor(theme.ground), FAINT).name()
     return f"""
     QWidget {{ color: {theme.ink}; }}
-    QToolTip {{ background: {theme.panel}; color: {theme.ink}; border: 1px solid {theme.line}; }}
+    QToolTip {{
+        background: {theme.panel}; color: {theme.ink}; border: 1px solid {theme.line};
+        padding: {STEP}px;
+    }}
     QLabel[role="soft"] {{ color: {theme.soft}; font-size: {theme.px("note")}px; }}
     QLabel[role="title"] {{ font-size: {theme.px("title")}px; font-weight: 700; }}
     QLabel[role="head"] {{ font-size: {theme.px("head")}px; font-weight: 600; }}
