@@ -78,7 +78,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         has_ratio = one and name not in switches and (name in noise or not is_known)
         ratio = other / one if has_ratio else None
         is_judged = name in noise and name not in switches and len(params) < 2
-        verdict = _verdict(*noise[name]) if is_judged else None
+        verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
         values.append(ComparedValue(name, one, other, ratio, verdict))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
@@ -166,3 +166,12 @@ def _verdict(a: Spread, b: Spread) -> Verdict:
     if not a.parts_from(b):
         return "same"
     return "higher" if b.median > a.median else "lower"
+
+
+def _agreed(verdict: Verdict, a: float, b: float) -> Verdict:
+    """Return the verdict of the rounds, where the values of the whole runs say the same.
+
+    A round alone may find its value elsewhere, as one that is read off at the end of a cache.
+    """
+    told = {"higher": b > a, "lower": b < a}
+    return verdict if told.get(verdict, True) else "same"

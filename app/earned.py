@@ -129,7 +129,7 @@ def earned(
             since = words.say("map.usual_settings", {"when": since})
         need = missing_need(experiment, machine)
         can_come = need is None or _can_be_met(need, machine)
-        filled: set[Part] = set()
+        missing: dict[Part, list[str]] = {}  # of each part that it has numbers of
         for value in experiment.values:
             part = value.part
             if part is None:
@@ -140,13 +140,15 @@ def earned(
             is_open = can_come and (measured is None or measured.quick)
             if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
                 continue
-            filled.add(part)
             possible[part] = possible.get(part, 0) + 1
+            label = words.say(f"{experiment.id}.values.{value.name}")
+            not_yet = missing.setdefault(part, [])
             if measured is None or found is None:
+                not_yet.append(label)
                 continue
             values.setdefault(part, []).append(
                 EarnedValue(
-                    label=words.say(f"{experiment.id}.values.{value.name}") + settings,
+                    label=label + settings,
                     text=number(words, value.name, found, value.unit, measured.unclear),
                     when=since,
                     experiment=experiment.id,
@@ -163,7 +165,8 @@ def earned(
                 Invitation(
                     experiment=experiment.id,
                     question=question,
-                    fills=part in filled,
+                    fills=part in missing,
+                    missing=tuple(missing.get(part, ())),
                     heads=part in heading,
                     lack=words.say(f"problems.needs_{need}") if need else "",
                 )

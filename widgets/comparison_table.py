@@ -19,6 +19,12 @@ from widgets.theme import STEP
 
 NARROW_PX = 520  # at zoom 1
 SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?"}
+MEANS = {
+    "higher": "terminal.higher_means",
+    "lower": "terminal.lower_means",
+    "same": "terminal.same_means",
+    "too_few": "terminal.too_few_means",
+}
 HEADINGS = ("A", "B", "B / A")
 
 
@@ -145,9 +151,7 @@ class ComparisonTable(QWidget):
         word = self._words.say(f"verdicts.{compared.verdict}")
         shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")
         shown.setAccessibleName(f"{compared.label}: {word}")
-        meaning = f"terminal.{compared.verdict}_means"
-        if self._words.has(meaning):
-            shown.setToolTip(self._words.say(meaning))
+        shown.setToolTip(tip(self._words.say(MEANS[compared.verdict])))
         return shown
 
 

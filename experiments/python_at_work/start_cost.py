@@ -47,6 +47,7 @@ LADDER = ("call", "coroutine", "task", "thread", "spawn")  # each is expected to
 POOLS = ("thread_pool_warm", "thread_pool_cold", "process_pool_warm", "process_pool_cold")
 METHODS = ("call", "coroutine", "task", "thread", "subinterpreter", *PROCESSES, *POOLS)
 BATCHES = (1, 2, 4)
+UNSTEADY = 2.0  # times: of one kind, the dearest start and the cheapest
 USUAL_S = {  # of those that are longer than a sample
     "fork": 0.004, "forkserver": 0.06, "spawn": 0.12, "subinterpreter": 0.02,
     "process_pool_cold": 0.009,
@@ -132,6 +133,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
     if not all(method in of for method in LADDER):
         return Finding("ladder_in_part", values, tuple(limits))
+    if any(of[step].high > UNSTEADY * of[step].low for step in LADDER):
+        limits.append("unsteady")
     compared, unclear = ratios(
         {
             "thread_over_call": (of["thread"], of["call"]),

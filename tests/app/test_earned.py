@@ -95,6 +95,16 @@ def test_a_completed_run_fills_the_parts_it_is_about(library):
     assert counts(found) == (4, POSSIBLE)
 
 
+def test_what_is_not_measured_yet_is_named_by_the_experiment_that_has_it(library):
+    def missing() -> dict[str, tuple[str, ...]]:
+        return {one.experiment: one.missing for one in look(library).invitations[Part.L3]}
+
+    assert "read from the L3 cache" in missing()["cache-ladder"]
+    keep(library, ladder(here=HERE))
+    assert missing()["cache-ladder"] == ()
+    assert missing()["stream"]
+
+
 def test_the_newest_run_counts(library):
     keep(library, ladder(2.0, here=HERE, at="2026-05-01T03:02:01+00:00"), "a.coreopsis.jsonl")
     keep(library, ladder(1.0, here=HERE, at="2026-05-03T03:02:01+00:00"), "b.coreopsis.jsonl")

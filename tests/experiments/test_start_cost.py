@@ -36,6 +36,11 @@ def tables(times=USUAL, noise=NOISE):
     }
 
 
+def test_what_scatters_so_much_that_no_ratio_holds_is_named():
+    assert "unsteady" in analyse(Params(), tables(noise=(0.5, 1.0, 1.2)), machine()).limits
+    assert "unsteady" not in analyse(Params(), tables(noise=(0.8, 1.0, 1.2)), machine()).limits
+
+
 def test_each_step_costs_more_where_all_of_them_part():
     found = analyse(Params(), tables(), machine())
 

@@ -163,8 +163,9 @@ def is_of_part(part: Part | None, unit: str) -> bool:
 class Invitation:
     """An experiment about a part, and its question.
 
-    `fills`: it has numbers of the part; `heads`: one of them may stand at the part's title. `lack`
-    says what this machine lacks for it, "" for nothing.
+    `fills`: it has numbers of the part, of which the `missing` ones have not been measured yet;
+    `heads`: one of them may stand at the part's title. `lack` says what this machine lacks for it,
+    "" for nothing.
     """
 
     experiment: str
@@ -172,6 +173,7 @@ class Invitation:
     fills: bool = True
     heads: bool = True
     lack: str = ""
+    missing: tuple[str, ...] = ()
 
 
 class Letters(Enum):

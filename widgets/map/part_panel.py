@@ -30,6 +30,7 @@ from widgets.map.live import Live
 from widgets.theme import STEP
 from widgets.wrapped_link import WrappedLink
 
+NAMED = 2  # of the numbers that an experiment would earn
 BREAK = "\u200b"  # a line may end here: after the slashes of a path
 
 
@@ -175,7 +176,15 @@ class PartPanel(QFrame):
             parts.append(link)
             if invitation.lack:
                 parts.append(label(invitation.lack, "small", wrap=True))
+            elif invitation.missing:
+                parts.append(label(self._missing(invitation.missing), "small", wrap=True))
         return parts
+
+    def _missing(self, numbers: Sequence[str]) -> str:
+        """Say which numbers an experiment would earn, the first of them by name."""
+        more = len(numbers) - NAMED
+        key = "map.missing_more" if more > 0 else "map.missing"
+        return self._words.say(key, {"numbers": "; ".join(numbers[:NAMED]), "count": more})
 
     def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:
         """Return the facts; those of one source, or of one reason, share it."""

@@ -82,6 +82,11 @@ class Ways:
         up = up[: up.index(shared)] if shared else up
         down = [c for c in caches_of(self._machine, second) if first not in c.threads]
         down = [c for c in down if shared is None or (c.level or 0) < (shared.level or 0)]
+        # A way that begins or ends at a cache does not pass through it, nor what lies before it.
+        up, down = (
+            [cache for cache in passed if (cache.level or 0) > self._level(end)]
+            for passed, end in ((up, a), (down, b))
+        )
         if shared is not None:
             middle, passed = self._cache_name(shared), [*up, shared, *down]
         else:

@@ -294,7 +294,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     page.show_machine(small())
     page.show_values(
         {Part.L1: [value("L1", "1.41 ns", is_quick=True, about="The median read.")]},
-        {Part.L1: [LADDER, BURST]},
+        {Part.L1: [replace(LADDER, missing=("a", "b", "c")), BURST]},
         {Part.L1: 2},
     )
 
@@ -306,6 +306,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert "1.41 ns" in texts
     assert "L1 cache, 5 minutes ago, in a quick run" in texts
     assert "Measured on one of 2 of its kind." in texts
+    assert "not measured yet: a; b, and 1 more" in texts
     assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
     assert "32 KiB" in texts
     assert any("/sys/" in text.replace("\u200b", "") for text in texts)

@@ -53,6 +53,15 @@ def test_cores_meet_in_the_nearest_cache_they_share(way):
     assert "L3 → inside the package → L3" in far.text
 
 
+def test_a_way_that_ends_at_a_cache_passes_nothing_behind_it(way):
+    assert way(small(), "thread:0", "cache:4").text.startswith(
+        "hardware thread 0 → L1 → L2 → L3 → L2 → L1 cache."
+    )
+    assert way(small(), "cache:6", "thread:0").text.startswith(
+        "L2 cache → L3 → L2 → L1 → hardware thread 0."
+    )
+
+
 def test_parts_that_lie_in_each_other_have_no_way(way):
     assert way(small(), "thread:1", "package:0") is None
     assert way(small(), "core:0", "core:0") is None
