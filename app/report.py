@@ -90,6 +90,13 @@ def _is_gain(name: str) -> bool:
     return _GAIN.search(name) is not None
 
 
+def _why_unclear(name: str, value: float) -> str:
+    """Return why there is no number, as far as that is kept: not if few or scattered repeats."""
+    if not _is_gain(name):
+        return "no_difference"
+    return "no_faster" if value <= 1 else "no_gain"
+
+
 _GAIN = re.compile(r"speedup$|gain$|^gain_")
 
 
@@ -162,11 +169,13 @@ def _remarks(
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
-    are_gains = [_is_gain(name) for name in finding.unclear if name in finding.values]
-    if any(are_gains):
-        yield words.say("outcomes.no_gain")
-    if not all(are_gains):
-        yield words.say("outcomes.no_difference")
+    unclear: dict[str, list[str]] = {}
+    for name in finding.unclear:
+        if name in finding.values:
+            why = _why_unclear(name, finding.values[name])
+            unclear.setdefault(why, []).append(label(words, experiment, name))
+    for why, names in unclear.items():
+        yield words.say(f"outcomes.{why}", {"names": ", ".join(names)})
     for key in finding.limits:
         yield words.say(f"{experiment.id}.limits.{key}", finding.values)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, QWidget
 
 from experiments.declare import Spec
 from experiments.problems import Problem
@@ -50,7 +50,6 @@ class Input(QWidget):
     def __init__(self, asked: Asked) -> None:
         super().__init__()
         self.asked = asked
-        self.setToolTip(asked.help)
 
     def value(self) -> Any:
         """Return what is chosen. Raises Trouble."""
@@ -64,6 +63,12 @@ class Input(QWidget):
         """Return what can have the focus."""
         raise NotImplementedError
 
+    def heading(self, role: str = "text") -> QLabel:
+        """Return the name above the control; its tip is not that of each choice."""
+        made = label(self.asked.label, role, wrap=True)
+        made.setToolTip(self.asked.help)
+        return made
+
     def describe(self, control: QWidget, name: str) -> None:
         """Give a control its name and the help of the parameter."""
         control.setAccessibleName(name)
@@ -75,6 +80,7 @@ class YesNoInput(Input):
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
+        self.setToolTip(asked.help)
         self._check = Check(asked.label, asked.look)
         self.describe(self._check, asked.label)
         self._check.clicked.connect(lambda _checked=False: self.changed.emit())
@@ -101,11 +107,10 @@ class OneInput(Input):
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QRadioButton] = {}
         self._flow = FlowLayout(space=STEP)
-        name = label(asked.label, wrap=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(STEP + 2)
-        layout.addWidget(name)
+        layout.addWidget(self.heading())
         layout.addLayout(self._flow)
 
     def value(self) -> str:
@@ -159,7 +164,7 @@ class SomeInput(Input):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(STEP)
-        layout.addWidget(label(asked.label, "strong", wrap=True))
+        layout.addWidget(self.heading("strong"))
         layout.addLayout(self._column)
         layout.addWidget(self._lacking)
 

@@ -94,6 +94,7 @@ class TypedInput(Input):
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
+        self.setToolTip(asked.help)
         self._value: Any = None  # the last that could be
         self._settled: Any = None  # the one before somebody began to type
         self._trouble: Trouble | None = None

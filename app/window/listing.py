@@ -81,6 +81,7 @@ class Listing:
             machine=run.machine,
             kind=self._kind(run),
             settings=tuple(self.changed(run.experiment, run.params, quick=run.quick)),
+            all_settings=tuple(map(" ".join, self.settings(run.experiment, run.params))),
             results=tuple(self._results(run)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),

@@ -102,3 +102,15 @@ def test_an_unclear_value_travels_and_older_files_know_none(recording):
 
     assert wire.decode_event(wire.encode(finished)) == finished
     assert b"unclear" not in wire.encode(recording().finished)
+
+
+def test_why_a_gain_is_not_clear_is_said_of_each(recording):
+    values = {"threads_speedup": 0.9, "processes_speedup": 1.1, "serial_s": 1.0}
+    unclear = ["threads_speedup", "processes_speedup"]
+    finding = wire.FindingSent(message="threads_gain", values=values, limits=[], unclear=unclear)
+    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+    gil = Catalogue().load("gil-threads")
+
+    slower, near = report(ENGLISH, gil, finished, rows=9, quick=False).remarks
+    assert "(speedup by threads): it came out no faster" in slower
+    assert "(speedup by processes): it may be chance" in near

@@ -121,7 +121,15 @@ def test_every_control_has_a_name_and_says_its_help(form_of, experiment):
             assert control.accessibleName()
             assert ENGLISH.say(f"{experiment.id}.help.{name}") in control.accessibleDescription()
             assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
-        assert form._inputs[name].toolTip() == ENGLISH.say(f"{experiment.id}.help.{name}")
+        shown = [form._inputs[name], *form._inputs[name].findChildren(QLabel)]
+        assert ENGLISH.say(f"{experiment.id}.help.{name}") in [each.toolTip() for each in shown]
+
+
+def test_choices_do_not_share_the_tip_of_what_they_are_chosen_for(form_of):
+    form = form_of("gil-threads")
+    for each in (form._inputs["methods"], form._inputs["job"]):
+        assert each.toolTip() == ""  # which all that have none of their own would show
+        assert {control.toolTip() for control in each.controls()} == {""}
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
 from experiments.words import Words
@@ -14,6 +15,9 @@ from widgets.experiment.python_colours import PythonColours
 from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.theme import STEP
+
+MEASURES = re.compile(r"^def measure\b", re.MULTILINE)  # what a declaration calls so
+BEGINS = re.compile(r"^(?:@|def |class )", re.MULTILINE)
 
 
 class CodeView(QWidget):
@@ -70,6 +74,9 @@ class CodeView(QWidget):
         text = self._files[place][1] if self._files else ""
         self._colours.read(text)
         self._text.setPlainText(text)
+        block = self._text.document().findBlockByNumber(_first_line(text))
+        self._text.setTextCursor(QTextCursor(block))
+        self._text.verticalScrollBar().setValue(block.firstLineNumber())
         if self._files:
             self._chips.button(place).setChecked(True)
 
@@ -79,6 +86,12 @@ class CodeView(QWidget):
 
     def _dress(self) -> None:
         self._text.setFont(self._look.theme.font("note", mono=True))
+
+
+def _first_line(text: str) -> int:
+    """Return where one begins to read: at what measures, in a helper behind its imports."""
+    found = MEASURES.search(text) or BEGINS.search(text)
+    return text.count("\n", 0, found.start()) if found else 0
 
 
 if __name__ == "__main__":

@@ -32,16 +32,6 @@ from widgets.look import Look
 
 FEW_THREADS = 8  # whose rows are high enough without a second row of tiles
 SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
-ABOUT = {  # what of the explanation belongs to a tile
-    "cores": ("load", "waited", "errors"),
-    "memory": ("memory", "waited", "errors"),
-    "disks": ("disks", "waited", "errors"),
-    "network": ("errors",),
-    "swap": (),
-    "clock": ("clock",),
-    "stolen": ("stolen",),
-}
-OF_GPU = ("gpu",)
 SLOW_S = 0.9  # between two looks at what nobody reads more often than once a second
 
 
@@ -155,11 +145,10 @@ class Board(QWidget):
         else:
             body = Sparkline(self._look, resource.share, resource.series)
         body.pointed.connect(self.point_at)
+        part = name.partition(".")[2]  # of a GPU
+        what, source = (f"gpu_{part}", "gpu") if part else (name, name)
         say = self._words.say
-        about = [
-            f"{say(f'live.{each}_head')}: {say(f'live.{each}_text')}"
-            for each in ABOUT.get(name, OF_GPU)
-        ]
+        about = (say(f"live.{what}_is"), say(f"live.{source}_from"))
         tile = Tile(resource.title, body, self._look, about)
         tile.setParent(self)
         tile.stepped.connect(self._step)

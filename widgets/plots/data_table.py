@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTableView, QWidget
 
 from experiments.declare import Experiment
@@ -22,7 +22,6 @@ from widgets.look import Look
 from widgets.plots.rows_model import RowsModel
 from widgets.theme import STEP
 
-AIR_PX = 4 * STEP  # between the columns, at least: room for an arrow
 MOST_KEPT = 1000  # rows that stay chosen when new ones are sorted in between them
 
 
@@ -106,6 +105,7 @@ class DataTable(QWidget):
     def _prepare_view(self) -> None:
         view = self.view
         view.setModel(self.model)
+        view.viewport().installEventFilter(self)
         view.setProperty("role", "data")
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -121,6 +121,8 @@ class DataTable(QWidget):
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         head.setResizeContentsPrecision(200)  # rows that are measured
         view.setSortingEnabled(True)
+        head.setSortIndicatorShown(False)  # its arrow stands in its words: no room for another
+        head.sortIndicatorChanged.connect(self._fit_arrow)
         for key, keys, do in (
             ("data.copy", QKeySequence.StandardKey.Copy, self.copy),
             ("data.select_all", QKeySequence.StandardKey.SelectAll, view.selectAll),
@@ -183,16 +185,23 @@ class DataTable(QWidget):
         view, count = self.view, self.model.columnCount()
         if not count:
             return
-        view.resizeColumnsToContents()
-        room = view.viewport().width() - sum(view.columnWidth(at) for at in range(count))
-        air, rest = divmod(max(room, count * AIR_PX), count)
-        for at in range(count):
-            view.setColumnWidth(at, view.columnWidth(at) + air + (at < rest))
+        head = view.horizontalHeader()
+        needed = [max(view.sizeHintForColumn(at), head.sectionSizeHint(at)) for at in range(count)]
+        air, rest = divmod(max(0, view.viewport().width() - sum(needed)), count)
+        for at, width in enumerate(needed):
+            view.setColumnWidth(at, width + air + (at < rest))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the columns more or less air."""
-        super().resizeEvent(event)
-        self._fit_columns()
+    def _fit_arrow(self, column: int) -> None:
+        """Make the column that it is sorted by wider, if its head has no room for the arrow."""
+        head = self.view.horizontalHeader()
+        if column >= 0:
+            head.resizeSection(column, max(head.sectionSize(column), head.sectionSizeHint(column)))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Share out the room anew where it has changed, be it by a scroll bar that has come."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit_columns()
+        return super().eventFilter(watched, event)
 
 
 def _sample(look: Look, words: Words) -> QWidget:

@@ -106,6 +106,8 @@ class RowsModel(QAbstractTableModel):
             return f"{text} {ARROWS[self._direction]}" if section == self._sorted_by else text
         if role == Role.TextAlignmentRole:
             return NUMBER if self._is_number[section] else WORD
+        if role == Role.FontRole:
+            return self._small  # in which the style sheet paints it: Qt measures without asking it
         if role == Role.ToolTipRole:
             values = {"name": self.columns[section], "unit": self._units[section]}
             if self._units[section]:
@@ -172,6 +174,7 @@ class RowsModel(QAbstractTableModel):
         theme = self._look.theme
         self._sans: QFont = theme.font("text")
         self._mono: QFont = theme.font("text", mono=True)
+        self._small: QFont = theme.font("note")
 
     def _change_fonts(self) -> None:
         self._take_fonts()

@@ -78,19 +78,21 @@ class Details(QFrame):
         self._head = QWidget()
         self._head.setLayout(column(self._title, self._when, space=STEP))
         self._parts = (
-            self._head, self._ending, self._finding, self._problem, self._hint, self.buttons,
-            self._fields, self._values, self._facts, self._remarks,
+            self._head, self._ending, self._finding, self._problem, self._hint, self._fields,
+            self._values, self._facts, self._remarks,
         )  # fmt: skip
         inner = QWidget()
         layout = column(*self._parts, None, space=3 * STEP)
-        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        layout.setContentsMargins(4 * STEP, 2 * STEP, 4 * STEP, 3 * STEP)
         inner.setLayout(layout)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
-        frame = column(area)
+        above = column(self.buttons)  # what is said of a run may be long, and they stand still
+        above.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, STEP)
+        frame = column(above, area, space=0)
         frame.setContentsMargins(0, STEP, 0, STEP)
         self.setLayout(frame)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
@@ -257,7 +259,8 @@ class Details(QFrame):
         """Show these parts, those of the second set only where they say something."""
         for part in self._parts:
             filled = part in if_filled and bool(getattr(part, "text", str)())
-            part.setVisible(part in always or filled or part is self.buttons)
+            part.setVisible(part in always or filled)
+        self.buttons.show()
 
     def _measure(self) -> None:
         theme = self._look.theme

@@ -28,6 +28,7 @@ class ListedRun:
     machine: str = ""
     kind: str = ""  # quick or full
     settings: Sequence[str] = ()  # the parameters that are not as they would be by themselves
+    all_settings: Sequence[str] = ()
     results: Sequence[Result] = ()
     finding: str = ""
     ending: str = ""  # how it ended, in a word, if it was not completed

@@ -150,15 +150,12 @@ class RunsModel(QAbstractTableModel):
         match column:
             case Column.PIN:
                 return self._words.say("runs.unpin" if run.is_pinned else "runs.pin")
-            case Column.WHEN:
-                return _joined(run.exact, run.kind)
-            case Column.RUN:
-                parts = (run.title, run.question, run.ending, run.problem, run.note)
-                return "\n".join(part for part in (*parts, ", ".join(run.tags)) if part)
             case Column.RESULT:
                 return run.finding
-            case _:
-                return self._text(run, column)
+            case _:  # what does not stand in the line, or may be cut off there
+                measured = _joined(run.exact, run.machine)
+                parts = (run.question, run.note, measured, _joined(*run.all_settings), run.key)
+                return "\n".join(part for part in parts if part)
 
 
 _KEYS: dict[Column, Callable[[ListedRun], Any]] = {

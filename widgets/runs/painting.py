@@ -6,9 +6,17 @@ A cell in words, for those who do not see it, comes from the model.
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QToolTip,
+)
 
+from widgets.basics import tip
 from widgets.icons import pixmap
 from widgets.look import Look
 from widgets.runs.listed import ListedRun
@@ -42,6 +50,27 @@ class RunPainter(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the height of a line; the width is that of the column."""
         return QSize(0, self.row_height())
+
+    def helpEvent(
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: Index,
+    ) -> bool:
+        """Show the tip of a cell, below the title where that is cut off."""
+        if not index.isValid() or event.type() != QHelpEvent.Type.ToolTip:
+            return super().helpEvent(event, view, option, index)
+        QToolTip.showText(event.globalPos(), self.tip(index, option.rect), view, option.rect)
+        return True
+
+    def tip(self, index: Index, cell: QRect) -> str:
+        """Return what is to be said of a cell that has this place."""
+        text, title = index.data(Qt.ItemDataRole.ToolTipRole) or "", index.data(RUN_ROLE).title
+        font = self._look.theme.font("text", weight=QFont.Weight.Medium)
+        room = self._lines(cell)[0].width()
+        is_cut = QFontMetrics(font).horizontalAdvance(title) > room
+        return tip(title) + text if index.column() == Column.RUN and is_cut else text
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell."""

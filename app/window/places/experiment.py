@@ -249,6 +249,8 @@ class ExperimentPage(QWidget):
     def _move(self) -> None:
         """There are new rows, or the time of a recording has gone on."""
         self._side.show_standing()
+        if self.isVisible():  # the count in the status line is that of the side column
+            self.session.status_changed.emit()
         under_way = self.showing.under_way
         if self.showing.player is not None:
             self._side.show_result()

@@ -725,6 +725,17 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     assert stage.page.showing.following.rows == 105
 
 
+def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot, stage):
+    open_run(qtbot, stage, burst())
+    told = []
+    stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
+    button(stage, "Replay").click()
+    player = stage.page.showing.player
+    player.pause()
+    player.step()
+    assert told[-1] == f"Rows: {player.following.rows}"
+
+
 def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
     made = burst()
     run_to(stage, made=made)

@@ -69,3 +69,21 @@ def test_keywords_have_the_colour_of_the_theme(qapp, view):
     (first, *_) = block.layout().formats()
 
     assert first.format.foreground().color().name().upper() == look.theme.accent_word.upper()
+
+
+def test_it_opens_at_what_measures_and_a_helper_behind_its_imports(qtbot, view):
+    def top():
+        text = view._text
+        return text.cursorForPosition(text.viewport().rect().topLeft()).block().text()
+
+    imports, rest = "import x\n" * 60, "    pass\n" * 200
+    main = f"{imports}def first():\n    pass\n\n\ndef measure(params):\n{rest}"
+    view.resize(600, 400)
+    with qtbot.waitExposed(view):
+        view.show()
+    view.show_sources([("main.py", main), ("helper.py", f"{imports}@njit\ndef chase():\n{rest}")])
+    assert top() == "def measure(params):"
+    view._chips.button(1).click()
+    assert top() == "@njit"
+    view._chips.button(0).click()
+    assert top() == "def measure(params):"

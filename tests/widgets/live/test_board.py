@@ -63,14 +63,14 @@ def test_every_line_says_how_high_it_goes_and_which_of_two_flows_it_is(qtbot, lo
     assert "0 to 100 %" in foot("cores")[1]
 
 
-def test_the_tip_of_a_tile_explains_its_words_below_what_it_tells(qtbot, look, english):
+def test_the_tip_of_a_tile_says_what_its_number_is_and_where_from(qtbot, look, english):
     board = board_of(qtbot, look, english)
 
-    assert "For this share of the time, at least one task" in board.tiles["cores"].toolTip()
+    assert board.tiles["cores"].toolTip().endswith("/proc/stat.</p>")
     disks = board.tiles["disks"]
     disks.show_face(Face(number="1 MB/s", tip="sda <1>\nsdb"))
-    assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>A busy disk: ")
-    assert board.tiles["clock"].toolTip().startswith("<p>The clock: Cores slow down")
+    assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>What all disks together")
+    assert board.tiles["clock"].toolTip().startswith("<p>The clock of the fastest core")
 
 
 def test_no_chip_moves_when_a_load_starts_or_the_rate_changes(qtbot, look, english):

@@ -272,3 +272,34 @@ def test_tab_leads_out_of_the_table(table, qtbot):
     qtbot.keyClick(table.view, Qt.Key.Key_Tab)
 
     assert QApplication.focusWidget() is not table.view
+
+
+def test_columns_take_what_they_need_and_no_scroll_bar_comes_where_they_fit(table, look):
+    table.show_tables({"timings": [timing("threads", at, 0.5) for at in range(200)]})
+    QApplication.processEvents()
+    view, head = table.view, table.view.horizontalHeader()
+    count = table.model.columnCount()
+    needed = [max(view.sizeHintForColumn(at), head.sectionSizeHint(at)) for at in range(count)]
+
+    assert not head.isSortIndicatorShown()  # nor room for it in every head
+    font = table.model.headerData(0, Qt.Orientation.Horizontal, Qt.ItemDataRole.FontRole)
+    assert font.pixelSize() == look.theme.px("note")  # as it is painted
+
+    bar = table.width() - view.viewport().width()  # the vertical one, which came with the rows
+    table.resize(sum(needed) + bar, 400)
+    QApplication.processEvents()
+    assert view.horizontalScrollBar().maximum() == 0
+    assert [view.columnWidth(at) for at in range(count)] == needed
+
+    table.view.sortByColumn(WALL, UP)  # its head says it with an arrow
+    assert view.columnWidth(WALL) >= head.sectionSizeHint(WALL) > needed[WALL]
+
+
+def test_columns_make_room_for_a_scroll_bar_that_comes_with_the_rows(table):
+    rows = [timing("threads", 0, 0.5)]
+    table.show_tables({"timings": rows})
+    rows += [timing("threads", at, 0.5) for at in range(200)]
+    table.refresh()
+    QApplication.processEvents()
+    assert table.view.verticalScrollBar().maximum() > 0
+    assert table.view.horizontalScrollBar().maximum() == 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from tests.widgets.runs.samples import WORDS, worn
@@ -304,3 +304,17 @@ def test_a_run_that_was_stopped_asks_for_no_look(shown):
         shown.details.show_run(run)
         (told,) = [each for each in shown.details.findChildren(QLabel) if each.text() == run.ending]
         assert told.property("role") == role
+
+
+def test_the_buttons_stand_still_whatever_is_said_of_a_run(shown):
+    def places():
+        QApplication.processEvents()
+        buttons = shown.details.buttons
+        every = (buttons.open, buttons.again, buttons.replay, buttons.delete, buttons.compare_with)
+        return [each.mapTo(shown.details, QPoint()) for each in every]
+
+    shown.details.show_run(RUN)
+    before = places()
+    for other in (replace(OTHER, finding="Much to say. " * 60), replace(OTHER, question="Q " * 90)):
+        shown.details.show_run(other)
+        assert places() == before

@@ -135,11 +135,24 @@ def test_every_cell_says_its_words_to_those_who_do_not_see_it(table):
 
 
 def test_a_hint_shows_whatever_people_write_as_they_wrote_it(table):
-    table.show_runs([run(1, title="<b>x</b>", note="two\nlines & more")])
+    table.show_runs([run(1, question="<b>x</b>", note="two\nlines & more")])
     hint = table.runs.index(0, Column.RUN).data(Qt.ItemDataRole.ToolTipRole)
     assert "&lt;b&gt;x&lt;/b&gt;<br>two<br>lines &amp; more" in hint
     assert "exactly 1" in table.runs.index(0, Column.WHEN).data(Qt.ItemDataRole.ToolTipRole)
     assert "It found 1." in table.runs.index(0, Column.RESULT).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_hint_says_what_the_line_does_not_and_the_title_where_it_is_cut_off(table):
+    table.show_runs([run(2), run(1, title="much too long " * 9, all_settings=("A 1", "B 2"))])
+    painter = table.itemDelegate()
+
+    def hint(row):
+        index = table.runs.index(row, Column.RUN)
+        return painter.tip(index, table.visualRect(index))
+
+    assert hint(0) == "<qt>exactly 2 · Test CPU<br>run 2</qt>"
+    assert hint(1).startswith("<p>much too long")
+    assert hint(1).endswith("<qt>exactly 1 · Test CPU<br>A 1 · B 2<br>run 1</qt>")
 
 
 @pytest.mark.parametrize("mode", ["dark", "light"])
