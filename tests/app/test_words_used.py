@@ -61,6 +61,9 @@ def is_said(key: str) -> bool:
             return name in CONSTANTS or key in CONSTANTS
         case "doctor":
             return key in CONSTANTS or name.rpartition(".")[2] in CONSTANTS
+        case "live" if name.endswith(("_is", "_from")):  # of a tile
+            tile = name.rpartition("_")[0]
+            return bool({tile, tile.removeprefix("gpu_")} & CONSTANTS)
         case "shared":
             return any(is_said_of_experiment(each, name) for each in EXPERIMENTS.values())
         case _ if section in EXPERIMENTS:

@@ -51,7 +51,7 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     for text in ("≈ within noise", "↑ higher", "↓ lower", "? too few"):
         assert text in told
     assert told["↑ higher"].accessibleName() == "random: higher"
-    assert "no difference is claimed" in told["≈ within noise"].toolTip()
+    assert "no difference claimed" in told["≈ within noise"].toolTip()
     assert "B is higher" in told["↑ higher"].toolTip()
 
 
