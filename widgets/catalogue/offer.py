@@ -76,9 +76,16 @@ class Filter:
 
 
 def counted(offers: Iterable[Offer]) -> dict[str, int]:
-    """Return how many were measured, and how many that can be; where none is known, nothing."""
+    """Return how many were measured, how many can be, and how many cannot.
+
+    Where one is not known yet, nothing.
+    """
     known = list(offers)
     if any(offer.state is State.UNKNOWN for offer in known):
         return {}
     there = [offer for offer in known if offer.is_measured or offer.state is not State.NOT_HERE]
-    return {"measured": sum(offer.is_measured for offer in known), "count": len(there)}
+    return {
+        "measured": sum(offer.is_measured for offer in known),
+        "count": len(there),
+        "lacking": len(known) - len(there),
+    }

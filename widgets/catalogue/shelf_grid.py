@@ -109,8 +109,8 @@ class ShelfGrid(QWidget):
         """Say at each shelf how much of it has been measured, once that is known."""
         for shelf, (_, count) in self._heads.items():
             told = counted(offer for offer in self.offers if offer.shelf == shelf)
-            some = told.get("count")
-            count.setText(self._words.say("catalogue.count", told) if some else "")
+            key = "catalogue.count_lacking" if told.get("lacking") else "catalogue.count"
+            count.setText(self._words.say(key, told) if told.get("count") else "")
 
     def _walk(self, card: Card, key: int) -> None:
         """Move the focus to the neighbour of a card: to the side, up, down, first or last."""

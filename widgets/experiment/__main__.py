@@ -23,7 +23,7 @@ def sample(look: Look, words: Words) -> QWidget:
     actions = [QAction(text, whole) for text in ("Run again", "Quick run", "Plot", "Compare")]
     actions[2].setCheckable(True)
     actions[2].setChecked(True)
-    header = Header(words, actions[2:3], actions[3:])
+    header = Header(words, actions[2:])
     header.show_experiment(words.say("cache-ladder.question"), words.say("shelves.memory"))
     panel = MainPanel(words, look)
     panel.views.show_experiment(Catalogue().load("cache-ladder"))

@@ -16,16 +16,16 @@ from widgets.theme import STEP
 
 
 class Header(QWidget):
-    """The way back, the shelf, the question as title; `sides` and `extras` are chips."""
+    """The way back, the shelf, the question as title, and chips for `actions`."""
 
     back = Signal()
 
-    def __init__(self, words: Words, sides: Sequence[QAction], extras: Sequence[QAction]) -> None:
+    def __init__(self, words: Words, actions: Sequence[QAction]) -> None:
         super().__init__()
         self._back = button(words.say("catalogue.title"), "crumb", clicked=self.back.emit)
         self._shelf = label("", "soft")
         self._title = label("", "title", wrap=True)
-        self._chips = {action: ActionChip(action) for action in (*sides, *extras)}
+        self._chips = {action: ActionChip(action) for action in actions}
         way = QWidget()
         way.setLayout(row(self._back, self._shelf, None, space=STEP))
         self.setLayout(column(PlaceHead(way, self._title, chip_row(*self._chips.values()))))

@@ -147,9 +147,9 @@ class ExperimentPage(QWidget):
 
     def _arrange(self) -> None:
         do = self._actions
-        self._header = Header(
-            self.session.words, (do.plot, do.code, do.data), (do.compare, do.stop_comparing)
-        )
+        # What comes and goes stands first, so that the others stay where they are.
+        chips = (do.stop_comparing, do.plot, do.code, do.data, do.compare)
+        self._header = Header(self.session.words, chips)
         left = column(self._panel, self._bar, self._strip, space=3 * STEP)
         left.setStretch(0, 1)
         body = row(left, self._side.column, space=6 * STEP)
