@@ -191,7 +191,7 @@ class RunPainter(QStyledItemDelegate):
         self._draw(painter, line, run.problem, theme.font("note"), theme.attention)
 
     def _draw_said(self, painter: QPainter, line: QRect, run: ListedRun) -> None:
-        """Draw how it ended, its tags, then its note or the question that its name hides."""
+        """Draw how it ended, its tags, then the question that its name hides, and its note."""
         theme, left = self._look.theme, line.left()
         if run.ending:
             name, colour = (
@@ -207,7 +207,7 @@ class RunPainter(QStyledItemDelegate):
                 return
             left += self._draw_tag(painter, rest, tag) + STEP
         left += STEP if run.tags else 0
-        text = " ".join((run.note or run.question).split())
+        text = " · ".join(" ".join(part.split()) for part in (run.question, run.note) if part)
         self._draw_soft(painter, line.adjusted(left - line.left(), 0, 0, 0), text)
 
     def _draw_tag(self, painter: QPainter, line: QRect, tag: str) -> int:

@@ -647,7 +647,7 @@ def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
     stage.page.open_run(latest)
     qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
     assert button(stage, "Run again")
-    assert "Back to the latest run" not in said(stage)
+    assert "Back to the latest whole run" not in said(stage)
     assert "earlier run" not in said(stage)
 
     stage.page.open_run(latest, then="measure")  # with its settings, whatever the form says
@@ -664,7 +664,7 @@ def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
 
     assert "RECORDED" not in stage.page._panel.views.plots[0]._scene.band
     assert ENGLISH.say("page.earlier_run", {"date": "2026-05-04"}) in said(stage)
-    assert button(stage, "Back to the latest run")
+    assert button(stage, "Back to the latest whole run")
 
 
 def test_a_run_of_an_older_version_says_so(qtbot, stage):
