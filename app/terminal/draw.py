@@ -151,7 +151,7 @@ class Draw:
         """Return how far apart the repeats behind the numbers of lines are; "" where are none.
 
         A table of many lines has no room for the spread of each number. What is computed is the
-        same in every round, and has none.
+        same in every round, and has none. Where few numbers have repeats, they tell of no others.
         """
         shares = []
         for line in series:
@@ -161,7 +161,7 @@ class Draw:
             for x, y in line.points:
                 if y and (width := max(repeats[x]) - min(repeats[x])):
                     shares.append(width / abs(y))
-        if not shares:
+        if not shares or 2 * len(shares) < sum(len(line.points) for line in series):
             return ""
         values = {"usual_fraction": statistics.median(shares), "most_fraction": max(shares)}
         return self._words.say("terminal.apart", values)

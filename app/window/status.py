@@ -100,7 +100,7 @@ class Status(QObject):
         if following.started is None or not left:
             self._line.show_run(say("frame.run_begins", {"question": question}), stops)
         else:
-            self._line.show_run(f"{question} {left}", stops)
+            self._line.show_run(say("frame.runs", {"question": question, "left": left}), stops)
 
     def _show_run(self) -> None:
         following = self._session.runner.following

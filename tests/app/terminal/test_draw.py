@@ -109,6 +109,7 @@ def test_of_lines_it_is_told_how_far_their_repeats_lie_apart():
     told = "The repeats behind one number differ by 25 % of it (median), by 50 % at most."
     assert said([1.0, 1.1], [2.0, 2.5], [4.0, 5.0, 6.0]) == told
     assert not said([1.0], [2.0]).startswith("The repeats")
+    assert not said([1.0, 1.1], [2.0], [3.0]).startswith("The repeats")  # of one alone
     assert not said([1.0, 1.0]).startswith("The repeats")  # computed, not measured
 
 

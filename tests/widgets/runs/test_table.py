@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QStyleOptionHeaderV2
 from tests.widgets.runs.samples import WORDS, damaged, run, worn
 from widgets.runs.listed import Result
 from widgets.runs.model import Column
+from widgets.runs.painting import RunPainter
 from widgets.runs.table import RunsTable
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -153,6 +154,15 @@ def test_a_hint_says_what_the_line_does_not_and_the_title_where_it_is_cut_off(ta
     assert hint(0) == "<qt>exactly 2 · Test CPU<br>run 2</qt>"
     assert hint(1).startswith("<p>much too long")
     assert hint(1).endswith("<qt>exactly 1 · Test CPU<br>A 1 · B 2<br>run 1</qt>")
+
+
+def test_a_line_keeps_its_experiment_beside_name_and_note(table, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(RunPainter, "_draw_soft", lambda _, __, ___, text: drawn.append(text))
+    table.show_runs([run(1, title="mine", question="How far?", note="Window  open")])
+    table.grab()
+
+    assert "How far? · Window open" in drawn
 
 
 @pytest.mark.parametrize("mode", ["dark", "light"])
