@@ -1,7 +1,7 @@
 """How is a number in SI units shown to people?
 
 Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent;
-a SWITCH as on or off.
+a SWITCH as on or off; what a person waits for, a DURATION, in whole seconds: 1 min 26 s.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import re
 
 SWITCH = "switch"  # 1 for on, 0 for off
+DURATION = "duration"  # seconds, of a whole run
 
 _DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -47,6 +48,7 @@ _SUFFIXES = (
     ("_watts", "watts"),
     ("_hz", "hz"),
     ("_enabled", SWITCH),
+    ("duration", DURATION),
     ("_s", "s"),
 )
 
@@ -65,6 +67,8 @@ def show(value: float, unit: str = "") -> str:
     """Return `value`, in the SI unit `unit`, in three significant digits and a readable unit."""
     if unit == "s":
         return _show_time(value)
+    if unit == DURATION:
+        return _show_duration(value)
     if unit == "bytes":
         return _show_bytes(value)
     if unit == "fraction":
@@ -108,6 +112,13 @@ def _show_time(value: float) -> str:
         if abs(value) >= least * _ALMOST:
             return f"{digits(value / factor)} {unit}"
     return f"{digits(value / 1e-9)} ns" if value else "0 s"
+
+
+def _show_duration(value: float) -> str:
+    minutes, seconds = divmod(max(1, round(value)), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (0 if hours else seconds, "s"))
+    return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
 def _show_bytes(value: float) -> str:

@@ -20,9 +20,9 @@ from app.context import Context, ExitCode
 from experiments.declare import Experiment, specs
 from experiments.needs import missing_need
 from experiments.parameters import to_json, to_text
-from experiments.units import show
+from experiments.units import DURATION, show
 
-ID_WIDTH, TIME_WIDTH = 16, 5  # columns of the terminal
+ID_WIDTH, TIME_WIDTH = 16, 10  # columns of the terminal
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -56,16 +56,16 @@ def _list(context: Context, experiments: Iterable[Experiment[Any]]) -> Renderabl
         seconds_s = _seconds_here(context, experiment)
         if seconds_s is None:
             line.append("  " + _why_not(context, experiment), style="dim")
-        table.add_row(experiment.id, "–" if seconds_s is None else show(seconds_s, "s"), line)
+        table.add_row(experiment.id, "–" if seconds_s is None else show(seconds_s, DURATION), line)
     return Padding(table, (0, 2))
 
 
-def _seconds_here(context: Context, experiment: Experiment[Any]) -> int | None:
+def _seconds_here(context: Context, experiment: Experiment[Any]) -> float | None:
     """Return how long it takes here, roughly; None where it cannot run."""
     if missing_need(experiment, context.machine):
         return None
     params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
-    return max(1, round(experiment.seconds(params)))
+    return experiment.seconds(params)
 
 
 def _why_not(context: Context, experiment: Experiment[Any]) -> str:
@@ -105,7 +105,7 @@ def _card(context: Context, experiment: Experiment[Any]) -> RenderableType:
     words = context.words
     params = experiment.params_for(context.machine, quick=False, earned=context.earned(experiment))
     seconds_s = _seconds_here(context, experiment)
-    about = words.say("terminal.seconds_here", {"seconds_s": seconds_s})
+    about = words.say("terminal.seconds_here", {"duration": seconds_s})
     if seconds_s is None:
         about = _why_not(context, experiment)
     question = Text(experiment.id, style="bold")

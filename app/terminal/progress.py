@@ -39,7 +39,7 @@ class Follow:
             for event in self._run.events():
                 following.add(event)
                 if isinstance(event, wire.Progress):
-                    left = {"left_s": round(event.left_s or 0)}
+                    left = {"duration": event.left_s or 0.0}
                     said = self._context.words.say("terminal.time_left", left)
                     bar.update(task, completed=event.fraction, left=said)
                 elif isinstance(event, wire.Note):

@@ -61,7 +61,7 @@ def _watched(path: Path, words: Words, listing: Listing) -> str:
         watch = read_watch(path)
     except Trouble as trouble:
         return _say(words, trouble.problem)
-    values = {"seconds_s": round(watch.seconds), "when": listing.when(watch.at)[1]}
+    values = {"duration": watch.seconds, "when": listing.when(watch.at)[1]}
     return words.say("import.of_live" if watch.at else "import.of_live_undated", values)
 
 

@@ -208,10 +208,15 @@ class Listing:
     def changed(
         self, experiment_id: str, params: Mapping[str, Any], *, quick: bool
     ) -> Iterator[str]:
-        """Yield the parameters that are not those which a run here starts from."""
-        start = self._start(experiment_id, quick=quick)
+        """Return the parameters that are not those which a run here starts from."""
+        return self.differing(experiment_id, params, self._start(experiment_id, quick=quick))
+
+    def differing(
+        self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
+    ) -> Iterator[str]:
+        """Yield the parameters that are not as in `others`, where these have them."""
         for name, called, value in self._settings(experiment_id, params):
-            if name in start and start[name] != _plain(params[name]):
+            if name in others and _plain(others[name]) != _plain(params[name]):
                 yield f"{called} {value}"
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:
@@ -219,8 +224,7 @@ class Listing:
         if key not in self._starts:
             entry = self._entries.get(experiment_id)
             params = (entry.quick_params if quick else entry.params) if entry else None
-            plain = to_json(params) if params is not None else {}
-            self._starts[key] = {name: _plain(value) for name, value in plain.items()}
+            self._starts[key] = to_json(params) if params is not None else {}
         return self._starts[key]
 
 

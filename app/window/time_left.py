@@ -15,4 +15,4 @@ def time_left(words: Words, following: Following) -> str:
         return ""
     if left_s < -OVERDUE_S:
         return words.say("page.overdue")
-    return words.say("terminal.time_left", {"left_s": max(1, round(left_s))})
+    return words.say("terminal.time_left", {"duration": left_s})

@@ -15,9 +15,9 @@ is part of a step, as it is in every program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any
 
 from experiments.bench import Bench
@@ -46,6 +46,7 @@ KIB, MIB, GIB = 2**10, 2**20, 2**30
 SMALLEST_BYTES = 4 * KIB
 BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level caches
 FREE_SHARE = 0.5
+SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 3.0  # of the latency of memory; times
@@ -136,6 +137,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     climb = [values[name] for name in known if name in values]
     if climb != sorted(climb):
         limits.append("levels_out_of_order")
+    elif _has_spike(best):
+        limits.append("spike")
     in_a_row = [
         s.latency_s
         for s in tables["steps"]
@@ -152,6 +155,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
         return Finding(climbed, values, tuple(limits))
     return Finding("ladder_in_part", values, tuple(limits))
+
+
+def _has_spike(best: Mapping[int, float]) -> bool:
+    """Did a read take much longer in some working set than in a larger one?"""
+    found = [best[size] for size in sorted(best, reverse=True)]
+    least = accumulate(found, min)  # from here on upwards
+    return any(one > SPIKE * low for one, low in zip(found, least, strict=True))
 
 
 def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:

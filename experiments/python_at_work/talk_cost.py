@@ -31,7 +31,7 @@ from experiments.declare import (
 )
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import spreads
+from experiments.statistics import ENOUGH, spreads
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual
@@ -146,8 +146,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
         return Finding("nothing_to_compare", values, tuple(limits))
     thread = at_large.pop("thread_queue")
-    wins = all(thread.is_below(other) for other in at_large.values())
-    return Finding("threads_pass_a_reference" if wins else "ways_overlap", values, tuple(limits))
+    overlapping = [way for way, found in at_large.items() if not thread.is_below(found)]
+    if not overlapping:
+        return Finding("threads_pass_a_reference", values, tuple(limits))
+    if any(found.count < ENOUGH for found in (thread, *at_large.values())):
+        return Finding("ways_overlap", values, ("too_few_rounds", *limits))
+    return Finding("ways_overlap", values, (*(f"overlaps_{way}" for way in overlapping), *limits))
 
 
 def defaults(_machine: Machine) -> Params:

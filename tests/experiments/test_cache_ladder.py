@@ -90,6 +90,19 @@ def test_a_level_slower_than_the_one_behind_it_is_said_to_be_suspect():
     assert "levels_out_of_order" in analyse(PARAMS, disturbed, machine()).limits
 
 
+def test_a_peak_between_the_levels_is_said_to_be_somebody_else():
+    ordered = sorted({step.size_bytes for step in tables()["steps"]})
+    peak = next(size for size in ordered if size > 16 * MIB)
+    disturbed = tables()
+    disturbed["steps"] = [
+        replace(step, latency_s=1e-6) if step.size_bytes == peak else step
+        for step in disturbed["steps"]
+    ]
+
+    assert "spike" not in analyse(PARAMS, tables(), machine()).limits
+    assert "spike" in analyse(PARAMS, disturbed, machine()).limits
+
+
 @pytest.mark.parametrize(("level", "size"), [("l1", 16 * KIB), ("l2", 512 * KIB), ("l3", 16 * MIB)])
 def test_a_level_is_read_off_at_half_of_it(level, size):
     found = analyse(PARAMS, tables(), machine())

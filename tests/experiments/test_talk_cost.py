@@ -56,7 +56,19 @@ def test_threads_pass_a_reference_where_they_part_from_every_process():
 def test_one_process_as_fast_as_the_thread_is_enough_to_overlap(shared_s):
     large = {**LARGE, "shared_memory": shared_s}
 
-    assert analyse(PARAMS, tables(large), machine()).message == "ways_overlap"
+    found = analyse(PARAMS, tables(large), machine())
+
+    assert found.message == "ways_overlap"
+    assert "overlaps_shared_memory" in found.limits
+    assert not {"overlaps_pipe", "overlaps_process_queue"} & {*found.limits}
+
+
+def test_two_rounds_make_no_way_faster():
+    rows = {**tables(), "talks": [row for row in tables()["talks"] if row.repeat < 2]}
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.message == "ways_overlap"
+    assert found.limits[0] == "too_few_rounds"
 
 
 def test_a_run_without_one_of_the_ways_compares_nothing():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.units import SWITCH, digits, show, unbroken, unit_of
+from experiments.units import DURATION, SWITCH, digits, show, unbroken, unit_of
 
 GIB = 2**30
 
@@ -37,6 +37,10 @@ GIB = 2**30
         (250, "per_s", "250 /s"),
         (0.25, "fraction", "25 %"),
         (131.7, "ratio", "132×"),
+        (0.2, DURATION, "1 s"),
+        (59.6, DURATION, "1 min"),
+        (86, DURATION, "1 min 26 s"),
+        (3720, DURATION, "1 h 2 min"),
         (1, SWITCH, "on"),
         (0, SWITCH, "off"),
         (61.2, "celsius", "61.2 °C"),

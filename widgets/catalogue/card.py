@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton
 
-from experiments.units import show
+from experiments.units import DURATION, show
 from experiments.words import Words
 from widgets.catalogue import sketch
 from widgets.catalogue.offer import WORDS, Offer, State
@@ -162,7 +162,7 @@ class Card(QAbstractButton):
 
     def _time(self) -> str:
         seconds = self.offer.seconds
-        return "" if seconds is None else show(max(1, round(seconds)), "s")
+        return "" if seconds is None else show(seconds, DURATION)
 
     def _state_word(self) -> str:
         key = WORDS.get(self.offer.state)

@@ -85,16 +85,21 @@ class Comparing(QObject):
     def menu(self, parent: QWidget) -> QMenu:
         """Return a menu of the other runs of the shown experiment, and of any file."""
         menu, say, experiment = QMenu(parent), self._session.words.say, self._showing.experiment
-        listing = self._listing()
-        shown = self._showing.shown.run if self._showing.shown is not None else None
+        listing, shown = self._listing(), self._showing.shown
+        started = shown.following.started if shown is not None else None
         runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
         # What was stopped before it found anything has nothing to compare.
         found = (run for run in runs if run.values or run.outcome != wire.Outcome.STOPPED)
-        others = [run for run in found if run.run != shown][:MENU_RUNS]
+        others = [run for run in found if shown is None or run.run != shown.run][:MENU_RUNS]
         for run in others:
             line = listing.line(run)
             result = "".join(f"{each.label} {each.shown}" for each in line.results[:1])
-            parts = (run.meta.name, line.when, line.kind, *line.settings, line.ending, result)
+            settings = line.settings
+            if started is not None and run.quick == started.quick:
+                # What differs from the shown run; of a quick beside a full one, nearly all does.
+                differing = listing.differing(run.experiment, run.params, started.params)
+                settings = tuple(differing) or (say("page.same_settings"),)
+            parts = (run.meta.name, line.when, line.kind, *settings, line.ending, result)
             action = menu.addAction(" · ".join(part for part in parts if part).replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, path=run.path: self.with_shown(path))
         if not others:

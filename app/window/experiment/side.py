@@ -31,7 +31,7 @@ from app.window.target import EXPERIMENTS
 from experiments.declare import Experiment, Need
 from experiments.parameters import from_json
 from experiments.problems import Problem, Trouble
-from experiments.units import show
+from experiments.units import DURATION, show
 from widgets.basics import button
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.side_column import SideColumn, Tab
@@ -191,16 +191,14 @@ class Side(QObject):
             return None
         params = self._wanted(experiment)
         quick_s = self._taken_s(experiment, experiment.quick(params), quick=True)
-        values = {"seconds_s": max(1, round(quick_s))}
+        values = {"duration": quick_s}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
         full_s = self._taken_s(experiment, params)
         key = self._actions.run.shortcut().toString()
-        again = self._session.words.say(
-            "page.key_and_seconds", {"key": key, "seconds_s": max(1, round(full_s))}
-        )
+        again = self._session.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
         shown = self._showing.shown
         if shown is not None and shown.is_opened:  # longer words leave no room for the key
-            again = show(max(1, round(full_s)), "s")
+            again = show(full_s, DURATION)
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
 

@@ -92,7 +92,7 @@ def before(words: Words, state: State, seconds_s: float | None, need: str | None
 
 def seconds_here(words: Words, seconds_s: float) -> str:
     """Return how long a run takes, in whole seconds."""
-    return words.say("terminal.seconds_here", {"seconds_s": max(1, round(seconds_s))})
+    return words.say("terminal.seconds_here", {"duration": seconds_s})
 
 
 def during(words: Words, state: State, following: Following, doing: str) -> Standing:

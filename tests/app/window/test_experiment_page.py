@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import msgspec
@@ -550,7 +551,7 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
     stage.page.open("burst-random")
     qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
 
-    assert "Full run, 2026-05-04" in said(stage)
+    assert "Full run, started 2026-05-04" in said(stage)
     assert stage.page.showing.shown.following.started.at.startswith("2026-05-04")
     drawn(qtbot, stage)
 
@@ -822,7 +823,7 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     assert "B random" in summary
     for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
         assert f"The limit “{run} · " in summary
-    assert "B · Full run, 2026-05-04" in said(stage)
+    assert "B · Full run, started 2026-05-04" in said(stage)
     button(stage, "Stop comparing").click()
     assert "↓ lower" not in said(stage)
     assert "B · Full run" not in said(stage)
@@ -846,14 +847,25 @@ def test_two_runs_of_one_minute_are_told_apart_and_by_the_name_they_were_given(q
 
 
 def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
-    a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
-    path, _, _ = stage.keep(a, b, threads())
+    quick = partial(msgspec.structs.replace, quick=True)
+    path, *_ = stage.keep(
+        burst(),
+        burst(1.7, at="2026-05-03T03:02:01+00:00"),
+        burst(1.7, (1.0, 1.0, 1.0), at="2026-05-02T03:02:01+00:00"),
+        burst(1.7, at="2026-05-01T03:02:01+00:00", change=quick),
+        threads(),
+    )
     stage.page.open_run(path)
     qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
     menu = stage.page.comparing.menu(stage.page)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
-    settings = "Largest array 1 MiB · Rounds 5"
-    assert texts == [f"3 May · full · {settings} · random over in a row 20×", "From a file…"]
+    result = "random over in a row 20×"
+    assert texts == [
+        f"3 May · full · same settings · {result}",
+        f"2 May · full · Rounds 3 · {result}",
+        f"1 May · quick · Largest array 1 MiB · Rounds 5 · {result}",
+        "From a file…",
+    ]
 
     menu.actions()[0].trigger()
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
