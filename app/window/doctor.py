@@ -172,7 +172,8 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
     first = found or without_card
     return Told(
         headline=headline(diagnosis, words),
-        state=diagnosis.state,
+        # What is not there is not fine, but plain, as in the chain.
+        state=State.NOT_REACHED if found is None and without_card else diagnosis.state,
         text=sentence(first, words) if first is not None else "",
         commands=found.commands if found is not None else (),
         links=tuple(links),

@@ -190,12 +190,13 @@ class Listing:
         return sentence(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
-        """Yield the numbers that say most: ratios, then what the finding's sentence names."""
+        """Yield the numbers that say most: ratios, then what card and finding name."""
         experiment = self._experiment(run.experiment)
         if experiment is None:
             return
         units = {value.name: value.unit for value in experiment.values}
-        text = self._words.say(f"{run.experiment}.findings.{run.message}")  # with its {names}
+        keys = (f"{run.experiment}.in_short", f"{run.experiment}.findings.{run.message}")
+        text = " ".join(self._words.say(key) for key in keys if self._words.has(key))
         named = [name for _, name, _, _ in Formatter().parse(text) if name]
         ratios = [name for name, unit in units.items() if unit == "ratio"]
         units |= {name: unit_of(name) for name in named if name not in units}

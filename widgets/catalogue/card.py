@@ -19,10 +19,10 @@ from experiments.units import DURATION, show
 from experiments.words import Words
 from widgets.catalogue import sketch
 from widgets.catalogue.offer import WORDS, Offer, State
-from widgets.catalogue.text import draw_lines, line_px, wrapped
 from widgets.icons import pixmap
 from widgets.look import Look
 from widgets.theme import STEP, Theme
+from widgets.wrapped_text import draw_lines, line_px, wrapped
 
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2

@@ -22,6 +22,7 @@ from widgets.look import Look
 from widgets.runs.listed import ListedRun
 from widgets.runs.model import RUN_ROLE, Column
 from widgets.theme import STEP
+from widgets.wrapped_text import wrapped
 
 MARGIN = 2 * STEP  # left and right of a cell
 LEADING = 1.45  # of a line of text
@@ -94,8 +95,11 @@ class RunPainter(QStyledItemDelegate):
                 for line, result in zip((upper, lower), run.results, strict=False):
                     self._draw_result(painter, line, result.label, result.shown)
             case Column.SETTINGS:
-                self._draw_soft(painter, upper, run.settings[0] if run.settings else "")
-                self._draw_soft(painter, lower, " · ".join(run.settings[1:]))
+                text = wrapped(
+                    " · ".join(run.settings), self._look.theme.font("note"), upper.width(), 2
+                )
+                for line, part in zip((upper, lower), text, strict=False):
+                    self._draw_soft(painter, line, part)
             case Column.MACHINE:
                 self._draw_soft(painter, upper, run.machine)
         painter.restore()

@@ -294,7 +294,7 @@ def test_a_fake_machine_is_not_examined(look, tmp_path, qtbot):
         (nvidia(), State.OK, True),
         (unproven(nvidia()), State.WRONG, False),
         (with_device(nvidia(), is_remap_pending=True), State.LOOK, False),
-        (Evidence(torch=CPU_TORCH), State.OK, False),
+        (Evidence(torch=CPU_TORCH), State.NOT_REACHED, False),
         (
             Evidence(cards=(Card(vendor=Vendor.OTHER, name="TPU", needs="x"),), torch=CPU_TORCH),
             State.UNKNOWN,

@@ -20,9 +20,9 @@ from widgets.catalogue.filter_bar import MenuChip
 from widgets.catalogue.offer import Filter, Offer, State
 from widgets.catalogue.shelf_grid import NARROWEST
 from widgets.catalogue.sketch import Sketch, expected
-from widgets.catalogue.text import wrapped
 from widgets.look import Look
 from widgets.theme import STEP
+from widgets.wrapped_text import wrapped
 
 ENGLISH = words.load("en")
 SKETCH = expected(Bars(key="", table="", label="", value=""))
