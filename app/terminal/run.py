@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.text import Text
 
@@ -27,6 +27,13 @@ from experiments.parameters import check_memory, from_text, to_json
 from experiments.problems import Problem, Trouble
 from experiments.words import Words
 from machine.memory import available_bytes
+
+
+class Ended(NamedTuple):
+    """How a run ended, and with which finding, where it has one."""
+
+    code: ExitCode
+    finding: wire.FindingSent | None = None
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -50,7 +57,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     params = from_text(suited, settings, context.machine)
     check_memory(experiment, params, available_bytes())
     with _writable(options.out, "out_not_writable"), _writable(options.svg, "svg_not_writable"):
-        return measure(
+        ended = measure(
             context,
             experiment,
             to_json(params),
@@ -61,6 +68,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             out=options.out,
             svg=options.svg,
         )
+    return ended.code
 
 
 def measure(
@@ -75,7 +83,7 @@ def measure(
     out: Path | None = None,
     svg: Path | None = None,
     is_named: bool = True,
-) -> ExitCode:
+) -> Ended:
     """Run one experiment, tell its result, and return how it ended. Raises Trouble.
 
     `is_named`: its question stands above the result.
@@ -116,7 +124,7 @@ def measure(
             keeping.close()
     if follow.refused is not None:
         context.complain(follow.refused)
-        return ExitCode.CANNOT_RUN_HERE
+        return Ended(ExitCode.CANNOT_RUN_HERE)
     if not stream:
         if is_named:
             question = context.words.say(f"{experiment.id}.question")
@@ -130,7 +138,7 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return _exit_code(finished)
+    return Ended(_exit_code(finished), finished.finding)
 
 
 def _exit_code(finished: wire.Finished) -> ExitCode:

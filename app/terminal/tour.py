@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rich.rule import Rule
+from rich.text import Text
 
 from app.context import Context, ExitCode
+from app.report import sentence
 from app.terminal.inspect import gaps, show_machine
 from app.terminal.run import measure
 from experiments.needs import missing_need
@@ -28,15 +30,24 @@ def run(context: Context) -> ExitCode:
     stops = [experiment for experiment in each if missing_need(experiment, context.machine) is None]
     console.print()
     console.print(words.say("terminal.tour_head", {"count": len(stops)}))
-    worst = ExitCode.DONE
+    worst, found = ExitCode.DONE, []
     for experiment in stops:
+        question = words.say(f"{experiment.id}.question")
         console.print()
-        console.print(Rule(words.say(f"{experiment.id}.question"), style="dim", align="left"))
+        console.print(Rule(question, style="dim", align="left"))
         params = experiment.params_for(context.machine, quick=True)
-        code = measure(context, experiment, to_json(params), quick=True, is_named=False)
-        if code is ExitCode.STOPPED:
-            return code
-        worst = max(worst, code)
+        ended = measure(context, experiment, to_json(params), quick=True, is_named=False)
+        if ended.code is ExitCode.STOPPED:
+            return ended.code
+        worst = max(worst, ended.code)
+        if ended.finding is not None:
+            found.append((question, sentence(words, experiment, ended.finding)))
+    console.print()
+    console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))
+    for question, finding in found:
+        console.print()
+        console.print(Text(question, style="bold"))
+        console.print(finding)
     console.print()
     console.print(words.say("terminal.tour_end"))
     return worst

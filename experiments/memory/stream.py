@@ -37,7 +37,7 @@ from experiments.declare import (
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
 from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
-from experiments.statistics import Spread, spreads
+from experiments.statistics import ENOUGH, Spread, spreads
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes, physical_cores, usable_threads
@@ -53,7 +53,11 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
-UNCLEAR = ("one_is_enough", "last_ones_unclear")  # whether more threads bring more
+UNCLEAR = (
+    "too_few_rounds",
+    "one_is_enough",
+    "last_ones_unclear",
+)  # whether more threads bring more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +199,8 @@ def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
     one, most = min(triad), max(triad)
     if most == 1:
         return "one_thread_alone"
+    if min(triad[one].count, triad[most].count) < ENOUGH:
+        return "too_few_rounds"
     if not triad[one].parts_from(triad[most]):
         return "one_is_enough"
     if full == 1:

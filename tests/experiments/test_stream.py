@@ -71,7 +71,7 @@ def test_the_thread_count_from_which_the_pipe_is_full_is_found(rates, message, f
     [
         ({1: (9e9, 10e9, 21e9), 2: (20e9, 22e9, 24e9)}, "one_is_enough"),
         ({1: (9e9, 9e9, 9e9), 2: (15e9, 16e9, 17e9), 4: (16e9, 17e9, 20e9)}, "last_ones_unclear"),
-        ({1: (10e9, 10e9), 2: (20e9, 20e9)}, "one_is_enough"),
+        ({1: (10e9, 10e9), 2: (20e9, 20e9)}, "too_few_rounds"),
     ],
 )
 def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, message):
