@@ -53,11 +53,8 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
-UNCLEAR = (
-    "too_few_rounds",
-    "one_is_enough",
-    "last_ones_unclear",
-)  # whether more threads bring more
+# Whether more threads bring more is then not known.
+UNCLEAR = ("too_few_rounds", "one_is_enough", "last_ones_unclear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,11 +147,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("nothing_to_compare", values, tuple(limits))
     thread = at_large.pop("thread_queue")
     overlapping = [way for way, found in at_large.items() if not thread.is_below(found)]
-    if not overlapping:
-        return Finding("threads_pass_a_reference", values, tuple(limits))
     if any(found.count < ENOUGH for found in (thread, *at_large.values())):
-        return Finding("ways_overlap", values, ("too_few_rounds", *limits))
-    return Finding("ways_overlap", values, (*(f"overlaps_{way}" for way in overlapping), *limits))
+        limits.append("too_few_rounds")
+    else:
+        limits += [f"overlaps_{way}" for way in overlapping]
+    return Finding(
+        "ways_overlap" if overlapping else "threads_pass_a_reference", values, tuple(limits)
+    )
 
 
 def defaults(_machine: Machine) -> Params:
