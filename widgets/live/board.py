@@ -30,6 +30,7 @@ from widgets.live.sparkline import Sparkline
 from widgets.live.tile import Body, Tile
 from widgets.look import Look
 
+WAITED_FOR = ("cores", "memory")  # of which it is said how long tasks waited for them
 FEW_THREADS = 8  # whose rows are high enough without a second row of tiles
 SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
 SLOW_S = 0.9  # between two looks at what nobody reads more often than once a second
@@ -149,7 +150,10 @@ class Board(QWidget):
         what, source = (f"gpu_{part}", "gpu") if part else (name, name)
         say = self._words.say
         about = (say(f"live.{what}_is"), say(f"live.{source}_from"))
-        tile = Tile(resource.title, body, self._look, about)
+        about_words = {"errors": (say("live.errors_head"), say("live.errors_text"))}
+        if name in WAITED_FOR:
+            about_words["detail"] = (say("live.waited_head"), say("live.waited_text"))
+        tile = Tile(resource.title, body, self._look, about, about_words)
         tile.setParent(self)
         tile.stepped.connect(self._step)
         tile.grown.connect(self._arrange)

@@ -6,21 +6,23 @@ Painted as a whole, and only where something has changed: tiles are many, and sa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
     QFont,
     QFontMetrics,
+    QHelpEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.basics import tip
 from widgets.live.cores import CoresBody
@@ -45,19 +47,27 @@ WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.T
 class Tile(QWidget):
     """Holds `body`, a picture of the last minute. Arrow keys move the reading cursor.
 
-    `about` are paragraphs that the tip says below what is told of the parts.
+    `about` are paragraphs that the tip says below what is told of the parts; those of `about_words`
+    are said instead at a "detail", and at "errors" that are unknown.
     """
 
     stepped = Signal(float, int)  # seconds further back, rows further down
     grown = Signal()  # it may need another height
     released = Signal()  # the reading cursor is to go
 
-    def __init__(self, title: str, body: Body, look: Look, about: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        title: str,
+        body: Body,
+        look: Look,
+        about: Sequence[str] = (),
+        about_words: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(title)
         self.title, self.body, self._look = title, body, look
-        self._about = about
+        self._about, self._about_words = about, about_words
         self.face = Face(number="")
         self._foot, self._indent = ("", "", ""), 0
         self._rects: dict[str, QRect] = {}
@@ -129,6 +139,21 @@ class Tile(QWidget):
             for name, text in written.items()
             if text
         }
+
+    def tip_at(self, place: QPoint) -> str:
+        """Return what is to be said of what stands at a place."""
+        for name, about in self._about_words.items():
+            is_known = name == "errors" and self.face.error_state != "unknown"
+            if self._rects[name].contains(place) and not is_known:
+                return tip(*about)
+        return self.toolTip()
+
+    def event(self, event: QEvent) -> bool:
+        """Show the tip of what is pointed at."""
+        if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
+            return super().event(event)
+        QToolTip.showText(event.globalPos(), self.tip_at(event.pos()), self)
+        return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the frame and the words that are asked for."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics
@@ -71,6 +73,17 @@ def test_the_tip_of_a_tile_says_what_its_number_is_and_where_from(qtbot, look, e
     disks.show_face(Face(number="1 MB/s", tip="sda <1>\nsdb"))
     assert disks.toolTip().startswith("<p>sda &lt;1&gt;<br>sdb</p><p>What all disks together")
     assert board.tiles["clock"].toolTip().startswith("<p>The clock of the fastest core")
+
+
+def test_the_tip_at_words_that_puzzle_explains_them(qtbot, look, english):
+    cores = board_of(qtbot, look, english).tiles["cores"]
+    where = {name: rect.center() for name, (_, _, rect) in cores.texts().items()}
+
+    assert "counts no errors" in cores.tip_at(where["errors"])
+    assert "had to wait" in cores.tip_at(where["detail"])
+    assert cores.tip_at(where["title"]) == cores.toolTip()
+    cores.show_face(replace(cores.face, errors="no errors", error_state="none"))
+    assert cores.tip_at(where["errors"]) == cores.toolTip()
 
 
 def test_no_chip_moves_when_a_load_starts_or_the_rate_changes(qtbot, look, english):
