@@ -20,7 +20,7 @@ from experiments.devices.conditions import Conditions
 from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import enough, taken, warm, whole_s
-from experiments.memory.roof_arms import Peak, Point, Rate, Row, bandwidths
+from experiments.memory.roof_arms import READ, Peak, Point, Rate, Row, bandwidths, with_rate
 
 GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
 ROOF = "roof"  # in single precision, as the points; those of the others are called by theirs
@@ -68,8 +68,9 @@ def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: Benc
             number = turn.round
         _choose(device, arms[place])
         took_s = taken(device, arms[place].call, counts[place]).device_s
-        rows.append(arms[place].row(turn.round, took_s))
-        yield rows[-1]
+        found = list(with_rate(arms[place].row(turn.round, took_s)))
+        rows += found
+        yield from found
         yield Progress(0.2 + 0.8 * turn.fraction)
     yield from conditions.rows(number)
     yield from roofs(rows)
@@ -89,12 +90,11 @@ def _memory_arms(device: Device, array_bytes: int, thick: Sequence[int]) -> Iter
     warm(device, lambda: a.copy_(b))
     moves: dict[str, tuple[Callable[[], object], int]] = {
         "copy": (lambda: a.copy_(b), 2),
-        "triad": (lambda: torch.add(b, c, alpha=3.0, out=a), 3),
-        "read": (lambda: torch.sum(b, 0, out=total), 1),
+        READ: (lambda: torch.sum(b, 0, out=total), 1),
     }
     for kernel, (call, arrays) in moves.items():
         yield Arm(call, functools.partial(_rate, kernel, arrays * size * ELEMENT_BYTES))
-    yield _point("triad", moves["triad"][0], 2 * size, 3 * size)
+    yield _point("triad", lambda: torch.add(b, c, alpha=3.0, out=a), 2 * size, 3 * size)
     yield _point("dot", lambda: torch.dot(b, c), 2 * size, 2 * size)
     product = a.narrow(0, 0, rows * rows).view(rows, rows)
     for inner in sorted({min(inner, rows) for inner in thick}):
@@ -187,7 +187,7 @@ def roofs(rows: Sequence[Any]) -> Iterator[Point]:
     points = [row for row in rows if isinstance(row, Point)]
     peaks = gpu_peaks([row for row in rows if isinstance(row, Peak)], points)
     rates = [row for row in rows if isinstance(row, Rate)]
-    slope = max(bandwidths(rates, points).values(), default=0.0)
+    slope = max(bandwidths(rates).values(), default=0.0)
     if not points or not slope or "fp32" not in peaks:
         return
     first = min(point.flop_per_byte for point in points) / 2

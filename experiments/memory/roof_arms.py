@@ -13,7 +13,7 @@ from experiments.memory.stream import MOVED
 
 FIRST_STEPS = 10_000
 PRECISIONS = {"fp64": 64, "fp32": 32}
-SLOPES = ("read", "triad")
+READ = "read"  # which computes nothing worth a point
 MOVERS = ("triad", "dot", "stencil", POLYNOMIAL)  # points whose arrays no cache holds
 
 
@@ -29,7 +29,7 @@ class Peak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """One sample of what the memory delivers to all cores."""
+    """One sample of what the memory delivers to all cores while they are in a loop."""
 
     kernel: str = column()
     repeat: int = column()
@@ -76,26 +76,25 @@ def peaks(team: Team) -> Iterator[Arm]:
 
 
 def rates(team: Team) -> Iterator[Arm]:
-    """Yield what the memory delivers to all cores."""
+    """Yield what the memory delivers to all cores while they do nothing but read."""
     from experiments.kernels import streams
 
     share_bytes = team.share_bytes(len(team))
+    reads = [
+        functools.partial(streams.read, *team.arrays(member, share_bytes))
+        for member in range(len(team))
+    ]
 
-    def taken_s(kernel: str, laps: int) -> float:
-        move = getattr(streams, kernel)
+    def taken_s(laps: int) -> float:
         return team.run(
-            {
-                member: functools.partial(move, *team.arrays(member, share_bytes), laps)
-                for member in range(len(team))
-            }
+            {member: functools.partial(read, laps) for member, read in enumerate(reads)}
         )
 
-    def row(kernel: str, repeat: int, rate: float) -> Rate:
-        moved_bytes = len(team) * MOVED[kernel] * share_bytes
-        return Rate(kernel=kernel, repeat=repeat, bytes_per_s=rate * moved_bytes)
+    def row(repeat: int, rate: float) -> Rate:
+        moved_bytes = len(team) * MOVED[READ] * share_bytes
+        return Rate(kernel=READ, repeat=repeat, bytes_per_s=rate * moved_bytes)
 
-    for kernel in SLOPES:
-        yield functools.partial(taken_s, kernel), 1, functools.partial(row, kernel)
+    yield taken_s, 1, row
 
 
 def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
@@ -123,17 +122,21 @@ def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
         yield functools.partial(taken_s, place), 1, functools.partial(row, place)
 
 
-def bandwidths(rates: Sequence[Rate], points: Sequence[Point]) -> dict[str, float]:
+def with_rate(row: Row) -> Iterator[Row]:
+    """Yield a sample, and how fast it moved arrays that no cache holds."""
+    yield row
+    if isinstance(row, Point) and row.kernel in MOVERS:
+        bytes_per_s = row.flop_per_s / row.flop_per_byte
+        yield Rate(kernel=row.kernel, repeat=row.repeat, bytes_per_s=bytes_per_s)
+
+
+def bandwidths(rates: Sequence[Rate]) -> dict[str, float]:
     """Return the best data rate of each loop over arrays that no cache holds.
 
     A roof is the best that was seen: no loop may move data faster than its slope allows. Before
-    one that does nothing but move was timed there is none: the others may wait for arithmetic.
+    the one that does nothing but read was timed there is none: the others may wait for arithmetic.
     """
-    if not rates:
-        return {}
-    seen = [(rate.kernel, rate.bytes_per_s) for rate in rates]
-    seen += [(p.kernel, p.flop_per_s / p.flop_per_byte) for p in points if p.kernel in MOVERS]
     best: dict[str, float] = {}
-    for kernel, bytes_per_s in seen:
-        best[kernel] = max(best.get(kernel, 0.0), bytes_per_s)
-    return best
+    for rate in rates:
+        best[rate.kernel] = max(best.get(rate.kernel, 0.0), rate.bytes_per_s)
+    return best if READ in best else {}

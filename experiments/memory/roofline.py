@@ -4,11 +4,11 @@ Method: the flat part of the roof is how fast all cores multiply and add numbers
 already, the slope how fast the memory delivers numbers. Under it stand loops that compute little or
 much for each byte they move: the triad (c=a+3b), a scalar product, the mean of five neighbours,
 polynomials of rising degree and a matrix product. The flat part are independent multiply-adds in
-registers, the slope the fastest that any loop moved data, the read and the triad of `stream` among
-them. Each thread has arrays of its own that no cache holds; the matrix product is numpy's, one for
-each core. All are timed in shuffled rounds, pinned, in double precision. On a GPU operations of
-torch take their place, in single precision: copy, triad, read and products of ever thicker
-matrices; and large products in each precision.
+registers, the slope the fastest that any loop moved data, the read of `stream` among them. Each
+thread has arrays of its own that no cache holds; the matrix product is numpy's, one for each core.
+All are timed in shuffled rounds, pinned, in double precision. On a GPU operations of torch take
+their place, in single precision: copy, triad, read and products of ever thicker matrices; and large
+products in each precision.
 Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
@@ -51,8 +51,9 @@ from experiments.memory.gpu_roof import (
     measure_gpu,
 )
 from experiments.memory.roof_arms import (
+    MOVERS,
     PRECISIONS,
-    SLOPES,
+    READ,
     Peak,
     Point,
     Rate,
@@ -60,6 +61,7 @@ from experiments.memory.roof_arms import (
     peaks,
     points,
     rates,
+    with_rate,
 )
 from experiments.memory.roof_kernels import DEGREES, FEW_DEGREES, POLYNOMIAL
 from experiments.python_at_work.batches import batch
@@ -68,10 +70,12 @@ from machine.model import Machine, is_virtual, last_level_cache_bytes, usable_th
 
 MIB, GIB = 2**20, 2**30
 SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
-KERNELS = (ROOF, *OTHER_ROOFS, POLYNOMIAL, "thin", "triad", "dot", "stencil", "matmul")
+# The first five have colours of their own.
+KERNELS = (ROOF, "triad", "dot", "stencil", POLYNOMIAL, "matmul", "thin", *OTHER_ROOFS)
 GPU = "gpu0"  # the first GPU of a run, which has no second
 ABOVE, TOO_MUCH = 1.05, 1.02  # times the roof, and a theoretical limit: then something is wrong
 WRITES_SHOW = 0.8  # of the roof: the triad is below where what is read before writing shows
+ALONE = 1.1  # times the next best measurement: then the slope hangs on a single one
 BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
 GPU_BYTES_PER_S = 2e11  # cautious, for the estimate
 FULL_S, QUICK_S = 28.0, 3.5
@@ -113,8 +117,9 @@ def measure(params: Params, bench: Bench) -> Measured:
         taken_s, first, row = arms[place]
         if place not in laps:
             laps[place] = batch(taken_s, sample_s, start=first)
-        rows.append(row(turn.round, laps[place] / taken_s(laps[place])))
-        yield rows[-1]
+        found = list(with_rate(row(turn.round, laps[place] / taken_s(laps[place]))))
+        rows += found
+        yield from found
         yield Progress(0.1 + 0.9 * turn.fraction)
     yield from _roof(rows, len(threads))
 
@@ -123,7 +128,7 @@ def _roof(rows: Sequence[Any], cores: int) -> Iterator[Point]:
     """Yield the ends of the roof over all points, and its ridge."""
     measured = [row for row in rows if isinstance(row, Point)]
     peak = _peak([row for row in rows if isinstance(row, Peak)], cores)
-    slope = _slope(bandwidths([row for row in rows if isinstance(row, Rate)], measured))
+    slope = _slope(bandwidths([row for row in rows if isinstance(row, Rate)]))
     places = [point.flop_per_byte for point in measured]
     for x in (min(places) / 2, peak / slope, max(max(places), peak / slope) * 2):
         yield Point(kernel=ROOF, repeat=0, flop_per_byte=x, flop_per_s=min(peak, slope * x))
@@ -150,7 +155,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     all_bytes = held_bytes * cache_count(machine, usable_threads(machine))
     if not all_bytes or params.array_bytes < stream.BEYOND_CACHE * all_bytes:
         limits.append("partly_in_cache")
-    best = bandwidths(tables["rates"], tables["points"])
+    best = bandwidths(tables["rates"])
     cores = len(spread_out(machine)[: params.threads])
     peak, slope = _peak(tables["peaks"], cores), _slope(best)
     values = _peak_values(tables["peaks"], cores)
@@ -164,6 +169,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if _is_above(tables["points"], peak, slope):
         limits.append("above_the_roof")
     values |= _reached(tables["points"], peak, slope, "cpu")
+    limits += _limits_of_the_roof(tables)
     if _is_of_the_triad(best):
         limits.append("triad_is_the_slope")
     elif values.get("triad_roof_fraction", 1.0) < WRITES_SHOW:
@@ -184,7 +190,7 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not held_bytes or params.array_bytes < BEYOND_CACHE * held_bytes:
         limits.append("partly_in_gpu_cache")
     peak = peaks.get("fp32", 0.0)
-    best = bandwidths(tables["rates"], tables["points"])
+    best = bandwidths(tables["rates"])
     slope = _slope(best)
     values = {f"{name}_{GPU}_flop_per_s": found for name, found in peaks.items()}
     suspects = []
@@ -205,6 +211,7 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("roof_in_part", values, tuple(limits))
     values |= {f"peak_{GPU}_flop_per_s": peak, f"ridge_{GPU}_flop_per_byte": peak / slope}
     values |= _reached(tables["points"], peak, slope, GPU)
+    limits += _limits_of_the_roof(tables)
     if _is_of_the_triad(best):
         limits.append("triad_is_the_slope")
     if _is_above(tables["points"], peak, slope):
@@ -212,6 +219,17 @@ def _analyse_gpu(params: Params, tables: Tables, machine: Machine) -> Finding:
     if "triad_roof_fraction" not in values or "matmul_roof_fraction" not in values:
         return Finding("roof_in_part", values, tuple(limits))
     return Finding("gpu_both_sides", values, tuple(limits))
+
+
+def _limits_of_the_roof(tables: Tables) -> list[str]:
+    """Return what one should know of a roof with peak and slope."""
+    limits = []
+    first, *others = sorted((rate.bytes_per_s for rate in tables["rates"]), reverse=True)
+    if others and first > ALONE * others[0]:
+        limits.append("slope_by_one")
+    if all(point.kernel != ROOF for point in tables["points"]):
+        limits.append("roof_not_drawn")
+    return limits
 
 
 def _is_of_the_triad(best: Mapping[str, float]) -> bool:
@@ -278,7 +296,7 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate, at 10 GB/s a thread up to 16 of them."""
     if params.device != CPU:
-        arms = 6 + len(GPU_PRECISIONS) + len(FEW_THICK if params.few_degrees else THICK)
+        arms = 5 + len(GPU_PRECISIONS) + len(FEW_THICK if params.few_degrees else THICK)
         sample_s = 0.01 + 3 * params.array_bytes / GPU_BYTES_PER_S
         return 1.5 + (params.rounds + 2) * arms * sample_s
     team = min(params.threads, stream.WORTH)
@@ -298,7 +316,7 @@ def _memory_bytes(params: Params) -> int:
 
 EXPERIMENT = Experiment(
     id="roofline",
-    version=3,
+    version=4,
     shelf=Shelf.MEMORY,
     params=Params,
     tables={"points": Point, "peaks": Peak, "rates": Rate, "conditions": Condition},
@@ -332,7 +350,7 @@ EXPERIMENT = Experiment(
             table="rates",
             label="kernel",
             value="bytes_per_s",
-            order=(*SLOPES, "copy"),
+            order=(READ, *MOVERS, "copy"),  # of the same colours as above
             statistic="greatest",
             limits=(
                 Limit("slope", "peak_cpu_bytes_per_s", "x"),

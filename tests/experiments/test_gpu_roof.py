@@ -67,7 +67,7 @@ def test_each_precision_is_in_every_round(tables):
     found = {(peak.precision, peak.repeat) for peak in tables["peaks"]}
 
     assert found == {(name, turn) for name in gpu_roof.GPU_PRECISIONS for turn in range(3)}
-    assert {rate.kernel for rate in tables["rates"]} == {"copy", "triad", "read"}
+    assert {rate.kernel for rate in tables["rates"]} == {"copy", "triad", "read", "dot"}
     assert {peak.cores for peak in tables["peaks"]} == {100}
 
 
@@ -85,7 +85,7 @@ def test_the_roofs_follow_the_slope_up_to_their_own_ridge():
     peaks = {"fp32": 1e12, "fp16": 4e12, "fp64": 5e11}
     rows = [
         *(gpu_roof.Peak(precision=n, cores=1, repeat=0, flop_per_s=f) for n, f in peaks.items()),
-        gpu_roof.Rate(kernel="copy", repeat=0, bytes_per_s=1e11),
+        gpu_roof.Rate(kernel="read", repeat=0, bytes_per_s=1e11),
         gpu_roof.Point(kernel="triad", repeat=0, flop_per_byte=0.25, flop_per_s=1e10),
     ]
     corners = {}
@@ -97,7 +97,7 @@ def test_the_roofs_follow_the_slope_up_to_their_own_ridge():
     assert corners["roof_fp64"] == [(5.0, 5e11), (5.0, 5e11), (80.0, 5e11)]
     assert list(gpu_roof.roofs(rows[:3])) == []
 
-    faster = gpu_roof.Point(kernel="dot", repeat=0, flop_per_byte=0.25, flop_per_s=5e10)
+    faster = gpu_roof.Rate(kernel="dot", repeat=0, bytes_per_s=2e11)
     roof = [point for point in gpu_roof.roofs([*rows, faster]) if point.kernel == "roof"]
     assert (roof[1].flop_per_byte, roof[1].flop_per_s) == (5.0, 1e12)  # nothing is above the slope
 

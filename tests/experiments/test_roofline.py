@@ -11,7 +11,7 @@ from experiments.bench import Bench
 from experiments.kernels import flops
 from experiments.kernels.lanes import widest_bits
 from experiments.memory.arrays import Team, spread_out
-from experiments.memory.roof_arms import Peak, Point, Rate
+from experiments.memory.roof_arms import READ, Peak, Point, Rate, with_rate
 from experiments.memory.roof_kernels import DEGREES, works
 from experiments.memory.roofline import Params, analyse
 from machine.inspect import inspect
@@ -22,25 +22,29 @@ PARAMS = Params(array_bytes=128 * MIB, threads=4)
 NOISE = (0.9, 1.0, 0.95)
 
 
-def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0, slope_of="read"):
+def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0, read=1.0):
     """Return rows whose triad and product reach these shares of the roof."""
     points = {("triad", 1 / 12): triad * slope / 12, ("matmul", matmul_at): matmul * peak}
     points["polynomial", 16.0] = 0.95 * peak
     peaks = {("fp64", 4): peak, ("fp64", 1): peak / 4, ("fp32", 4): 2 * peak, ("fp32", 1): peak / 2}
+    timed = [
+        Point(kernel=name, repeat=turn, flop_per_byte=x, flop_per_s=rate * factor)
+        for (name, x), rate in points.items()
+        for turn, factor in enumerate(NOISE)
+    ]
     return {
-        "points": [
-            Point(kernel=name, repeat=turn, flop_per_byte=x, flop_per_s=rate * factor)
-            for (name, x), rate in points.items()
-            for turn, factor in enumerate(NOISE)
-        ],
+        "points": [*timed, Point(kernel="roof", repeat=0, flop_per_byte=5.0, flop_per_s=peak)],
         "peaks": [
             Peak(precision=name, cores=cores, repeat=turn, flop_per_s=rate * factor)
             for (name, cores), rate in peaks.items()
             for turn, factor in enumerate(NOISE)
         ],
         "rates": [
-            Rate(kernel=slope_of, repeat=turn, bytes_per_s=slope * factor)
-            for turn, factor in enumerate(NOISE)
+            *(
+                Rate(kernel=READ, repeat=turn, bytes_per_s=slope * factor * read)
+                for turn, factor in enumerate(NOISE)
+            ),
+            *(row for point in timed for row in with_rate(point) if isinstance(row, Rate)),
         ],
     }
 
@@ -74,6 +78,24 @@ def test_no_loop_moves_data_faster_than_the_slope():
     assert "above_the_roof" not in found.limits
 
 
+def test_a_slope_that_hangs_on_one_measurement_is_said_to():
+    measured = tables()
+    highest = max(rate.bytes_per_s for rate in measured["rates"])
+    once = Rate(kernel="polynomial", repeat=0, bytes_per_s=1.2 * highest)
+    found = analyse(PARAMS, {**measured, "rates": [*measured["rates"], once]}, machine())
+
+    assert "slope_by_one" in found.limits
+    assert "slope_by_one" not in analyse(PARAMS, measured, machine()).limits
+
+
+def test_a_run_that_was_stopped_says_why_it_has_no_roof():
+    measured = tables()
+    stopped = [point for point in measured["points"] if point.kernel != "roof"]
+
+    assert "roof_not_drawn" not in analyse(PARAMS, measured, machine()).limits
+    assert "roof_not_drawn" in analyse(PARAMS, {**measured, "points": stopped}, machine()).limits
+
+
 def test_what_is_read_from_the_caches_again_and_again_raises_no_slope():
     found = analyse(PARAMS, tables(matmul_at=2.0, matmul=0.5), machine())
 
@@ -93,7 +115,7 @@ def test_what_is_read_before_writing_is_told_where_the_triad_lies_below_the_roof
 
 
 def test_a_triad_that_is_held_against_itself_is_said_to_be():
-    limits = analyse(PARAMS, tables(triad=0.7, slope_of="triad"), machine()).limits
+    limits = analyse(PARAMS, tables(triad=0.7, read=0.6), machine()).limits
 
     assert "triad_is_the_slope" in limits
     assert "write_allocate_not_counted" not in limits

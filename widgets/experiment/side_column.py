@@ -38,7 +38,7 @@ class SideColumn(QScrollArea):
     def __init__(self, words: Words, look: Look, buttons: Sequence[QWidget]) -> None:
         super().__init__()
         self._look = look
-        self.state = StateBlock(words)
+        self.state = StateBlock(words, buttons)
         self.trouble = TroubleBox(words, look)
         self.result = ResultBlock(words)
         self._comparison = ComparisonTable(look, words)
@@ -61,7 +61,7 @@ class SideColumn(QScrollArea):
         # Those of the program are called so too.
         self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
         tabs = FlowLayout(*self._tabs.buttons())
-        head = column(self.state, FlowLayout(*buttons), self.trouble, space=3 * STEP)
+        head = column(self.state, self.trouble, space=3 * STEP)
         whole = column(head, tabs, self._stack, space=4 * STEP)
         whole.setStretch(2, 1)
         self._inner = QWidget()

@@ -1,6 +1,11 @@
-"""What is going on with this experiment? One block that is never silent: head, bar, sentence."""
+"""What is going on with this experiment? One block that is never silent: head, bar, sentence.
+
+What can be done stands between head and sentence, where it stays however long the sentence is.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -8,6 +13,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from experiments.units import unbroken
 from experiments.words import Words
 from widgets.basics import column, label, row, set_role
+from widgets.flow import FlowLayout
 from widgets.theme import STEP
 
 FINE = 1000  # steps of the bar
@@ -17,7 +23,7 @@ LINES = 2  # kept free below the bar, so that what is below does not jump
 class StateBlock(QWidget):
     """Shows one state at a time; what does not belong to it is not seen."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, buttons: Sequence[QWidget] = ()) -> None:
         super().__init__()
         self._title, self._aside = label("", "head", wrap=True), label("", "soft")
         self._bar = QProgressBar()
@@ -25,11 +31,13 @@ class StateBlock(QWidget):
         self._bar.setAccessibleName(words.say("page.progress"))
         self._sentence = label("", "head", wrap=True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._detail = label("", "soft", wrap=True)
-        self._detail.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._doing, self._detail = (label("", "soft", wrap=True) for _ in range(2))
+        self._doing.setAlignment(Qt.AlignmentFlag.AlignTop)
         head = row(self._title, self._aside)
         head.setStretch(0, 1)
-        self.setLayout(column(head, self._bar, self._sentence, self._detail, space=2 * STEP))
+        above = column(head, self._bar, self._doing, space=2 * STEP)
+        below = column(self._sentence, self._detail, space=2 * STEP)
+        self.setLayout(column(above, FlowLayout(*buttons), below, space=3 * STEP))
         self.show_state()
 
     def show_state(
@@ -46,8 +54,9 @@ class StateBlock(QWidget):
         for words, text in (
             (self._title, title),
             (self._aside, aside),
+            (self._doing, "" if sentence else detail),
             (self._sentence, unbroken(sentence)),
-            (self._detail, detail),
+            (self._detail, detail if sentence else ""),
         ):
             words.setText(text)
             words.setVisible(bool(text))
@@ -55,8 +64,8 @@ class StateBlock(QWidget):
         set_role(self._title, "soft" if sentence else "head")
         has_bar = busy or fraction is not None
         self._bar.setVisible(has_bar)
-        self._detail.setVisible(has_bar or bool(detail))
-        self._detail.setMinimumHeight(self._detail.fontMetrics().height() * LINES * has_bar)
+        self._doing.setVisible(has_bar or bool(self._doing.text()))
+        self._doing.setMinimumHeight(self._doing.fontMetrics().height() * LINES * has_bar)
         self._bar.setRange(0, 0 if busy else FINE)
         if fraction is not None:
             self._bar.setValue(round(fraction * FINE))

@@ -39,6 +39,11 @@ class ListedRun:
     problem: str = ""
 
     @property
+    def is_bare(self) -> bool:
+        """Is there nothing to say below its title?"""
+        return not (self.ending or self.tags or self.question or self.note)
+
+    @property
     def words(self) -> str:
         """All that is shown of it, in lower case, for a search."""
         parts = (

@@ -68,9 +68,8 @@ class RunPainter(QStyledItemDelegate):
     def tip(self, index: Index, cell: QRect) -> str:
         """Return what is to be said of a cell that has this place."""
         text, title = index.data(Qt.ItemDataRole.ToolTipRole) or "", index.data(RUN_ROLE).title
-        font = self._look.theme.font("text", weight=QFont.Weight.Medium)
         room = self._lines(cell)[0].width()
-        is_cut = QFontMetrics(font).horizontalAdvance(title) > room
+        is_cut = QFontMetrics(self._title_font()).horizontalAdvance(title) > room
         return tip(title) + text if index.column() == Column.RUN and is_cut else text
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -89,15 +88,17 @@ class RunPainter(QStyledItemDelegate):
             case Column.RUN if run.problem:
                 self._draw_problem(painter, upper, lower, run)
             case Column.RUN:
-                self._draw_text(painter, upper, run.title, weight=QFont.Weight.Medium)
+                # A long question takes the second line where nothing else is said.
+                title = wrapped(run.title, self._title_font(), upper.width(), 1 + run.is_bare)
+                for line, part in zip((upper, lower), title, strict=False):
+                    self._draw(painter, line, part, self._title_font(), self._look.theme.ink)
                 self._draw_said(painter, lower, run)
             case Column.RESULT:
                 for line, result in zip((upper, lower), run.results, strict=False):
                     self._draw_result(painter, line, result.label, result.shown)
             case Column.SETTINGS:
-                text = wrapped(
-                    " · ".join(run.settings), self._look.theme.font("note"), upper.width(), 2
-                )
+                font, settings = self._look.theme.font("note"), " · ".join(run.settings)
+                text = wrapped(settings, font, upper.width(), 2)
                 for line, part in zip((upper, lower), text, strict=False):
                     self._draw_soft(painter, line, part)
             case Column.MACHINE:
@@ -152,11 +153,12 @@ class RunPainter(QStyledItemDelegate):
         painter.drawPixmap(x - size // 2, y - size // 2, pixmap(name, colour, size, ratio))
         return size
 
-    def _draw_text(
-        self, painter: QPainter, line: QRect, text: str, *, weight: int = QFont.Weight.Normal
-    ) -> None:
+    def _title_font(self) -> QFont:
+        return self._look.theme.font("text", weight=QFont.Weight.Medium)
+
+    def _draw_text(self, painter: QPainter, line: QRect, text: str) -> None:
         theme = self._look.theme
-        self._draw(painter, line, text, theme.font("text", weight=weight), theme.ink)
+        self._draw(painter, line, text, theme.font("text"), theme.ink)
 
     def _draw_soft(self, painter: QPainter, line: QRect, text: str) -> None:
         theme = self._look.theme

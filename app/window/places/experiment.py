@@ -168,7 +168,7 @@ class ExperimentPage(QWidget):
         showing.ended.connect(self._warming.start)  # the next run begins as quickly
         self.session.entries_changed.connect(self._warming.start)
         showing.refused.connect(self._refuse)
-        self.comparing.changed.connect(self._refresh)
+        self.comparing.changed.connect(self._show_comparison)
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
@@ -239,6 +239,12 @@ class ExperimentPage(QWidget):
         self._actions.use_letters(self.session.settings.letters)
 
     # --- what happens -------------------------------------------------------------------------
+
+    def _show_comparison(self) -> None:
+        """Show two runs on the same axes, also where code or data were read before."""
+        if self.comparing.pair is not None:
+            self._actions.plot.setChecked(True)
+        self._refresh()
 
     def _begin(self) -> None:
         """Something else is opened: what was said of the one before is over."""

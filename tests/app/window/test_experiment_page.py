@@ -872,6 +872,22 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
     assert "↓ lower" in said(stage)
 
 
+def test_a_comparison_brings_the_plots_to_the_front(qtbot, stage):
+    a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
+    path, other = stage.keep(a, b)
+    stage.page.open_run(path)
+    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    stage.page._actions.code.trigger()
+
+    stage.page.comparing.with_shown(other)
+    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+
+    assert stage.page._actions.plot.isChecked()
+    stage.page._actions.code.trigger()  # which can be read meanwhile
+    stage.page._refresh()
+    assert stage.page._actions.code.isChecked()
+
+
 def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
     path = open_run(qtbot, stage, burst())
     other = threads().write(stage.folder / "other.coreopsis.jsonl")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QWidget
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QPushButton, QWidget
 
 from experiments import words
 from experiments.catalogue import Catalogue
@@ -41,6 +42,21 @@ def test_a_state_hides_what_does_not_belong_to_it(qtbot):
     block.show_state("Full run, just now", sentence="It was so.")
     assert texts(block) == ["Full run, just now", "It was so."]
     assert not bar.isVisibleTo(block)
+
+
+def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot, look):
+    button = QPushButton("Run again")
+    column = SideColumn(ENGLISH, look, [button])
+    qtbot.addWidget(column)
+    column.resize(345, 700)
+    column.show()
+    places = set()
+    for sentence in ("Short.", "A finding of some length. " * 9):
+        column.state.show_state("Full run, just now", sentence=sentence, detail="A setting.")
+        QApplication.processEvents()
+        places.add(button.mapTo(column, QPoint()).y())
+
+    assert len(places) == 1
 
 
 def test_a_bar_moves_by_itself_while_nobody_knows_how_long(qtbot):
