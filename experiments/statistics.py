@@ -51,6 +51,11 @@ def spreads(samples: Iterable[tuple[K, float]]) -> dict[K, Spread]:
     return {kind: found for kind, each in of.items() if (found := spread(each))}
 
 
+def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
+    """Return the median of each kind; every sample comes with the kind that it belongs to."""
+    return {kind: found.median for kind, found in spreads(samples).items()}
+
+
 def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float], tuple[str, ...]]:
     """Return how often the second of each pair goes into the first, and which do not part."""
     values = {name: one.median / other.median for name, (one, other) in pairs.items()}

@@ -21,6 +21,7 @@ from experiments.devices.device import Device
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import enough, taken, warm, whole_s
 from experiments.memory.roof_arms import READ, Peak, Point, Rate, Row, bandwidths, with_rate
+from experiments.statistics import medians
 
 GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
 ROOF = "roof"  # in single precision, as the points; those of the others are called by theirs
@@ -172,13 +173,15 @@ def _point(kernel: str, call: Callable[[], object], flop: float, elements: int) 
 
 
 def gpu_peaks(peaks: Sequence[Peak], points: Sequence[Point]) -> dict[str, float]:
-    """Return the flat part of the roof by precision, the best of all products in it."""
-    found = {p.precision: 0.0 for p in peaks}
-    for peak in peaks:
-        found[peak.precision] = max(found[peak.precision], peak.flop_per_s)
-    products = [point.flop_per_s for point in points if point.kernel in ("matmul", "thin")]
+    """Return the flat part of the roof by precision, the highest median of all products in it."""
+    found = medians((peak.precision, peak.flop_per_s) for peak in peaks)
+    products = medians(
+        (point.flop_per_byte, point.flop_per_s)
+        for point in points
+        if point.kernel in ("matmul", "thin")
+    )
     if "fp32" in found:
-        found["fp32"] = max([found["fp32"], *products])
+        found["fp32"] = max([found["fp32"], *products.values()])
     return found
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from experiments.declare import column
 from experiments.memory.arrays import Team
-from experiments.memory.roof_kernels import POLYNOMIAL, works
+from experiments.memory.roof_kernels import works
 from experiments.memory.stream import MOVED
+from experiments.statistics import medians
 
 FIRST_STEPS = 10_000
 PRECISIONS = {"fp64": 64, "fp32": 32}
 READ = "read"  # which computes nothing worth a point
-MOVERS = ("triad", "dot", "stencil", POLYNOMIAL)  # points whose arrays no cache holds
+MOVERS = ("triad", "dot", "stencil")  # points that wait for memory alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,7 @@ def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
 
 
 def with_rate(row: Row) -> Iterator[Row]:
-    """Yield a sample, and how fast it moved arrays that no cache holds."""
+    """Yield a sample, and of what moves arrays that no cache holds how fast it did."""
     yield row
     if isinstance(row, Point) and row.kernel in MOVERS:
         bytes_per_s = row.flop_per_s / row.flop_per_byte
@@ -131,12 +132,10 @@ def with_rate(row: Row) -> Iterator[Row]:
 
 
 def bandwidths(rates: Sequence[Rate]) -> dict[str, float]:
-    """Return the best data rate of each loop over arrays that no cache holds.
+    """Return the data rate of each loop over arrays that no cache holds, the median of its rounds.
 
-    A roof is the best that was seen: no loop may move data faster than its slope allows. Before
-    the one that does nothing but read was timed there is none: the others may wait for arithmetic.
+    Not the best: that is chance where others share the memory. Before the one that does nothing but
+    read was timed there is none: the others may wait for arithmetic.
     """
-    best: dict[str, float] = {}
-    for rate in rates:
-        best[rate.kernel] = max(best.get(rate.kernel, 0.0), rate.bytes_per_s)
-    return best if READ in best else {}
+    found = medians((rate.kernel, rate.bytes_per_s) for rate in rates)
+    return found if READ in found else {}

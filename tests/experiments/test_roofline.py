@@ -11,7 +11,7 @@ from experiments.bench import Bench
 from experiments.kernels import flops
 from experiments.kernels.lanes import widest_bits
 from experiments.memory.arrays import Team, spread_out
-from experiments.memory.roof_arms import READ, Peak, Point, Rate, with_rate
+from experiments.memory.roof_arms import MOVERS, READ, Peak, Point, Rate, bandwidths, with_rate
 from experiments.memory.roof_kernels import DEGREES, works
 from experiments.memory.roofline import Params, analyse
 from machine.inspect import inspect
@@ -19,7 +19,7 @@ from machine.model import Machine
 from tests.experiments.machines import MIB, machine
 
 PARAMS = Params(array_bytes=128 * MIB, threads=4)
-NOISE = (0.9, 1.0, 0.95)
+NOISE = (0.9, 1.1, 1.0)
 
 
 def tables(*, peak=100e9, slope=20e9, triad=0.6, matmul=0.9, matmul_at=85.0, read=1.0):
@@ -78,14 +78,13 @@ def test_no_loop_moves_data_faster_than_the_slope():
     assert "above_the_roof" not in found.limits
 
 
-def test_a_slope_that_hangs_on_one_measurement_is_said_to():
+def test_one_lucky_measurement_raises_no_roof():
     measured = tables()
-    highest = max(rate.bytes_per_s for rate in measured["rates"])
-    once = Rate(kernel="polynomial", repeat=0, bytes_per_s=1.2 * highest)
-    found = analyse(PARAMS, {**measured, "rates": [*measured["rates"], once]}, machine())
+    once = Rate(kernel=READ, repeat=3, bytes_per_s=60e9)
+    rates = [*measured["rates"], once]
+    found = analyse(PARAMS, {**measured, "rates": rates}, machine())
 
-    assert "slope_by_one" in found.limits
-    assert "slope_by_one" not in analyse(PARAMS, measured, machine()).limits
+    assert found.values["peak_cpu_bytes_per_s"] == pytest.approx(20e9, rel=0.05)
 
 
 def test_a_run_that_was_stopped_says_why_it_has_no_roof():
@@ -165,8 +164,8 @@ def test_a_small_run_ends_with_the_roof_over_its_points(small_run):
     assert roof[-1].flop_per_byte > max(row.flop_per_byte for row in others)
     assert roof[1].flop_per_s == pytest.approx(roof[2].flop_per_s)
     slope = roof[1].flop_per_s / roof[1].flop_per_byte
-    moved = [row.flop_per_s / row.flop_per_byte for row in others if row.kernel != "matmul"]
-    assert max(moved) <= slope * (1 + 1e-9)
+    assert slope == pytest.approx(max(bandwidths(run["rates"]).values()))
+    assert {row.kernel for row in run["rates"]} == {READ, *MOVERS}
 
 
 # --- the kernels --------------------------------------------------------------------------------
