@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -171,6 +171,12 @@ def earned(
                     lack=words.say(f"problems.needs_{need}") if need else "",
                 )
             )
+    for place, known in values.items():
+        measured_names = {value.label for value in known}
+        invitations[place] = [
+            replace(one, missing=_own(one.missing, measured_names, words))
+            for one in invitations.get(place, ())
+        ]
     for some in invitations.values():
         some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
     for place, known in values.items():  # first what says something of the part alone
@@ -178,6 +184,13 @@ def earned(
         others = [one for one in known if one not in of_part]
         values[place] = _told_apart([*of_part, *others], words)
     return Earned(values=values, invitations=invitations, possible=possible)
+
+
+def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[str, ...]:
+    """Return the names of missing numbers; what bears the name of a known one is told from it."""
+    return tuple(
+        words.say("map.its_own", {"label": label}) if label in known else label for label in missing
+    )
 
 
 def _told_apart(values: Sequence[EarnedValue], words: Words) -> list[EarnedValue]:

@@ -42,8 +42,9 @@ def run(context: Context) -> ExitCode:
         worst = max(worst, ended.code)
         if ended.finding is not None:
             found.append((question, sentence(words, experiment, ended.finding)))
-    console.print()
-    console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))
+    if found:
+        console.print()
+        console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))
     for question, finding in found:
         console.print()
         console.print(Text(question, style="bold"))

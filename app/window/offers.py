@@ -11,13 +11,13 @@ from app.library import Kept
 from app.report import number
 from app.window.entries import Entry
 from app.window.experiment.shown import runs_here, taken_s
+from app.window.listing import Listing
 from app.window.session import Session
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import read
 from experiments.problems import Trouble
-from experiments.words import Words
 from machine.model import Machine
 from widgets.catalogue.offer import Offer, State
 from widgets.catalogue.sketch import Sketch, expected, measured
@@ -41,7 +41,7 @@ def offer(
         parts=experiment.parts,
         question=words.say(f"{experiment.id}.question"),
         topic=words.say(f"{experiment.id}.topic"),
-        note=_note(words, experiment.id, entry, run),
+        note=_note(session, experiment.id, entry, run),
         sketch=sketch or expected(experiment.views[0]),
         state=State.RUNNING if following is not None else _state(entry, run),
         is_measured=run is not None and _is_completed(run),
@@ -88,8 +88,9 @@ def _seconds(entry: Entry | None, session: Session) -> float | None:
     return taken_s(here, entry.params) or entry.seconds
 
 
-def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:
+def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:
     """Return the result in one line, or the reason why there can be none, or else the topic."""
+    words = session.words
     topic = words.say(f"{experiment_id}.topic")
     if entry is None:
         return topic
@@ -97,7 +98,9 @@ def _note(words: Words, experiment_id: str, entry: Entry | None, run: Kept | Non
         unclear = {name: number(words, name, 0.0, "", run.unclear) for name in run.unclear}
         result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
-            return result
+            listing = Listing(words, session.catalogue, session.entries)
+            changed = listing.changed(experiment_id, run.params, quick=run.quick)
+            return " · ".join((result, *changed))
     if entry.need is not None:
         return words.say(f"problems.needs_{entry.need}")
     return topic

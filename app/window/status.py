@@ -15,7 +15,8 @@ from experiments.engine.environment import on_battery
 from machine.model import is_virtual
 from widgets.status_line import StatusLine
 
-QUIET_BELOW = 0.25  # of one thread busy, now and on average over the last samples
+QUIET_BELOW = 0.25  # of one thread busy: in the least of the last samples, so that passing work,
+# such as that of this window, alarms nobody
 SAMPLES = 6
 POWER_EVERY_MS = 30_000
 TEXT_EVERY_MS = 1000
@@ -81,9 +82,8 @@ class Status(QObject):
     def _refresh(self) -> None:
         say = self._session.words.say
         if len(self._busy) == SAMPLES and not self._session.runner.is_running:
-            busy = max(self._busy[-1], sum(self._busy) / SAMPLES)  # a load is told at once
-            key = "frame.quiet" if busy < QUIET_BELOW else "frame.busy"
-            self._line.show_load(say(key, {"threads": f"{busy:.1f}"}))
+            key = "frame.quiet" if min(self._busy) < QUIET_BELOW else "frame.busy"
+            self._line.show_load(say(key, {"threads": f"{self._busy[-1]:.1f}"}))
         elif self._session.runner.is_running:
             self._forget_load()  # what the run itself uses says nothing of others
         self._say_place()

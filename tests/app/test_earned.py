@@ -100,8 +100,10 @@ def test_what_is_not_measured_yet_is_named_by_the_experiment_that_has_it(library
         return {one.experiment: one.missing for one in look(library).invitations[Part.L3]}
 
     assert "read from the L3 cache" in missing()["cache-ladder"]
+    assert "read from the L3 cache" in missing()["latency-numbers"]
     keep(library, ladder(here=HERE))
     assert missing()["cache-ladder"] == ()
+    assert "its own read from the L3 cache" in missing()["latency-numbers"]
     assert missing()["stream"]
 
 

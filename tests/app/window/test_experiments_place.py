@@ -161,7 +161,7 @@ def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake,
 
     assert offer.state is State.MEASURED
     assert offer.note.startswith("memory is ")
-    assert offer.note.endswith("× as far as L1")
+    assert offer.note.endswith("× as far as L1 · Points per doubling 2")  # not the usual setting
     qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
     assert place.status() == f"1 of the {runnable(place)} that run here are measured"
 

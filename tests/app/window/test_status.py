@@ -30,8 +30,9 @@ def said(qtbot, session):
     return say
 
 
-def test_a_load_is_told_at_once_and_fades(said):
+def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     assert said(*[0.02] * SAMPLES) == ["quiet"]
-    assert said(0.9) == ["0.9 threads busy: results may be off"]  # what Live shows at this moment
-    assert said(0.9, 0.0) == ["0.3 threads busy: results may be off"]
-    assert said(*[0.02] * SAMPLES) == ["quiet"]
+    assert said(0.9, 0.8) == ["quiet"]
+    told = ["0.9 threads busy: what is measured now may be off"]
+    assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
+    assert said(0.02) == ["quiet"]
