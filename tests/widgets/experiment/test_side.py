@@ -44,17 +44,17 @@ def test_a_state_hides_what_does_not_belong_to_it(qtbot):
     assert not bar.isVisibleTo(block)
 
 
-def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot, look):
+def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot):
     button = QPushButton("Run again")
-    column = SideColumn(ENGLISH, look, [button])
-    qtbot.addWidget(column)
-    column.resize(345, 700)
-    column.show()
+    block = StateBlock(ENGLISH, [button])
+    qtbot.addWidget(block)
+    block.show()
     places = set()
     for sentence in ("Short.", "A finding of some length. " * 9):
-        column.state.show_state("Full run, just now", sentence=sentence, detail="A setting.")
+        block.show_state("Full run, just now", sentence=sentence, detail="A setting.")
+        block.resize(345, block.heightForWidth(345))
         QApplication.processEvents()
-        places.add(button.mapTo(column, QPoint()).y())
+        places.add(button.mapTo(block, QPoint()).y())
 
     assert len(places) == 1
 
