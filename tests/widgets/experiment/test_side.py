@@ -52,6 +52,7 @@ def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot):
     places = set()
     for sentence in ("Short.", "A finding of some length. " * 9):
         block.show_state("Full run, just now", sentence=sentence, detail="A setting.")
+        QApplication.processEvents()  # the role of the title brings another font
         block.resize(345, block.heightForWidth(345))
         QApplication.processEvents()
         places.add(button.mapTo(block, QPoint()).y())
