@@ -23,7 +23,7 @@ from widgets.preview import preview
 from widgets.theme import STEP
 from widgets.typed_input import TypedInput
 
-HELP_LINES = 2  # kept free below the form, so that nothing moves when help appears
+HELP_LINES = 2  # kept free below the form, so that little moves when help appears
 
 
 class ParamsForm(QWidget):
@@ -156,7 +156,7 @@ class ParamsForm(QWidget):
 
     def _fit(self) -> None:
         line_px = self._look.theme.px("note") * 1.35
-        self._help.setFixedHeight(round(HELP_LINES * line_px))
+        self._help.setMinimumHeight(round(HELP_LINES * line_px))
 
 
 def _kind(spec: Spec, kind: Any) -> type[Input]:

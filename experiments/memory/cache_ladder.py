@@ -271,7 +271,7 @@ EXPERIMENT = Experiment(
         Value("l1_bytes", "bytes"),
         Value("l2_bytes", "bytes"),
         Value("l3_bytes", "bytes"),
-        Value("l3_seen_bytes", "bytes"),
+        Value("l3_seen_bytes", "bytes", Part.L3),
     ),
     parts=(Part.L1, Part.L2, Part.L3, Part.MEMORY),
     needs=(Need.NUMBA,),

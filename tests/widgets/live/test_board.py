@@ -233,7 +233,7 @@ def test_where_nobody_looked_it_reads_no_value(qtbot, look, english):
 
     board.point_at(40.0)
 
-    assert board.tiles["memory"].body._words == "nobody looked, 40 s ago"
+    assert board.tiles["memory"].body._words == "no data, 40 s ago"
 
 
 def test_arrow_keys_move_it_and_it_is_said(qtbot, look, english, monkeypatch):

@@ -116,7 +116,7 @@ def test_nothing_is_said_to_be_missing_where_all_is_sampled(faces):
 
 
 def test_a_reading_in_a_gap_is_no_value(faces):
-    assert faces.reading(None, 12.0, None) == "nobody looked, 12 s ago"
+    assert faces.reading(None, 12.0, None) == "no data, 12 s ago"
     assert faces.reading(moment(), 0.0, None) == "not known, now"
     assert faces.reading(moment(), 12.4, "42 %") == "42 %, 12 s ago"
     assert faces.thread_reading(moment(), 2) is None
