@@ -171,15 +171,13 @@ def earned(
                     lack=words.say(f"problems.needs_{need}") if need else "",
                 )
             )
-    for place, known in values.items():
-        measured_names = {value.label for value in known}
-        invitations[place] = [
-            replace(one, missing=_own(one.missing, measured_names, words))
-            for one in invitations.get(place, ())
-        ]
     for some in invitations.values():
         some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
     for place, known in values.items():  # first what says something of the part alone
+        names = {value.label for value in known}
+        invitations[place] = [
+            replace(one, missing=_own(one.missing, names, words)) for one in invitations[place]
+        ]
         of_part = [one for one in known if is_of_part(place, one.unit)]
         others = [one for one in known if one not in of_part]
         values[place] = _told_apart([*of_part, *others], words)

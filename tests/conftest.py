@@ -22,7 +22,7 @@ from app import garbage
 
 OURS = ("app", "widgets", "experiments", "machine")
 PATIENCE_S = 5.0  # for what is on its way out; a busy machine is no failure
-QT_PATIENCE_MS = 60_000
+QT_PATIENCE_MS = 60_000  # pytest-qt's own 5 s are too few for a busy machine
 DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
 

@@ -448,6 +448,16 @@ def test_help_is_shown_for_what_has_the_focus(form_of):
     assert ENGLISH.say("cache-ladder.help.rounds") in shown
 
 
+def test_help_has_room_for_all_its_words(form_of):
+    form = form_of("roofline")
+    slider_of(form, "array_bytes").setFocus()
+    QApplication.processEvents()
+    text = ENGLISH.say("roofline.help.array_bytes")
+    (shown,) = (each for each in form.findChildren(QLabel) if each.text() == text)
+
+    assert shown.height() >= shown.heightForWidth(shown.width())
+
+
 def test_a_long_form_scrolls_to_what_has_the_focus(form_of):
     form = form_of("gil-threads")
     form.resize(345, 240)

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
+from app.library import Kept
 from app.meta import Meta, read_meta
 from app.window import importing
 from app.window.background import Background
@@ -177,6 +178,28 @@ def test_settings_that_are_not_those_of_a_run_here_are_told(runs):
     runs.keep(burst(noise=(1.0,), params=params))
     runs.show()
     assert list(runs.table.runs.shown[0].settings) == ["Rounds 3", "Huge pages yes"]
+
+
+def test_the_first_results_are_those_of_the_card(runs):
+    values = {"large_bytes": 2.0**24, "thread_queue_large_s": 1e-4, "pipe_large_s": 0.1}
+    run = Kept(
+        run="a",
+        path=Path("a"),
+        experiment="talk-cost",
+        at="2026-05-04T03:02:01+00:00",
+        quick=False,
+        outcome="completed",
+        machine="",
+        params={},
+        message="threads_pass_a_reference",  # which begins with the size of the message
+        values=values,
+        notes=(),
+        meta=Meta(),
+        problem=None,
+    )
+    line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
+
+    assert [each.value for each in line.results] == [1e-4, 0.1]
 
 
 def test_a_run_of_an_experiment_that_is_not_known_is_listed_all_the_same(runs):
