@@ -295,7 +295,11 @@ EXPERIMENT = Experiment(
             table="loaded",
             x=Axis("load_bytes_per_s"),
             y=Axis("latency_s"),
-            limits=(Limit("peak", "peak_bytes_per_s", "x"), Limit("idle", "idle_latency_s")),
+            limits=(
+                Limit("peak", "peak_bytes_per_s", "x"),
+                Limit("idle", "idle_latency_s"),
+                Limit("without_pause", "loaded_latency_s"),
+            ),
         ),
     ),
     values=(

@@ -45,6 +45,7 @@ HOLDS, RAISES = "holds", "raises"
 TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
 INCREMENT_S = {BARE: 8e-8, CALL: 15e-8, LOCKED: 55e-8}  # on a usual machine
 OTHERS = 2  # so many times as long in an old Python
+LONG = 5  # times the switch interval: more than the lock has then been waited for
 HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
 
 
@@ -153,6 +154,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     slowdowns, unclear = ratios(both)
     values |= slowdowns
     limits = ["no_promise"] if bare and not any(bare) else []
+    for moment in tables["moments"]:
+        if moment.act == HOLDS:
+            values["caught_s"] = moment.end_s - moment.start_s
+            if values["caught_s"] > LONG * params.switch_interval_s:
+                limits.append("waited_for_a_core")
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
@@ -238,6 +244,7 @@ EXPERIMENT = Experiment(
         Value("lost_fraction_elsewhere", "fraction"),
         Value("lost_most_fraction", "fraction"),
         Value("locked_slowdown", "ratio", Part.CORES),
+        Value("caught_s", "s"),
         Value("runs", ""),
     ),
     parts=(Part.CORES,),

@@ -74,6 +74,19 @@ def test_what_another_python_lost_is_told_beside():
     assert "not_everywhere" in found.limits
 
 
+@pytest.mark.parametrize(("caught_s", "waited"), [(0.0052, False), (0.04, True)])
+def test_a_wait_far_beyond_the_switch_interval_has_a_reason(caught_s, waited):
+    rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
+    rows["moments"] = [
+        Moment(worker=1, act="holds", start_s=0.0, end_s=caught_s, value=0),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=0.005, value=0),
+    ]
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.values["caught_s"] == caught_s
+    assert ("waited_for_a_core" in found.limits) is waited
+
+
 def test_one_thread_cannot_lose_and_nothing_is_no_error():
     rows = tables(races("bare", (0,)), races("read_call_write", (0,)))
 
