@@ -50,6 +50,7 @@ ORDER = (
     "processes",
     "processes_started",
 )  # in which the ways are shown
+ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
@@ -199,8 +200,11 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
     limits = []
     if any(found.count < FEW_ROUNDS for found in of.values()):
         limits.append("few_rounds")
-    if (physical_cores(machine) or 1) < params.workers:
+    cores = physical_cores(machine) or 1
+    if cores < params.workers:
         limits.append("more_workers_than_cores")
+    elif 1 < cores == params.workers < ASKED_WORKERS:
+        limits.append("fewer_than_asked")
     if params.job == "sleep":
         limits.append("sleep_never_runs")
     if is_virtual(machine):
@@ -211,7 +215,7 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
 def defaults(machine: Machine) -> Params:
     """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
     free_threaded = tuple(python.name for python in find() if python.free_threaded)
-    workers = min(4, max(2, physical_cores(machine) or 2))
+    workers = min(ASKED_WORKERS, max(2, physical_cores(machine) or 2))
     return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
 
 

@@ -168,6 +168,7 @@ def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
     ("params", "here", "limit"),
     [
         (Params(workers=4), machine(cores=2), "more_workers_than_cores"),
+        (Params(workers=2), machine(cores=2), "fewer_than_asked"),
         (Params(workers=4), machine(virtualization="kvm"), "virtual_machine"),
         (Params(job="sleep"), machine(), "sleep_never_runs"),
         (Params(workers=2), Machine(), "more_workers_than_cores"),  # nobody knows the cores
