@@ -15,6 +15,8 @@ from experiments.engine.following import Following
 from experiments.engine.jobs import Run
 from experiments.problems import Problem
 
+DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
+
 
 class Follow:
     """Reads the events of a run to the end, and shows how far it is.
@@ -28,6 +30,7 @@ class Follow:
         self._context, self._experiment, self._run = context, experiment, run
         self._now, self._silent = now, silent
         self.refused: Problem | None = None
+        self.disturbances: list[str] = []  # in words
 
     def to_the_end(self) -> tuple[wire.Finished, dict[str, list[Any]]]:
         """Return the last line and the rows of every table.
@@ -55,7 +58,10 @@ class Follow:
             self.refused = Problem("machine_busy", note.values)
             self._run.stop()
             return
-        self._context.errors.print(self._context.words.say(f"notes.{note.key}", note.values))
+        said = self._context.words.say(f"notes.{note.key}", note.values)
+        if note.key in DISTURBANCES:
+            self.disturbances.append(said)
+        self._context.errors.print(said)
         if note.key == "waiting_for_machine":
             self._context.errors.print(self._context.words.say("terminal.waiting_hint"))
 

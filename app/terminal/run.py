@@ -30,10 +30,11 @@ from machine.memory import available_bytes
 
 
 class Ended(NamedTuple):
-    """How a run ended, and with which finding, where it has one."""
+    """How a run ended, with which finding, where it has one, and what disturbed it, in words."""
 
     code: ExitCode
     finding: wire.FindingSent | None = None
+    disturbances: tuple[str, ...] = ()
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -138,7 +139,7 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(_exit_code(finished), finished.finding)
+    return Ended(_exit_code(finished), finished.finding, tuple(follow.disturbances))
 
 
 def _exit_code(finished: wire.Finished) -> ExitCode:

@@ -41,7 +41,8 @@ def run(context: Context) -> ExitCode:
             return ended.code
         worst = max(worst, ended.code)
         if ended.finding is not None:
-            found.append((question, sentence(words, experiment, ended.finding)))
+            told = (sentence(words, experiment, ended.finding), *ended.disturbances)
+            found.append((question, " ".join(told)))
     if found:
         console.print()
         console.print(Rule(words.say("terminal.tour_found"), style="dim", align="left"))

@@ -16,7 +16,7 @@ copy and scale move half as much again, add and triad a third more.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +53,7 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+SAYS_NO_GAIN = ("one_is_enough", "one_nearly_fills")
 # Whether more threads bring more is then not known.
 UNCLEAR = ("too_few_rounds", "one_is_enough", "last_ones_unclear")
 
@@ -184,6 +185,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     message = _message(of, full, keeps_up=keeps_up)
     values |= {"threads_for_90_percent": full, "most_threads": most}
     values["one_thread_bytes_per_s"] = triad[one]
+    if message in SAYS_NO_GAIN and _others_gain(tables["moves"], one, most):
+        limits.append("other_loops_gain")
     unclear = ("threads_for_90_percent",) if full > 1 and message in UNCLEAR else ()
     return Finding(message, values, tuple(limits), unclear)
 
@@ -208,6 +211,17 @@ def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
     if not triad[before].is_below(triad[most]):
         return "last_ones_unclear"
     return "still_rising" if keeps_up else "adds_less"
+
+
+def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
+    """Do all threads move clearly more than one in a loop other than the triad?"""
+    of = spreads(((row.kernel, row.threads), row.bytes_per_s) for row in moves)
+    return any(
+        of[kernel, one].is_below(of[kernel, most])
+        and of[kernel, one].median < NEARLY * of[kernel, most].median
+        for kernel in KERNELS
+        if kernel != "triad" and {(kernel, one), (kernel, most)} <= of.keys()
+    )
 
 
 def _cached(tables: Tables) -> dict[str, float]:

@@ -162,6 +162,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
+    if elsewhere:
+        limits.append("lock_here_only")
     if max(elsewhere, default=0) > 0:
         values["lost_fraction_elsewhere"] = max(elsewhere)
         limits.append("not_everywhere")

@@ -87,6 +87,28 @@ def test_where_spreads_overlap_more_threads_are_not_said_to_bring_more(rates, me
     assert found.unclear == ("threads_for_90_percent",)
 
 
+@pytest.mark.parametrize(
+    ("copied", "message", "gains"),
+    [
+        ({1: 10e9, 4: 20e9}, "one_is_enough", True),
+        ({1: 10e9, 4: 10.5e9}, "one_is_enough", False),  # beyond noise, but next to nothing
+        ({1: 10e9}, "one_is_enough", False),  # stopped before
+        ({1: 10e9, 4: 20e9}, "still_rising", False),
+    ],
+)
+def test_a_triad_that_gains_nothing_is_not_all_loops(copied, message, gains):
+    triad = {1: 10e9, 4: 10e9} if message == "one_is_enough" else {1: 10e9, 4: 40e9}
+    rows = [
+        *(row for row in moves(triad) if row.kernel == "triad"),
+        *(row for row in moves(copied) if row.kernel == "copy"),
+    ]
+
+    found = analyse(PARAMS, {**tables({}), "moves": rows}, machine())
+
+    assert found.message == message
+    assert ("other_loops_gain" in found.limits) is gains
+
+
 def test_the_share_of_the_limit_is_told_and_more_than_it_is_suspect():
     rows = tables({1: 10e9, 2: 20e9})
 
