@@ -162,7 +162,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
-    if elsewhere:
+    if elsewhere and (LOCKED, own) in lost:
         limits.append("lock_here_only")
     if max(elsewhere, default=0) > 0:
         values["lost_fraction_elsewhere"] = max(elsewhere)

@@ -71,7 +71,17 @@ def test_what_another_python_lost_is_told_beside():
 
     assert found.values["lost_fraction_bare"] == 0
     assert found.values["lost_fraction_elsewhere"] == 0.7
-    assert {"not_everywhere", "lock_here_only"} <= set(found.limits)
+    assert "not_everywhere" in found.limits
+
+
+@pytest.mark.parametrize(
+    ("others", "locked", "is_told"),
+    [("3.8", (0,), True), ("3.8", (), False), (OWN, (0,), False)],
+)
+def test_where_the_lock_was_tried_is_told_beside_other_pythons(others, locked, is_told):
+    rows = tables(races("bare", (0,)), races("bare", (0,), others), races("locked", locked))
+
+    assert ("lock_here_only" in analyse(PARAMS, rows, machine()).limits) is is_told
 
 
 @pytest.mark.parametrize(("caught_s", "waited"), [(0.0052, False), (0.04, True)])
