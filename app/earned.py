@@ -1,7 +1,7 @@
 """Which numbers of this machine are known, because somebody measured them here?
 
 Of each experiment the newest completed run counts, a quick one only where there is no full one, and
-one with other choices than the usual only where there is none with these. A run that was made on
+one with other settings than the usual only where there is none with these. A run that was made on
 another machine never counts: every run carries the fingerprint of its own.
 """
 
@@ -52,7 +52,7 @@ def known_numbers(
 ) -> dict[str, float]:
     """Return what is known of the numbers that parameters start from, as `Spec.earned` names them.
 
-    Of the newest run whose choices are the usual ones: at another precision or on another device
+    Of the newest run whose settings are the usual ones: at another precision or on another device
     it is another number. Reads files, unless none of the `experiments` asks for a number.
     """
     asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
@@ -67,31 +67,36 @@ def known_numbers(
 
 
 class _Usual:
-    """What an experiment starts from on a machine, where that is one choice of several.
+    """What an experiment starts from on a machine, where another setting makes another number.
 
-    Several at once are the arms that are compared; each has a number of its own.
+    Several choices at once are the arms that are compared; each has a number of its own. What a
+    quick run has less of is effort: the number stays the same.
     """
 
     def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
         self.experiment, self._machine = experiment, machine
-        self._choices: dict[bool, dict[str, Any]] = {}  # by whether the run is quick
+        self._specs = specs(experiment.params)
+        self._starts: dict[bool, dict[str, Any]] = {}  # by whether the run is quick
 
     def departures(self, run: Kept) -> dict[str, Any]:
-        """Return what a run chose instead."""
-        usual = self._choices.get(run.quick)
-        if usual is None:  # which may take a moment, so only for what has been run
-            params = self.experiment.params_for(self._machine, quick=run.quick)
-            usual = self._choices[run.quick] = _choices(self.experiment, to_json(params))
-        chosen = {name: run.params[name] for name in usual if name in run.params}
-        return {name: value for name, value in chosen.items() if value != usual[name]}
+        """Return what a run was set to instead."""
+        if not self._starts:  # which may take a moment, so only for what has been run
+            full = self.experiment.params_for(self._machine, quick=False)
+            self._starts = {False: to_json(full), True: to_json(self.experiment.quick(full))}
+        chosen = {name: run.params[name] for name in self._specs if name in run.params}
+        departs = self._departs
+        return {name: value for name, value in chosen.items() if departs(name, value, run.quick)}
 
-
-def _choices(experiment: Experiment[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, spec in specs(experiment.params).items()
-        if isinstance(value := params[name], bool) or (spec.choices and isinstance(value, str))
-    }
+    def _departs(self, name: str, value: Any, quick: bool) -> bool:
+        spec, usual = self._specs[name], self._starts[quick][name]
+        if isinstance(usual, bool) or (spec.choices and isinstance(usual, str)):
+            return bool(value != usual)
+        is_effort = self._starts[False][name] != self._starts[True][name]
+        if is_effort or spec.earned or not isinstance(usual, int | float):
+            return False
+        if spec.unit == "bytes":  # it starts from the memory that is free at the moment
+            return not usual / 2 <= value <= usual * 2
+        return bool(value != usual)
 
 
 class Fingerprints:

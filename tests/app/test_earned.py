@@ -35,6 +35,7 @@ WITHOUT_GPU = [
     if value.part and value.part not in OF_GPUS
 ]
 POSSIBLE = len(WITHOUT_GPU)
+USUAL_BYTES = Catalogue().load("cache-ladder").params_for(HERE, quick=False).largest_bytes
 
 
 @pytest.fixture
@@ -176,6 +177,24 @@ def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual
     assert beside.when.endswith(", with the usual settings")  # the other one is newer
 
 
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ({"largest_bytes": 2**22}, " (Largest working set: 4 MiB)"),
+        ({"rounds": 1, "points_per_octave": 1}, ""),  # effort, as a quick run has less of
+        ({"largest_bytes": USUAL_BYTES * 2}, ""),  # it depends on the memory that is free
+    ],
+)
+def test_another_setting_is_named_where_it_makes_another_number(library, others, told):
+    def otherwise(started):
+        return msgspec.structs.replace(started, params=started.params | others)
+
+    keep(library, ladder(here=HERE, change=otherwise))
+
+    (value,) = look(library).values[Part.L1]
+    assert value.label == f"read from the L1 cache{told}"
+
+
 def test_values_of_one_part_come_from_all_experiments(library):
     keep(library, ladder(here=HERE), "a.coreopsis.jsonl")
     keep(library, burst(here=HERE), "b.coreopsis.jsonl")
@@ -227,8 +246,9 @@ def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
     last = wire.encode(msgspec.structs.replace(finished, finding=unclear))
     keep(library, replace(made, lines=(*made.lines[:-1], last)))
 
-    texts = {value.label: value.text for value in look(library).values[Part.CORES]}
-    assert texts["speedup by processes"] == "no clear gain"
+    (value,) = look(library).values[Part.CORES]
+    assert value.label.startswith("speedup by processes")
+    assert value.text == "no clear gain"
 
     keep(library, crossover(7e10, here=HERE), "other.coreopsis.jsonl")
     units = [value.unit for value in look(library).values[Part.CORES]]

@@ -256,8 +256,9 @@ class MachineMap(Canvas):
             if (alike := about.count_alike(box)) > 1:
                 lines.append(self._words.say("map.one_of", {"count": alike}))
         elif box.part is not None and box.bears_value and box.part in self._state.asked:
-            wanted = self._wanted(box.part)
-            lines.append(self._words.say("map.asks", {"question": wanted.question}))
+            question, count = self._wanted(box.part).question, len(self._sayings.numbers(box))
+            key = "map.asks_for_more" if count else "map.asks"
+            lines.append(self._words.say(key, {"question": question, "count": count}))
         return "\n".join(lines)
 
     # --- Qt ------------------------------------------------------------------------------------

@@ -73,9 +73,8 @@ class Ways:
             near, far = (a, b) if len(a.threads) <= len(b.threads) else (b, a)
             caches = self._until(min(common), self._level(far))
             caches = [cache for cache in caches if cache.level and cache.level > self._level(near)]
-            return self._told([self._name(near), *map(self._cache_name, caches[:-1]),
-                               self._name(far)], [near.id, far.id, *self._boxes_of(caches, boxes)],
-                              Step(self._name(far)))  # fmt: skip
+            names = [self._name(near), *map(self._cache_name, caches[:-1]), self._name(far)]
+            return self._told(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
         first, second = a.threads[0], b.threads[0]
         up = caches_of(self._machine, first)
         shared = next((cache for cache in up if second in cache.threads), None)
@@ -99,7 +98,7 @@ class Ways:
             self._name(b),
         ]
         lit = [a.id, b.id, *self._boxes_of(passed, boxes)]
-        return self._told(once(names), lit, Step(middle))
+        return self._told(once(names), lit, None if shared else Step(middle))
 
     def _beyond_caches(self, first: int, second: int) -> str:
         """Return what joins cores that share no cache."""
@@ -264,14 +263,20 @@ class Ways:
     # --- words ---------------------------------------------------------------------------------
 
     def _told(
-        self, names: Sequence[str], lit: Sequence[str], narrowest: Step, more: str = ""
+        self,
+        names: Sequence[str],
+        lit: Sequence[str],
+        narrowest: Step | None = None,
+        more: str = "",
     ) -> Way:
+        """Return a way in words; without a step within caches, which no machine tells a rate of."""
+        limit = self._limit(narrowest) if narrowest else ""
+        return Way(frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more))))
+
+    def _limit(self, narrowest: Step) -> str:
         say = self._words.say
-        route = " → ".join(names)
         if narrowest.peak is None:
             what = narrowest.name[:1].upper() + narrowest.name[1:]  # a sentence begins with it
-            limit = say("map.way_untold", {"what": what})
-        else:
-            rate = show(narrowest.peak, "bytes/s")
-            limit = say("map.way_at_most", {"what": narrowest.name, "rate": rate})
-        return Way(frozenset(lit), " ".join(filter(None, (f"{route}.", limit, more))))
+            return say("map.way_untold", {"what": what})
+        rate = show(narrowest.peak, "bytes/s")
+        return say("map.way_at_most", {"what": narrowest.name, "rate": rate})

@@ -310,6 +310,16 @@ def test_a_tip_names_what_a_question_mark_opens(shown):
     assert tip.endswith("Not measured yet: the question mark opens “How far away is a byte?”")
 
 
+def test_a_tip_does_not_call_unmeasured_what_has_other_numbers(shown):
+    map_ = shown(small())
+    map_.show_values({Part.L3: [replace(L3, unit="ratio")]}, {Part.L3: [LADDER]})
+
+    tip = map_._tip(box(map_, "cache:0"), map_._about)
+
+    assert "Not measured" not in tip
+    assert "Numbers measured: 1. The question mark opens “How far away is a byte?”" in tip
+
+
 def test_a_part_without_experiments_asks_for_nothing(shown):
     map_ = shown(small())
     about_only = Invitation(experiment="burst-random", question="?", fills=False)

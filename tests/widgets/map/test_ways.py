@@ -53,6 +53,11 @@ def test_cores_meet_in_the_nearest_cache_they_share(way):
     assert "L3 → inside the package → L3" in far.text
 
 
+@pytest.mark.parametrize("ends", [("cache:0", "core:0"), ("thread:0", "thread:1")])
+def test_nothing_is_said_of_a_rate_that_no_machine_tells(way, ends):
+    assert "bandwidth" not in way(small(), *ends).text
+
+
 def test_a_way_that_ends_at_a_cache_passes_nothing_behind_it(way):
     assert way(small(), "thread:0", "cache:4").text.startswith(
         "hardware thread 0 → L1 → L2 → L3 → L2 → L1 cache."
