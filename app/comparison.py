@@ -24,7 +24,11 @@ from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few"]
 LEAST_ROUNDS = 3
-MEANS = {"same": "terminal.same_means", "too_few": "terminal.too_few_means"}
+MEANS: Mapping[Verdict | None, str] = {
+    "same": "terminal.same_means",
+    "too_few": "terminal.too_few_means",
+    None: "terminal.unjudged_means",
+}
 NO_ROUND = -1
 
 
@@ -108,8 +112,10 @@ def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> I
 
 
 def footnotes(words: Words, compared: Compared) -> list[str]:
-    """Return what the verdicts mean, as far as there are such."""
+    """Return what the verdicts mean, as far as there are such; nothing where there are none."""
     verdicts = {value.verdict for value in compared.values}
+    if not verdicts - {None}:
+        return []
     return [words.say(key) for verdict, key in MEANS.items() if verdict in verdicts]
 
 

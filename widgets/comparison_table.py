@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from experiments.units import unbroken
 from experiments.words import Words
 from widgets.basics import column, label, tip
 from widgets.look import Look
@@ -66,7 +67,6 @@ class ComparisonTable(QWidget):
         self._body = QWidget()
         self._layout = column(self._body)
         self.setLayout(self._layout)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(words.say("runs.comparison"))
         look.changed.connect(self._arrange)
 
@@ -102,10 +102,10 @@ class ComparisonTable(QWidget):
                     ("B", shown.b, "runs.b_drawn"),
                 )
             ]
-            parts += [label(caution, wrap=True) for caution in shown.cautions]
+            parts += [label(unbroken(caution), wrap=True) for caution in shown.cautions]
             if shown.rows:
                 parts.append(self._table(shown.rows))
-            parts += [label(note, "soft", wrap=True) for note in shown.footnotes]
+            parts += [label(unbroken(note), "soft", wrap=True) for note in shown.footnotes]
         body.setLayout(column(*parts, None, space=2 * STEP))
         self._layout.replaceWidget(self._body, body)
         self._body.hide()
@@ -146,7 +146,7 @@ class ComparisonTable(QWidget):
 
     def _verdict(self, compared: ComparedRow) -> QLabel:
         if not compared.verdict:
-            return label()
+            return label()  # a footnote says why there is none
         differs = compared.verdict in ("higher", "lower")
         word = self._words.say(f"verdicts.{compared.verdict}")
         shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")

@@ -213,6 +213,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not of[1].is_below(of[best]):
         limits.append("no_fit")
         return Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
+    if len({n for measured in rounds for n in measured if 1 < n <= (cores or 1)}) == 1:
+        limits.append("fit_of_one")
     values |= {
         "best_workers": best,
         "parallel_fraction": fit.median,
@@ -227,6 +229,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 def _message(params: Params, fit: Spread) -> str:
     is_fixed, chosen = params.problem == FIXED, 1 - params.serial_fraction
     if fit.high < chosen:
+        if params.kernel == MEMORY:
+            return "scales_less_memory" if is_fixed else "grows_less_memory"
         return "scales_less" if is_fixed else "grows_less"
     if fit.low > chosen:
         return "scales_more" if is_fixed else "grows_more"

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import cautions, compare
+from app.comparison import cautions, compare, footnotes
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
@@ -110,6 +110,15 @@ def test_what_follows_from_all_rounds_together_is_not_said_to_have_too_few(recor
     assert verdicts(compared)["slowdown"] == "same"
     seen = found["line_bytes_seen"]  # takes several rounds to be seen at all
     assert (seen.a, seen.b, seen.ratio, seen.verdict) == (64, 64, None, None)
+
+
+def test_why_some_have_no_verdict_is_said_where_others_have_one(recorded):
+    unjudged = ENGLISH.say("terminal.unjudged_means")
+    other_params = Params(largest_bytes=2 * MIB, rounds=5, huge_pages=True)
+    run, other = recorded(burst()), recorded(burst(2.0, params=other_params))
+
+    assert unjudged in footnotes(ENGLISH, compare(BURST, run, run))
+    assert footnotes(ENGLISH, compare(BURST, run, other)) == []
 
 
 def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():

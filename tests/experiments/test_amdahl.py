@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiments import words
 from experiments.bench import Bench
 from experiments.declare import Note
 from experiments.kernels.mixing import mix
@@ -26,6 +27,7 @@ from tests.experiments.stopping import stop_after_rows
 
 PARAMS = Params(most_workers=8)
 TINY = Params(most_workers=2, sample_s=0.01, rounds=2)
+WORDS = words.load()
 NOISE = (1.0, 1.001, 0.999)
 
 
@@ -107,6 +109,28 @@ def test_the_fit_is_compared_with_the_share_that_was_chosen(serial, message):
     assert found.values["parallel_fraction"] == pytest.approx(1 - serial, abs=0.005)
     assert found.values["best_workers"] == 8
     assert found.values["cores"] == found.values["logical_cpus"] == 8
+
+
+@pytest.mark.parametrize("problem", amdahl.PROBLEMS)
+def test_what_memory_takes_is_not_said_of_arithmetic(problem):
+    said = {}
+    grown_s = {n: 1.0 if n == 1 else 1.3 for n in (1, 2, 4, 8)}
+    grown = [replace(row, wall_s=grown_s[row.workers]) for row in runs(0.0)]
+    for kernel in amdahl.KERNELS:
+        params = replace(PARAMS, kernel=kernel, problem=problem)
+        rows = grown if problem == amdahl.GROWING else runs(0.3)
+        found = analyse(params, tables(rows), machine(cores=8))
+        said[kernel] = WORDS.say(f"amdahl.findings.{found.message}", found.values)
+
+    assert "memory" in said["memory"]
+    assert "memory" not in said["compute"]
+
+
+@pytest.mark.parametrize(("steps", "is_told"), [((1, 2), True), ((1, 2, 4), False)])
+def test_a_fit_to_one_point_is_told(steps, is_told):
+    found = analyse(PARAMS, tables(runs(0.05, steps=steps)), machine(cores=8))
+
+    assert ("fit_of_one" in found.limits) is is_told
 
 
 def test_the_bound_follows_from_the_fit():

@@ -43,6 +43,7 @@ MARKS = {  # what dots are, and what goes through them
     },
 }  # fmt: skip
 SCROLL_BAR_PX = 16
+MOST_PX = 16_777_215  # of any widget of Qt, as in its header: the bindings lack QWIDGETSIZE_MAX
 
 Tables = Mapping[str, Sequence[Any]]
 Other = tuple[str, str, Tables, Mapping[str, float]]
@@ -228,7 +229,10 @@ class ViewsPanel(QScrollArea):
             self._fit_one(place)
 
     def _fit_one(self, place: int) -> None:
-        """Keep a plot from being crowded, though it may then have to be scrolled to."""
+        """Keep a plot from being crowded, though it may then have to be scrolled to.
+
+        What it cannot use is room for the others.
+        """
         shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
         width = self.width() - 8 * STEP  # with or without a scroll bar, or it might come and go
         if isinstance(shown, Puzzle):
@@ -236,6 +240,7 @@ class ViewsPanel(QScrollArea):
             return
         height = max(least * self._look.theme.zoom, shown.least_height(width))
         shown.setMinimumHeight(round(height))
+        shown.setMaximumHeight(round(min(max(height, shown.most_height()), MOST_PX)))
 
 
 class _Content(QWidget):

@@ -44,7 +44,7 @@ def lay_out(
     line = QFontMetricsF(theme.font("note")).height()
     top = bounds.top() + strip_px
     height = max(bounds.bottom() - _below_px(plan.x, line) - top, LEAST_PX)
-    height = min(height, _most_px(plan.y, theme))
+    height = min(height, most_px(plan.y, theme))
     width = bounds.width() * 0.8
     left = right = 0.0
     full = seen = Span((0.0, 1.0), (0.0, 1.0))
@@ -55,13 +55,21 @@ def lay_out(
         left = max(left, _out_px(plan.x, seen.x, width, theme, at=0))
         right = max(_right_px(plan.x, seen.x, width, theme), plan.right_px * theme.zoom)
         width = max(bounds.width() - left - right, LEAST_PX)
-    width = min(width, _most_px(plan.x, theme))
+    width = min(width, most_px(plan.x, theme))
     rect = QRectF(bounds.left() + left, top, width, height)
     if plan.is_square:
         rect = _square(rect, seen)
     area = Area(rect, seen, is_downward=plan.y.names is not None)
     strip = QRectF(bounds.left(), bounds.top(), bounds.width(), strip_px)
     return Layout(area, full, strip)
+
+
+def most_px(plan: AxisPlan, theme: Theme) -> float:
+    """Return how high an area may be: rows of names that stand too far apart are lost."""
+    if plan.names is None:
+        return math.inf
+    rows = plan.rows or (plan.places[-1] + 1.0 if plan.places else len(plan.names))
+    return max(rows * plan.row_px * theme.zoom, LEAST_PX)
 
 
 def around_px(plan: Plan, theme: Theme, rows: int) -> float:
@@ -176,13 +184,6 @@ def _below_px(plan: AxisPlan, line: float) -> float:
         return 0.0
     names = line if plan.names is not None else 0.0
     return _gap_px(line) + line + names + (line + STEP / 2 if plan.title else 0.0)
-
-
-def _most_px(plan: AxisPlan, theme: Theme) -> float:
-    if plan.names is None:
-        return float("inf")
-    rows = plan.rows or (plan.places[-1] + 1.0 if plan.places else len(plan.names))
-    return max(rows * plan.row_px * theme.zoom, LEAST_PX)
 
 
 def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: Theme) -> float:

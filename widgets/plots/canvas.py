@@ -72,6 +72,10 @@ class Canvas(QWidget):
         least = self._scene.least_px(width - 2 * PADDING_PX, self._look.theme)
         return least + 2 * PADDING_PX if least else 0.0
 
+    def most_height(self) -> float:
+        """Return the height above which it would be empty below, infinite where it never is."""
+        return self._scene.most_px(self._look.theme) + 2 * PADDING_PX
+
     def picture(self, *, scale: float = 2.0) -> QImage:
         """Return what is shown, with the caption, `scale` pixels for each here."""
         return export.picture(self._scene, self.size(), self._look.theme, scale)

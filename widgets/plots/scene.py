@@ -5,6 +5,7 @@ A scene draws on any painter: the widget shows it, a picture or a vector file ho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -124,11 +125,17 @@ class Scene:
         """Return how high it must be where it is so wide; 0.0 where any height will do."""
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
             return 0.0
-        plan, lines = self.drawing.plan(), self._limits()
-        rows = max(1, min(sum(line.is_vertical for line in lines), limits.MOST_ROWS))
+        plan = self.drawing.plan()
         layout = self._lay_out(plan, QRectF(0.0, 0.0, width, 0.0), theme, 0.0)
         area = Area(layout.area.rect, layout.full)
-        return self.drawing.least_px(area, theme) + axes.around_px(plan, theme, rows)
+        return self.drawing.least_px(area, theme) + self._around_px(plan, theme)
+
+    def most_px(self, theme: Theme) -> float:
+        """Return the height of which it uses all, infinite where that is any."""
+        if self.is_empty:
+            return math.inf
+        plan = self.drawing.plan()
+        return axes.most_px(plan.y, theme) + self._around_px(plan, theme)
 
     def paint(
         self,
@@ -191,6 +198,10 @@ class Scene:
             return Span(ranges.seen(self.zoom_x, full.x), ranges.seen(self.zoom_y, full.y))
 
         return axes.lay_out(plan, span, sight, bounds, theme, strip_px)
+
+    def _around_px(self, plan: Plan, theme: Theme) -> float:
+        rows = sum(line.is_vertical for line in self._limits())
+        return axes.around_px(plan, theme, max(1, min(rows, limits.MOST_ROWS)))
 
     def _size(self, bounds: QRectF, theme: Theme) -> object:
         return bounds.width(), bounds.height(), theme.zoom

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 
+from experiments.units import unbroken
 from experiments.words import Words
 from widgets.basics import column, label
 from widgets.look import Look
@@ -115,11 +117,11 @@ class Details(QFrame):
         self._when.setText(run.when)
         self._when.show()
         self._ending.setText(run.ending, is_quiet=not run.is_troubled)
-        self._finding.setText(run.finding)
+        self._finding.setText(unbroken(run.finding))
         self._problem.setText(run.problem)
         self._values.show_facts(run.values)
         self._facts.show_facts(run.facts)
-        self._remarks.setText("\n".join(run.remarks))
+        self._remarks.setText(unbroken("\n".join(run.remarks)))
         is_whole = not run.problem
         told = {self._ending, self._finding, self._problem, self._remarks}
         self._show_only(
@@ -216,7 +218,7 @@ class Details(QFrame):
         self._unkept_says = Warned(self._look)
         self._fields = QWidget()
         named = (("runs.name", self.name), ("runs.note", self.note), ("runs.tags", self.tags))
-        fields = [column(label(say(key), "soft"), field, space=STEP) for key, field in named]
+        fields = [column(_FieldName(say(key), field), field, space=STEP) for key, field in named]
         self._fields.setLayout(column(*fields, self._unkept_says))
         for field in (self.name, self.note, self.tags):
             field.installEventFilter(self)
@@ -265,6 +267,19 @@ class Details(QFrame):
     def _measure(self) -> None:
         theme = self._look.theme
         self.note.setFixedHeight(round(theme.px("text") * 1.25 * NOTE_LINES) + 5 * STEP)
+
+
+class _FieldName(QLabel):
+    """What stands above a field; a click on it is meant for the field."""
+
+    def __init__(self, text: str, field: QWidget) -> None:
+        super().__init__(text)
+        self.setProperty("role", "soft")
+        self.setBuddy(field)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Put the cursor into the field."""
+        self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
 
 
 def _sample(look: Look, words: Words) -> QWidget:

@@ -85,7 +85,9 @@ class ExperimentPage(QWidget):
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
         """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
-        self._wants_focus, self._then = True, then
+        self._wants_focus, self._then = then != "replay", then
+        if then == "replay":  # until the bar has the keys, no button that measures may
+            self.setFocus()
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
         self.showing.open_run(path, for_settings=then == "measure")

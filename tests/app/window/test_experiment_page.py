@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app import shipped
@@ -309,6 +310,19 @@ def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
     stage.page.open_run(path, then="replay")
 
     qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+
+
+def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
+    (path,) = stage.keep(burst())
+    stage.page.open("burst-random")  # where the button that runs has the keys
+    stage.page.open_run(path, then="replay")
+
+    def plays_after_another_space() -> bool:
+        QTest.keyClick(stage.page.window().focusWidget() or stage.page, Qt.Key.Key_Space)
+        return stage.page.showing.player is not None
+
+    qtbot.waitUntil(plays_after_another_space)
+    assert not stage.runner.is_running
 
 
 def test_rows_of_a_table_of_another_version_are_left_out(qtbot, stage):

@@ -182,6 +182,17 @@ def test_what_is_typed_is_handed_on_after_a_pause(qtbot, shown, monkeypatch):
     assert module.PAUSE_MS >= 500
 
 
+@pytest.mark.parametrize("field", ["name", "note", "tags"])
+def test_a_click_on_what_a_field_is_called_goes_into_it(qtbot, shown, field):
+    shown.details.show_run(RUN)
+    called = WORDS.say(f"runs.{field}")
+    (above,) = (each for each in shown.details.findChildren(QLabel) if each.text() == called)
+
+    qtbot.mouseClick(above, LEFT)
+
+    assert getattr(shown.details, field).hasFocus()
+
+
 def test_enter_hands_the_name_on(qtbot, shown):
     shown.details.show_run(RUN)
     type_into(qtbot, shown.details.name, "new")
