@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from widgets.plots.plot import Plot
 
 HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three have room on a small screen
-STRETCH = (3, 2)
+STRETCH, REST = (300, 200), 1  # the rest, below, is next to nothing until no plot can use more
 MARKS = {  # what dots are, and what goes through them
     Lines: {
         "median": "plot.line_median", "least": "plot.line_least", "greatest": "plot.line_greatest",
@@ -101,6 +101,7 @@ class ViewsPanel(QScrollArea):
                 self._shown.append(plot)
             self._heads.append(head)
             self._drawn.append(None)
+        layout.addStretch(REST)
         self.setWidget(content)  # deletes what was there before
         self._fit()
 
@@ -238,9 +239,10 @@ class ViewsPanel(QScrollArea):
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)
             return
-        height = max(least * self._look.theme.zoom, shown.least_height(width))
+        most = min(shown.most_height(), MOST_PX)
+        height = max(min(least * self._look.theme.zoom, most), shown.least_height(width))
         shown.setMinimumHeight(round(height))
-        shown.setMaximumHeight(round(min(max(height, shown.most_height()), MOST_PX)))
+        shown.setMaximumHeight(round(max(height, most)))
 
 
 class _Content(QWidget):

@@ -203,6 +203,30 @@ def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
     assert panel.plots[0].minimumHeight() > bars * 15  # the height of a line of text
 
 
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
+    experiment = Catalogue().load("race")
+    recording = read(recording_of("race"))
+    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    qtbot.addWidget(panel)
+    panel.show_experiment(experiment)
+    panel.resize(900, round(800 * zoom))
+    with qtbot.waitExposed(panel):
+        panel.show()
+    bars, lanes, times = panel.plots
+    before = bars.height()
+
+    tables = recording.tables(experiment)
+    counts = {table: len(rows) for table, rows in tables.items()}
+    while panel.draw_next(tables, {}, counts, {}):
+        pass
+    qtbot.waitUntil(lambda: bars.height() > before)
+
+    assert lanes.height() <= round(lanes.most_height()) < times.height()
+    sides = [plot.geometry() for plot in panel.plots]
+    assert panel.widget().height() - sides[-1].bottom() < 20  # nothing is left over below
+
+
 @pytest.mark.parametrize("zoom", [1.0, 1.6, 2.0])
 def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
     panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))

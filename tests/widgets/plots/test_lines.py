@@ -11,10 +11,12 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor
 
 from experiments.memory.cache_ladder import Step
+from experiments.python_at_work import amdahl
 from experiments.views import Axis, Lines
-from tests.widgets.plots.plots import TABLES, look, painted, plotted, texts, view_of
+from tests.widgets.plots.plots import ENGLISH, TABLES, look, painted, plotted, texts, view_of
 from widgets.plots import samples
 from widgets.plots.drawing import Beside
+from widgets.plots.plot import Plot
 from widgets.plots.sheet import cut, envelope
 
 LADDER = ("cache-ladder", view_of("cache-ladder", "fetched_ahead"))
@@ -183,6 +185,17 @@ def test_one_or_two_points_are_drawn(qtbot, count):
     assert texts(plot) == ["random order"]
     full = painted(plot).full
     assert full.y[0] < -9 < full.y[1]
+
+
+def test_a_single_count_stands_in_the_middle(qtbot):
+    rows = [amdahl.Loss(workers=2, repeat=n, lost_fraction=0.06 + n / 100) for n in range(3)]
+
+    lost = next(view for view in amdahl.EXPERIMENT.views if view.key == "lost")
+    plot = Plot(amdahl.EXPERIMENT, lost, ENGLISH, look())
+    qtbot.addWidget(plot)
+    plot.draw(rows, {})
+
+    assert painted(plot).full.x == (1, 3)
 
 
 def test_many_curves_can_be_moved_smoothly(qtbot):
