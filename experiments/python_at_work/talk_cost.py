@@ -13,6 +13,7 @@ What it cannot tell: what is gained by sending many messages at once, before the
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -41,7 +42,9 @@ SMALLEST_BYTES = 64
 STEP = 4  # from one size to the next
 WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
 COPY = "copy"
-PARTS = ("serialise", "through_pipe", "rebuild", "wake")
+IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
+PARTS = (*IN_A_ROW, "wake")
+APART = 0.2  # of the whole, by which its parts may miss it without a word
 COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
@@ -142,6 +145,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits = ["one_at_a_time"]
     if is_virtual(machine):
         limits.append("virtual_machine")
+    parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
+    whole_s = values.get("pipe_large_s", math.nan)
+    if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said
+        limits.append("parts_do_not_add_up")
     at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
         return Finding("nothing_to_compare", values, tuple(limits))

@@ -63,6 +63,13 @@ def test_one_process_as_fast_as_the_thread_is_enough_to_overlap(shared_s):
     assert not {"overlaps_pipe", "overlaps_process_queue"} & {*found.limits}
 
 
+@pytest.mark.parametrize(("whole_s", "is_told"), [(3e-4, False), (3.5e-4, False), (5e-4, True)])
+def test_parts_that_miss_the_whole_say_why(whole_s, is_told):
+    found = analyse(PARAMS, tables({**LARGE, "pipe": whole_s}), machine())
+
+    assert ("parts_do_not_add_up" in found.limits) is is_told
+
+
 def test_two_rounds_make_no_way_faster():
     rows = {**tables(), "talks": [row for row in tables()["talks"] if row.repeat < 2]}
     found = analyse(PARAMS, rows, machine())

@@ -51,6 +51,13 @@ def test_blocks_that_are_even_are_said_to_be(block_s, message):
     assert analyse(PARAMS, tables(times), machine()).message == message
 
 
+def test_what_comes_out_below_the_ideal_is_said_to_be_chance():
+    below = analyse(PARAMS, tables({**USUAL, ("dynamic", 4): 0.24}), machine(cores=4))
+
+    assert "below_ideal" in below.limits
+    assert "below_ideal" not in analyse(PARAMS, tables(), machine(cores=4)).limits
+
+
 def test_a_best_chunk_that_does_not_part_from_others_may_be_chance():
     times = {**USUAL, ("dynamic", 1): 0.272}
 
