@@ -264,7 +264,8 @@ def test_two_runs_are_held_side_by_side(coreopsis, files):
 def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
     said = coreopsis("compare", f"{name}.coreopsis.jsonl", f"{name}.coreopsis.jsonl")
 
-    values = [line for line in said.lines[4:] if not line.startswith("within noise: ")]
+    footnotes = ("within noise: ", "no verdict: ")
+    values = [line for line in said.lines[4:] if not line.startswith(footnotes)]
     assert values
     twice = re.compile(r" (on|\d\S*(?: \S+)?) +\1(?: +1× +within noise)? *$")
     assert [line for line in values if not twice.search(line)] == []
