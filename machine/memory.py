@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TypeVar
 
 from machine import cgroups, peaks
 from machine.linux import fields, kibibytes, numbered, read_set, read_text
 from machine.model import Memory, MemoryModule, NumaNode
 from machine.modules import is_locked, read_channels, read_modules
 from machine.notes import Notes
-
-T = TypeVar("T")
 
 _NODES = "sys/devices/system/node"
 _LACKING = {
@@ -33,6 +30,7 @@ def read_memory(root: Path, notes: Notes) -> Memory:
     slots, modules_source = read_modules(root)
     channels, channels_source = read_channels(root, slots)
     modules = tuple(slot.module for slot in slots)
+    no_modules = _ONLY_ROOT if is_locked(root) else _LACKING["modules"]
     ceiling = peaks.dram(modules, channels)
     for name in MemoryModule.__slots__:
         if any(getattr(module, name) is None for module in modules):
@@ -53,15 +51,22 @@ def read_memory(root: Path, notes: Notes) -> Memory:
             "memory.modules",
             modules,
             modules_source,
-            why=_ONLY_ROOT if is_locked(root) else _LACKING["modules"],
+            why=no_modules,
             how=_HOW,
         ),
-        channels=_keep("channels", channels, channels_source, notes),
-        peak_bytes_per_s=_keep(
-            "peak_bytes_per_s",
+        channels=notes.keep(
+            "memory.channels",
+            channels,
+            channels_source,
+            why=_LACKING["channels"] if modules else no_modules,
+            how=_HOW,
+        ),
+        peak_bytes_per_s=notes.keep(
+            "memory.peak_bytes_per_s",
             ceiling.value if ceiling else None,
             ceiling.formula if ceiling else "",
-            notes,
+            why=_LACKING["peak_bytes_per_s"],
+            how=_HOW,
         ),
     )
 
@@ -70,10 +75,6 @@ def lack_modules(notes: Notes, *, why: str, how: str) -> None:
     """Note that nothing is known of modules, where another system does not tell it."""
     for name in _LACKING:
         notes.lack(f"memory.{name}", why=why, how=how)
-
-
-def _keep(name: str, value: T, source: str, notes: Notes) -> T:
-    return notes.keep(f"memory.{name}", value, source, why=_LACKING[name], how=_HOW)
 
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:

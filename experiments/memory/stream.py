@@ -53,9 +53,9 @@ WORTH = 16  # threads, beyond which the estimate of the time expects no more
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
-SAYS_NO_GAIN = ("one_is_enough", "one_nearly_fills")
+SAYS_NO_GAIN = ("one_is_enough", "one_is_best", "one_nearly_fills")
 # Whether more threads bring more is then not known.
-UNCLEAR = ("too_few_rounds", "one_is_enough", "last_ones_unclear")
+UNCLEAR = ("too_few_rounds", "one_is_enough", "one_is_best", "last_ones_unclear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,8 @@ def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
     if min(triad[one].count, triad[most].count) < ENOUGH:
         return "too_few_rounds"
     if not triad[one].parts_from(triad[most]):
-        return "one_is_enough"
+        is_best = triad[one].median >= max(found.median for found in triad.values())
+        return "one_is_best" if is_best else "one_is_enough"
     if full == 1:
         return "one_nearly_fills"
     if full < most:

@@ -79,15 +79,17 @@ def test_without_a_clock_there_are_no_cycles_and_it_is_said():
     assert "no_clock" in found.limits
 
 
-def test_a_level_slower_than_the_one_behind_it_is_said_to_be_suspect():
+def test_a_level_passes_over_a_peak_and_the_peak_is_told():
     disturbed = tables()
     disturbed["steps"] = [
         replace(step, latency_s=1e-6) if step.size_bytes == 16 * MIB else step
         for step in disturbed["steps"]
     ]
+    found = analyse(PARAMS, disturbed, machine())
+    next_bytes = min(s.size_bytes for s in disturbed["steps"] if s.size_bytes > 16 * MIB)
 
-    assert "levels_out_of_order" not in analyse(PARAMS, tables(), machine()).limits
-    assert "levels_out_of_order" in analyse(PARAMS, disturbed, machine()).limits
+    assert found.values["l3_latency_s"] == latency(next_bytes)
+    assert "spike" in found.limits
 
 
 def test_a_peak_between_the_levels_is_said_to_be_somebody_else():

@@ -117,8 +117,10 @@ def test_flash_with_the_firmware_is_no_memory(tree):
 @pytest.mark.parametrize("data", [b"", b"\x11", b"\x11\x02\0\0", b"\x11\x5c\0\0", entry()[:40]])
 def test_a_damaged_table_holds_no_modules_and_does_no_harm(tree, data):
     table(tree, data)
-    memory, _ = read(tree)
+    memory, notes = read(tree)
     assert (memory.modules, memory.channels) == ((), None)
+    why = {each.what: each.why for each in notes.missing}
+    assert why["memory.channels"] == why["memory.modules"]  # one gap has one reason
 
 
 def test_udevs_copy_is_open_to_all_and_comes_first(tree):

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTableView, QWidg
 from experiments.declare import Experiment
 from experiments.tables import to_tabs
 from experiments.words import Words
-from widgets.basics import chip, column, label, row
+from widgets.basics import chip, column, label, row, tip
 from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.plots.rows_model import RowsModel
@@ -45,6 +45,7 @@ class DataTable(QWidget):
         self._chips.setLayout(self._chips_layout)
         self._group = QButtonGroup(self)
         self._count = label("", "soft")
+        self._count.setToolTip(tip(words.say("data.order_help")))
         save = chip(words.say("data.save_csv"))
         save.clicked.connect(lambda: self.csv_wanted.emit(self._table))
         self.setLayout(column(self._chips, row(self._count, None, save), self.view))

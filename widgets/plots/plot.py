@@ -146,8 +146,9 @@ class Plot(Canvas):
 
     def _read_under(self, at: QPointF) -> None:
         """Read what is below the mouse; a cursor that keys brought stays where nothing is."""
-        painted = self._up_to_date()
-        found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
+        painted, found = self._up_to_date(), None
+        if not self._scene.about(painted, at):  # its tip would lie over what is read
+            found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
         if not painted.is_empty and (found is not None or self._hovered is not None):
             self._hovered = at
             self._read(found)

@@ -25,6 +25,7 @@ from app.window.experiment.standing import State, state_of
 from app.window.player import Player
 from app.window.session import Session
 from experiments.declare import Experiment
+from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.parameters import check_memory, to_json
 from experiments.problems import Problem, Trouble
@@ -200,9 +201,20 @@ class Showing(QObject):
             self.values = finding.clear_values() if finding is not None else {}
 
     def _of_window(self) -> Following | None:
-        """Return the run that this window has made last, if it came to anything."""
-        own = self._session.runner.following if self._session.is_awake else None
-        return own if own is not None and not came_to_nothing(own) else None
+        """Return the run that this window has made last, if it came to anything.
+
+        One that was stopped makes room for a whole one, which is what the cards speak of.
+        """
+        session = self._session
+        own = session.runner.following if session.is_awake else None
+        if own is None or came_to_nothing(own):
+            return None
+        is_stopped = own.finished is not None and own.finished.outcome is wire.Outcome.STOPPED
+        if is_stopped and session.machine is not None:
+            last = last_run(session.runs, own.experiment.id, session.machine)
+            if last is not None and last.outcome == wire.Outcome.COMPLETED:
+                return None
+        return own
 
     def _show(self, shown: Shown | None) -> None:
         self._end_replay()

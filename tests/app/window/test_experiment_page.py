@@ -576,6 +576,19 @@ def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_te
     assert "random, per element" in said(stage)
 
 
+def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbot, stage):
+    stage.know_machine()
+    stage.keep(burst())
+    run_to(stage, ended("stopped"), made=burst(2.0), share=0.5)
+    assert stage.page.showing.following.finished.outcome == "stopped"
+
+    stage.page.open("gil-threads")
+    stage.page.open("burst-random")
+
+    qtbot.waitUntil(lambda: stage.page.showing.following is not None)
+    assert stage.page.showing.following.finished.outcome == "completed"
+
+
 def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
     stage.keep(
         burst(at="2026-05-04T03:02:01+00:00", outcome="stopped"),

@@ -116,9 +116,9 @@ def test_a_reading_says_round_value_and_limit(qtbot):
     plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
 
     assert plot._scene.drawing.read(0, 0) == (
-        "threads · median of 3 · 520 ms (20.0 ms above “one after another”)"
+        "threads · median of 3 · 520 ms (20.0 ms above “all jobs in a row”)"
     )
-    assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “one after another”)"
+    assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “all jobs in a row”)"
 
 
 def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
@@ -128,9 +128,9 @@ def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
     plot.draw([timing("serial", 0.5)], {"serial_s": 0.4}, beside=other)
 
     drawing = plot._scene.drawing
-    assert drawing.read(0, 0) == "A in a row · 500 ms (100 ms above “one after another”)"
-    assert drawing.read(1, 0) == "B in a row · 1 s (at “one after another”)"
-    assert {"A · one after another", "B · one after another"} <= set(texts(plot))
+    assert drawing.read(0, 0) == "A in a row · 500 ms (100 ms above “all jobs in a row”)"
+    assert drawing.read(1, 0) == "B in a row · 1 s (at “all jobs in a row”)"
+    assert {"A · all jobs in a row", "B · all jobs in a row"} <= set(texts(plot))
 
 
 def test_values_that_are_no_numbers_are_left_out(qtbot):

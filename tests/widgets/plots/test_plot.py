@@ -136,7 +136,7 @@ def test_two_limits_at_nearly_the_same_place_are_both_named(qtbot):
     plot = plotted(qtbot, *BARS, values={"serial_s": 0.4, "perfect_s": 0.402})
 
     rects = {label.text: label.rect for label in painted(plot).labels}
-    assert not rects["perfect"].intersects(rects["one after another"])
+    assert not rects["perfect"].intersects(rects["all jobs in a row"])
 
 
 def test_of_two_close_horizontal_limits_the_upper_is_named_above(qtbot):
@@ -157,6 +157,8 @@ def test_what_a_limit_is_stands_where_one_points_at_its_words(qtbot):
         )
 
     label = next(each for each in painted(plot).labels if each.text.startswith("L3"))
+    QTest.mouseMove(plot, label.rect.center().toPoint())
+    assert not plot._reading  # its tip lies there
     point_at(label)
     assert "Not measured: the size of the L3 cache" in QToolTip.text()
     random = next(each for each in painted(plot).labels if each.text == "random order")

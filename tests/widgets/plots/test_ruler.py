@@ -156,9 +156,9 @@ def test_a_limit_line_goes_through_the_name_of_no_other(qtbot, monkeypatch):
         RULER, limits=(Limit("perfect", "a"), Limit("one_after_another", "b"))
     )
     values = {"a": 10.0, "b": 900.0}  # the longer name has room only across the other line
-    plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values=values, size=(330, 300))
+    plot = plotted(qtbot, "gil-threads", view, rows=ROWS, values=values, size=(306, 300))
     names = [
-        label for label in painted(plot).labels if label.text in ("perfect", "one after another")
+        label for label in painted(plot).labels if label.text in ("perfect", "all jobs in a row")
     ]
 
     assert len(names) == 2
