@@ -14,6 +14,8 @@ from experiments.parameters import to_text
 from experiments.units import show, unit_of
 from experiments.words import Words
 
+DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
+
 
 class NamedValue(NamedTuple):
     """A value in words."""

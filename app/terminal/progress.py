@@ -9,13 +9,12 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
+from app.report import DISTURBANCES
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.jobs import Run
 from experiments.problems import Problem
-
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
 
 
 class Follow:

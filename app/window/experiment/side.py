@@ -20,6 +20,7 @@ from app.window.experiment.standing import (
     after,
     before,
     details_of,
+    disturbances_of,
     during,
     elsewhere,
     notes_of,
@@ -134,9 +135,9 @@ class Side(QObject):
         if shown is not None and following is not None and following.finished is not None:
             told = self.report()
             lead = told.finding if told.ending else ""
-            notes = notes_of(words, shown)
-            self.column.show_result(told.values, told.remarks, notes, lead)
-            if told.values or told.remarks or notes:
+            remarks, notes = (*disturbances_of(words, shown), *told.remarks), notes_of(words, shown)
+            self.column.show_result(told.values, remarks, notes, lead)
+            if told.values or remarks or notes:
                 tabs.append(Tab.RESULT)
         if self._form_shows is not None and showing.state is not State.READING:
             tabs.append(Tab.SETTINGS)

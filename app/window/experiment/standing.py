@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.report import Report
+from app.report import DISTURBANCES, Report
 from app.when import when
 from app.window.entries import Entry
 from app.window.experiment.shown import Shown
@@ -155,8 +155,9 @@ def playing(words: Words, shown: Shown, doing: str) -> Standing:
 
 
 def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:
-    """Return what there is to say of a run beside its finding."""
-    notes = [note for note in shown.following.notes if note.key != "waiting_for_machine"]
+    """Return what there is to say of a run after its result."""
+    told_elsewhere = ("waiting_for_machine", *DISTURBANCES)
+    notes = [note for note in shown.following.notes if note.key not in told_elsewhere]
     if shown.note is not None:
         notes.append(shown.note)
     mended = shown.recording.notes if shown.recording is not None else ()
@@ -164,6 +165,12 @@ def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:
         *(words.say(f"notes.{note.key}", note.values) for note in notes),
         *(words.say(f"notes.{key}") for key in mended),
     )
+
+
+def disturbances_of(words: Words, shown: Shown) -> tuple[str, ...]:
+    """Return what disturbed a run so much that its result may be off."""
+    notes = (note for note in shown.following.notes if note.key in DISTURBANCES)
+    return tuple(words.say(f"notes.{note.key}", note.values) for note in notes)
 
 
 def details_of(following: Following, finished: wire.Finished) -> str:

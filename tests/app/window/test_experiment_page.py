@@ -576,6 +576,20 @@ def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_te
     assert "random, per element" in said(stage)
 
 
+def test_what_disturbed_a_run_stands_before_what_it_cannot_tell(stage):
+    busy = wire.Note(key="machine_was_busy", values={"others_fraction": 0.56})
+    quiet = wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
+    finding = wire.FindingSent(
+        message="nothing_to_compare", values={}, limits=["page_translation_included"]
+    )
+    run_to(stage, busy, quiet, ended("completed", finding=finding), share=0.5)
+
+    sentences = [
+        said(stage).index(part) for part in ("used 56.0 %", "4 KiB", "The machine was quiet")
+    ]
+    assert sentences == sorted(sentences)
+
+
 def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbot, stage):
     stage.know_machine()
     stage.keep(burst())
