@@ -22,9 +22,7 @@ class Screen:
     """Xvfb on a display of its own."""
 
     def __init__(self, width: int = 1440, height: int = 900) -> None:
-        # Two that start at the same moment may take the same number.
-        with Path(tempfile.gettempdir(), f"coreopsis-screens-{os.getuid()}.lock").open("w") as turn:
-            fcntl.flock(turn, fcntl.LOCK_EX)
+        with _turn():
             self._start(width, height)
 
     def _start(self, width: int, height: int) -> None:
@@ -53,8 +51,21 @@ class Screen:
         return said.stdout
 
     def close(self) -> None:
-        self._process.terminate()
-        self._process.wait()
+        with _turn():
+            self._process.terminate()
+            self._process.wait()
+
+
+@contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    """Let no other screen come or go meanwhile.
+
+    Two that start together may take the same number; one that ends frees its number before it
+    removes its socket, which is by then that of the next.
+    """
+    with Path(tempfile.gettempdir(), f"coreopsis-screens-{os.getuid()}.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
 
 
 class Program:
