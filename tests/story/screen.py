@@ -29,7 +29,10 @@ class Screen:
         reading, writing = os.pipe()
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24",
-             "-nolisten", "tcp"],
+             "-nolisten", "tcp",
+             # Whoever looks whether there is a display comes and goes alone. A reset at that moment
+             # would refuse the window that comes next.
+             "-noreset"],
             pass_fds=[writing],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
