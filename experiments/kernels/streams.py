@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from experiments.kernels.sums import sum_in_a_row
+from experiments.kernels.vector_width import vectors_of_256_bits
 
 SCALAR = 3.0
 _LOOP = "void(float64[::1], float64[::1], float64[::1], int64)"
@@ -30,6 +31,7 @@ def copy(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
 @njit(_LOOP, nogil=True, cache=True)
 def scale(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
     """Do c = 3 a."""
+    vectors_of_256_bits()
     for _ in range(laps):
         for i in range(c.size):
             c[i] = SCALAR * a[i]
@@ -38,6 +40,7 @@ def scale(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
 @njit(_LOOP, nogil=True, cache=True)
 def add(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
     """Do c = a + b."""
+    vectors_of_256_bits()
     for _ in range(laps):
         for i in range(c.size):
             c[i] = a[i] + b[i]
@@ -46,6 +49,7 @@ def add(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
 @njit(_LOOP, nogil=True, cache=True)
 def triad(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
     """Do c = a + 3 b."""
+    vectors_of_256_bits()
     for _ in range(laps):
         for i in range(c.size):
             c[i] = a[i] + SCALAR * b[i]

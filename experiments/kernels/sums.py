@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from experiments.kernels.vector_width import vectors_of_256_bits
+
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 
@@ -21,6 +23,7 @@ def sum_in_a_row(words: np.ndarray, laps: int) -> np.uint64:
 
     Integers, so the compiler may add several at once: memory is measured, not the adder.
     """
+    vectors_of_256_bits()
     total = np.uint64(0)
     for _ in range(laps):
         for i in range(words.size):

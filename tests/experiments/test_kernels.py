@@ -21,6 +21,7 @@ from experiments.kernels.chains import (
     scramble,
     walk,
 )
+from experiments.kernels.streams import add, scale, triad
 from experiments.kernels.sums import sum_at_random, sum_in_a_row
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 100, 127, 128, 1000, 1023, 1024, 1025, 4097]
@@ -145,6 +146,17 @@ def test_a_sum_in_a_row_gathers_nothing():
 
     assert "gather" not in text
     assert "scatter" not in text
+
+
+@pytest.mark.parametrize("kernel", [scale, add, triad, sum_in_a_row])
+def test_a_loop_over_memory_is_left_on_vectors_of_256_bits(kernel):
+    from numba import njit
+
+    copy = njit(kernel.signatures, nogil=True)(kernel.py_func)
+    (compiled,) = copy.inspect_llvm().values()
+
+    assert '"prefer-vector-width"="256"' in compiled
+    assert "zmm" not in assembly(kernel)
 
 
 def test_an_address_never_becomes_a_floating_point_number():
