@@ -27,9 +27,10 @@ class DataSide(QWidget):
         self._table = DataTable(experiment, words, look)
         self._table.csv_wanted.connect(self.csv_wanted)
         self._facts = FactsList(look)
+        self._whose = label("", "soft", wrap=True)
         self._facts_title = label(words.say("page.conditions"), "panel-title")
         self.setFocusProxy(self._table)
-        self.setLayout(column(self._table, self._facts_title, self._facts, space=3 * STEP))
+        self.setLayout(column(self._whose, self._table, self._facts_title, self._facts, space=3 * STEP))
 
     @property
     def table(self) -> str:
@@ -37,9 +38,14 @@ class DataSide(QWidget):
         return self._table.table
 
     def show_run(
-        self, tables: Mapping[str, Sequence[Any]], facts: Sequence[tuple[str, str]]
+        self,
+        tables: Mapping[str, Sequence[Any]],
+        facts: Sequence[tuple[str, str]],
+        whose: str = "",
     ) -> None:
-        """Show the rows of a run, and the facts of its environment."""
+        """Show the rows of a run, and the facts of its environment; `whose` of two runs' it is."""
+        self._whose.setText(whose)
+        self._whose.setVisible(bool(whose))
         self._table.show_tables(tables)
         self._facts.show_facts(facts)
         self._facts_title.setVisible(bool(facts))

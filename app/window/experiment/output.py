@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from app.report import conditions, settings
 from app.source import sources
 from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
 from app.window.saving import Saving
 from app.window.session import Session
@@ -28,13 +29,14 @@ class Output(QObject):
         self,
         session: Session,
         showing: Showing,
+        comparing: Comparing,
         panel: MainPanel,
         actions: ExperimentActions,
         saving: Saving,
     ) -> None:
         super().__init__()
         self._session, self._showing, self._panel = session, showing, panel
-        self._saving, self._actions = saving, actions
+        self._comparing, self._saving, self._actions = comparing, saving, actions
         self._data: DataSide | None = None
         self._experiment: Experiment[Any] | None = None
         self._has_code = False
@@ -73,8 +75,14 @@ class Output(QObject):
             words, look = self._session.words, self._session.look
             self._data = DataSide(following.experiment, words, look)
             self._data.csv_wanted.connect(self._save_table)
-        self._data.show_run(following.tables, self._facts(following))
+        self._data.show_run(following.tables, self._facts(following), self._whose())
         return self._data
+
+    def _whose(self) -> str:
+        """Return which of two compared runs has these rows."""
+        shown = self._showing.shown
+        letter = self._comparing.letter(shown) if shown is not None else ""
+        return self._session.words.say("page.rows_of", {"letter": letter}) if letter else ""
 
     def _facts(self, following: Following) -> list[tuple[str, str]]:
         """Return what a run was started with, and where."""

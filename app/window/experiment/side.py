@@ -170,7 +170,7 @@ class Side(QObject):
             return during(words, state, shown.following, showing.doing.said)
         following = showing.following
         if following is None or following.finished is None:
-            return playing(words, shown, showing.doing.said)
+            return playing(words, shown, showing.doing.said, self._name(shown))
         names = (self._comparing.letter(shown), self._name(shown))
         return after(words, shown, self.report(), self._changed(shown), names)
 
@@ -219,7 +219,9 @@ class Side(QObject):
         self._seconds()
         shown = self._showing.shown
         is_opened = shown is not None and shown.is_opened
-        form.set_enabled_for_run(not self._showing.state.is_under_way and not is_opened)
+        state = self._showing.state
+        is_fixed = state.is_under_way or state is State.PLAYING or is_opened
+        form.set_enabled_for_run(not is_fixed)
         wanted = self._wanted(experiment)
         if wanted is not None and (wanted, entry is not None) != self._form_shows:
             self._form_shows = (wanted, entry is not None)

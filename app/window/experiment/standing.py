@@ -147,11 +147,12 @@ def elsewhere(words: Words, following: Following, *, same: bool) -> Standing:
     )
 
 
-def playing(words: Words, shown: Shown, doing: str) -> Standing:
-    """Return what is said while a recording is played."""
+def playing(words: Words, shown: Shown, doing: str, name: str) -> Standing:
+    """Return what is said while a recording is played; `name` is "" where nobody gave it one."""
     started = shown.following.started
     at = when(words, started.at) if started is not None else ""
-    return Standing(title=words.say("page.playing"), aside=at, detail=doing)
+    title = " · ".join(part for part in (words.say("page.playing"), name) if part)
+    return Standing(title=title, aside=at, detail=doing)
 
 
 def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:

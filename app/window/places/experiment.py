@@ -56,7 +56,7 @@ class ExperimentPage(QWidget):
         self._side = Side(session, self.showing, self.comparing, do)
         self._panel = MainPanel(words, look)
         self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
-        self._output = Output(session, self.showing, self._panel, do, self.saving)
+        self._output = Output(session, self.showing, self.comparing, self._panel, do, self.saving)
         self._sides = Sides(words, self.showing, do, self._panel, self._drawing, self._output)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
         self._replaying = Replaying(self.showing, self._bar)

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel
+from PySide6.QtWidgets import QAbstractButton, QLabel, QSlider
 
 from app import shipped
 from app.meta import Meta
@@ -750,10 +750,16 @@ def test_the_file_that_was_asked_for_last_is_shown(qtbot, stage):
 
 
 def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
-    open_run(qtbot, stage, burst())
+    (path,) = stage.keep(burst())
+    run = next(run for run in stage.session.library.runs() if run.path == path)
+    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
+    stage.session._use_runs(stage.session.library.runs())
+    stage.page.open_run(path)
+    qtbot.waitUntil(lambda: "laptop, unplugged" in said(stage))
     button(stage, "Replay").click()
 
     assert stage.page.showing.state is State.PLAYING
+    assert "Replay · laptop, unplugged" in said(stage)
     assert stage.page._bar.isVisible()
     player = stage.page.showing.player
     player.seek(player.total_s / 2)
@@ -865,6 +871,9 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
         assert f"The limit “{run} · " in summary
     assert "B · Full run, started 2026-05-04" in said(stage)
+    stage.page._actions.data.trigger()
+    assert "The rows of run B alone" in said(stage)
+    stage.page._actions.plot.trigger()
     button(stage, "Stop comparing").click()
     assert "↓ lower" not in said(stage)
     assert "B · Full run" not in said(stage)
