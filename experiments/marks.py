@@ -31,11 +31,16 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One series: points (x, y) in order of x, and every repeat as a dot (x, y)."""
+    """One series: points (x, y) in order of x, and the repeats behind each as dots (x, y)."""
 
     series: str
     points: tuple[tuple[float, float], ...]
-    dots: tuple[tuple[float, float], ...]
+    repeats: tuple[tuple[tuple[float, float], ...], ...]
+
+    @property
+    def dots(self) -> tuple[tuple[float, float], ...]:
+        """Return all repeats."""
+        return tuple(dot for dots in self.repeats for dot in dots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +91,26 @@ def shown(view: Lines, rows: Sequence[Any]) -> Sequence[Any]:
 
 def lines(view: Lines, rows: Sequence[Any]) -> list[Line]:
     """Return a line for each series."""
-    groups: dict[str, dict[float, list[float]]] = {}
+    groups: dict[str, dict[object, list[tuple[float, float]]]] = {}
     for row in shown(view, rows):
         series = str(getattr(row, view.series)) if view.series else ""
-        at = groups.setdefault(series, {}).setdefault(getattr(row, view.x.column), [])
-        at.append(getattr(row, view.y.column))
-    summary = _STATISTICS[view.statistic]
-    return [
-        Line(
-            series,
-            tuple((x, summary(ys)) for x, ys in sorted(columns.items())),
-            tuple((x, y) for x, ys in sorted(columns.items()) for y in ys),
-        )
-        for series, columns in sorted(groups.items(), key=lambda g: _place(g[0], view.order))
-    ]
+        dot = (getattr(row, view.x.column), getattr(row, view.y.column))
+        point = getattr(row, view.point) if view.point else dot[0]
+        groups.setdefault(series, {}).setdefault(point, []).append(dot)
+    in_turn = sorted(groups.items(), key=lambda group: _place(group[0], view.order))
+    return [_line(series, points.values(), view.statistic) for series, points in in_turn]
+
+
+def _line(series: str, found: Iterable[list[tuple[float, float]]], statistic: Statistic) -> Line:
+    """Return the line through the middle of each group of dots in x, and their statistic in y."""
+    summary = _STATISTICS[statistic]
+    points = sorted(
+        (statistics.median(x for x, _ in dots), summary(y for _, y in dots), tuple(dots))
+        for dots in found
+    )
+    return Line(
+        series, tuple((x, y) for x, y, _ in points), tuple(repeats for _, _, repeats in points)
+    )
 
 
 def lanes(view: Timeline, rows: Sequence[Any]) -> list[Lane]:

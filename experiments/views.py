@@ -25,11 +25,15 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A dashed line, named by the words of `key`, at `values[value]` of the finding."""
+    """A dashed line, named by the words of `key`, at `values[value]` of the finding.
+
+    It holds `of` the bars with these labels, the uppermost; of all where none are named.
+    """
 
     key: str
     value: str
     axis: Literal["x", "y"] = "y"
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,16 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """A line through the statistic at each x, one for each `series`; every repeat is a dot."""
+    """A line through the statistic at each x, one for each `series`; every repeat is a dot.
+
+    Where x is measured as well, no two are the same: rows with one `point` make one of the line.
+    """
 
     key: str
     table: str
     x: Axis
     y: Axis
+    point: str | None = None
     series: str | None = None
     only: str | None = None  # this series alone
     order: tuple[str, ...] = ()

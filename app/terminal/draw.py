@@ -155,11 +155,9 @@ class Draw:
         """
         shares = []
         for line in series:
-            repeats: dict[float, list[float]] = {}
-            for x, y in line.dots:
-                repeats.setdefault(x, []).append(y)
-            for x, y in line.points:
-                if y and (width := max(repeats[x]) - min(repeats[x])):
+            for (_, y), dots in zip(line.points, line.repeats, strict=True):
+                repeats = [repeat for _, repeat in dots]
+                if y and (width := max(repeats) - min(repeats)):
                     shares.append(width / abs(y))
         if not shares or 2 * len(shares) < sum(len(line.points) for line in series):
             return ""

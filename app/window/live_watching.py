@@ -8,7 +8,6 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from app.cost import Cost
-from app.load import KnownLoad
 from app.window.session import Session
 from app.window.watcher import QUIET_HZ
 from widgets.live.controls import Controls
@@ -23,7 +22,7 @@ class Watching(QObject):
         super().__init__(parent)
         self._session, self._controls = session, controls
         self.cost = Cost()
-        self.known_load = KnownLoad()
+        self.known_load = session.known_load
         self._hz = session.settings.live_hz
         self._is_seen = False
         controls.load_wanted.connect(self.start_load)

@@ -20,6 +20,7 @@ from widgets.look import Look
 if TYPE_CHECKING:
     from app.earned import Fingerprints
     from app.library import Kept, Library
+    from app.load import KnownLoad
     from app.window.background import Background
     from app.window.entries import Entry
     from app.window.runner import Runner
@@ -77,6 +78,13 @@ class Session(QObject):
         from app.earned import Fingerprints
 
         return Fingerprints()
+
+    @functools.cached_property
+    def known_load(self) -> KnownLoad:
+        """What computes so that one sees how that looks."""
+        from app.load import KnownLoad
+
+        return KnownLoad()
 
     @property
     def is_awake(self) -> bool:

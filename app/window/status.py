@@ -82,8 +82,11 @@ class Status(QObject):
     def _refresh(self) -> None:
         say = self._session.words.say
         if len(self._busy) == SAMPLES and not self._session.runner.is_running:
-            key = "frame.quiet" if min(self._busy) < QUIET_BELOW else "frame.busy"
-            self._line.show_load(say(key, {"threads": f"{self._busy[-1]:.1f}"}))
+            known, key = self._session.known_load.count, "frame.quiet"
+            if min(self._busy) >= QUIET_BELOW:
+                key = "frame.busy_by_known_load" if known else "frame.busy"
+            values = {"threads": f"{self._busy[-1]:.1f}", "known": known}
+            self._line.show_load(say(key, values))
         elif self._session.runner.is_running:
             self._forget_load()  # what the run itself uses says nothing of others
         self._say_place()

@@ -310,6 +310,7 @@ EXPERIMENT = Experiment(
             table="loaded",
             x=Axis("load_bytes_per_s"),
             y=Axis("latency_s"),
+            point="level",
             limits=(
                 Limit("peak", "peak_bytes_per_s", "x"),
                 Limit("idle", "idle_latency_s"),

@@ -41,17 +41,12 @@ from machine.model import Machine, is_virtual, physical_cores
 from machine.pythons import find
 
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
-ORDER = (
-    "serial",
-    "threads",
-    "released_serial",
-    "released_threads",
-    "subinterpreters",
-    "processes",
-    "processes_started",
-)  # in which the ways are shown
+SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
+ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways are shown
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
+SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
+SLOWER = 1.25  # than the jobs were made for
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
 
@@ -190,7 +185,8 @@ def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     if not locked and of["threads"].is_below(of["serial"]):
         return "threads_side_by_side"
     if "processes" in of and not of["processes"].is_below(of["serial"]):
-        return "nothing_is_faster"
+        seems_faster = of["serial"].median > SEEMS_FASTER * of["processes"].median
+        return "rounds_scatter" if seems_faster else "nothing_is_faster"
     if not locked:
         return "threads_gain_nothing"
     return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
@@ -207,6 +203,8 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         limits.append("fewer_than_asked")
     if params.job == "sleep":
         limits.append("sleep_never_runs")
+    elif "serial" in of and of["serial"].median > SLOWER * params.job_s * params.workers:
+        limits.append("slower_than_made_for")
     if is_virtual(machine):
         limits.append("virtual_machine")
     return tuple(limits)
@@ -261,8 +259,8 @@ EXPERIMENT = Experiment(
             value="wall_s",
             order=ORDER,
             limits=(
-                Limit("one_after_another", "serial_s", "x"),
-                Limit("perfect", "perfect_s", "x"),
+                Limit("one_after_another", "serial_s", "x", of=SAME_JOBS),
+                Limit("perfect", "perfect_s", "x", of=SAME_JOBS),
             ),
         ),
         Timeline(

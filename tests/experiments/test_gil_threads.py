@@ -86,6 +86,25 @@ def test_nothing_is_called_faster_when_the_spreads_overlap():
     assert analyse(PARAMS, rows, machine()).message == "nothing_is_faster"
 
 
+def test_a_gain_that_the_rounds_hide_is_not_denied():
+    rows = tables(serial=0.4, threads=0.39, processes=0.25)
+    rows["timings"] += [
+        Timing(method="processes", python="3.11", repeat=repeat, wall_s=wall_s, gil=True)
+        for repeat, wall_s in ((5, 0.45), (6, 0.2))
+    ]
+
+    assert analyse(PARAMS, rows, machine()).message == "rounds_scatter"
+
+
+def test_jobs_that_grew_since_they_were_made_are_told_of():
+    made_for, grown = tables(serial=4 * 0.15), tables(serial=4 * 0.2)
+    slept = Params(workers=4, job="sleep")
+
+    assert "slower_than_made_for" not in analyse(PARAMS, made_for, machine()).limits
+    assert "slower_than_made_for" in analyse(PARAMS, grown, machine()).limits
+    assert "slower_than_made_for" not in analyse(slept, grown, machine()).limits
+
+
 def test_the_values_are_medians_and_their_ratios():
     found = analyse(
         PARAMS, tables(serial=0.4, threads=0.5, processes=0.1, released_serial=0.3,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -84,8 +84,17 @@ def test_a_line_goes_through_the_statistic_at_each_x_and_has_a_dot_for_each_repe
     rows = [Step(8, "", 4.0), Step(4, "", 1.0), Step(8, "", 2.0), Step(8, "", 9.0)]
 
     assert marks.lines(LINES, rows) == [
-        Line("", ((4, 1.0), (8, 4.0)), ((4, 1.0), (8, 4.0), (8, 2.0), (8, 9.0)))
+        Line("", ((4, 1.0), (8, 4.0)), (((4, 1.0),), ((8, 4.0), (8, 2.0), (8, 9.0))))
     ]
+
+
+def test_rows_of_one_point_make_one_of_the_line_where_x_is_measured_as_well():
+    view = replace(LINES, point="order")
+    rows = [Step(9, "busy", 5.0), Step(1, "idle", 1.0), Step(7, "busy", 3.0), Step(8, "busy", 4.5)]
+
+    (line,) = marks.lines(view, rows)
+    assert line.points == ((1, 1.0), (8, 4.5))
+    assert line.dots == ((1, 1.0), (9, 5.0), (7, 3.0), (8, 4.5))
 
 
 def test_each_series_is_a_line_in_the_declared_order():

@@ -30,7 +30,9 @@ class DataSide(QWidget):
         self._whose = label("", "soft", wrap=True)
         self._facts_title = label(words.say("page.conditions"), "panel-title")
         self.setFocusProxy(self._table)
-        self.setLayout(column(self._whose, self._table, self._facts_title, self._facts, space=3 * STEP))
+        self.setLayout(
+            column(self._whose, self._table, self._facts_title, self._facts, space=3 * STEP)
+        )
 
     @property
     def table(self) -> str:

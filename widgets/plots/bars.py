@@ -168,7 +168,7 @@ class BarsDrawing:
             value = bar.mark.repeats[point - 1]
             part = terms.say("plot.round", {"round": point})
         values = self._values[bar.side > 0]
-        shown = terms.with_limit(value, self._view.value, "linear", "x", values)
+        shown = terms.with_limit(value, self._view.value, "linear", "x", values, bar.mark.label)
         return terms.joined(bar.name, part, shown)
 
     def summary(self) -> str:

@@ -41,10 +41,11 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A word on an axis of names, and the smaller one below it."""
+    """A word on an axis of names, the smaller one below it, and what the rows call it."""
 
     text: str
     detail: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

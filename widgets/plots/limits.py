@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
@@ -11,7 +12,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
 from experiments.units import show
 from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
-from widgets.plots.drawing import Area, Beside
+from widgets.plots.drawing import Area, Beside, Name
 from widgets.plots.labels import LINE, Anchor, Label
 from widgets.plots.owners import Courses, Owner
 from widgets.plots.sheet import Sheet, text_size
@@ -37,14 +38,19 @@ class LimitLine:
     place: float
     is_vertical: bool
     about: str
+    until: float = math.inf  # where on an axis of names it ends, if not at the bottom
 
 
 def known(
-    terms: Terms, values: Mapping[str, float], beside: Beside | None = None
+    terms: Terms,
+    values: Mapping[str, float],
+    beside: Beside | None = None,
+    names: Sequence[Name] = (),
 ) -> list[LimitLine]:
     """Return the limits that the finding has values for, in order of their places.
 
     Of two runs each has its own, named after it; where both show the same, one stands for both.
+    One that holds of some bars ends below the last of them; `names` are those of all.
     """
     runs = [(beside.name_a, values), (beside.name_b, beside.values)] if beside else [("", values)]
     found: list[LimitLine] = []
@@ -52,7 +58,9 @@ def known(
         lines = [_line(terms, limit, of_run, run) for run, of_run in runs]
         if len({line and line.value for line in lines}) == 1:
             lines = [_line(terms, limit, values)]
-        found += (line for line in lines if line)
+        rows = [row for row, name in enumerate(names) if name.label in limit.of]
+        until = rows[-1] + 0.5 if rows else math.inf
+        found += (replace(line, until=until) for line in lines if line)
     return sorted(found, key=lambda line: line.place)
 
 
@@ -123,10 +131,13 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
         if not _is_seen(line, area):
             continue
         if line.is_vertical:
-            px = round(area.x_px(line.place)) + 0.5
-            for start, end in _past_labels(px, top, area.rect.bottom(), written):
+            px, bottom = round(area.x_px(line.place)) + 0.5, area.rect.bottom()
+            if line.until < math.inf:
+                bottom = min(bottom, area.y_px(line.until))
+            for start, end in _past_labels(px, top, bottom, written):
                 painter.drawLine(QPointF(px, start), QPointF(px, end))
-            sheet.occupied.take_rect(QRectF(px - 1, area.rect.top(), 2, area.rect.height()), LINE)
+            drawn = QRectF(QPointF(px - 1, area.rect.top()), QPointF(px + 1, bottom))
+            sheet.occupied.take_rect(drawn, LINE)
         else:
             px = round(area.y_px(line.place)) + 0.5
             painter.drawLine(QPointF(area.rect.left(), px), QPointF(area.rect.right(), px))

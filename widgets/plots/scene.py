@@ -184,7 +184,8 @@ class Scene:
         return Painted(sheet, layout.full, tuple(sheet.labels), is_empty=False)
 
     def _limits(self) -> list[limits.LimitLine]:
-        return limits.known(self.terms, self._values, self._beside)
+        names = self.drawing.plan().y.names or ()
+        return limits.known(self.terms, self._values, self._beside, names)
 
     def _lay_out(self, plan: Plan, bounds: QRectF, theme: Theme, strip_px: float) -> axes.Layout:
         size = self._size(bounds, theme)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,7 @@ class Terms:
                 "plot.of_column", {"column": self.column(column), "value": self.choice(detail)}
             )
             more = f"{more} · {of_column}" if more else of_column
-        return Name(text, more)
+        return Name(text, more, label)
 
     def one_line(self, name: Name) -> str:
         """Return a name where there is room for one line only."""
@@ -84,23 +84,39 @@ class Terms:
         return self.say("plot.of_run", {"run": run, "label": label}).strip() if run else label
 
     def with_limit(
-        self, value: float, column: str, scale: Scale, axis: str, values: Mapping[str, float]
+        self,
+        value: float,
+        column: str,
+        scale: Scale,
+        axis: str,
+        values: Mapping[str, float],
+        label: str = "",
     ) -> str:
-        """Return a value, and right behind it how far it is from the nearest limit of its axis."""
+        """Return a value, and right behind it how far it is from the nearest limit of its axis.
+
+        `label` is that of a bar: there are limits that hold of some bars only.
+        """
         shown = self.show(value, column)
-        distance = self._to_nearest_limit(value, column, scale, axis, values)
+        limits = [limit for limit in self.view.limits if limit.axis == axis]
+        near = [limit for limit in limits if not limit.of or label in limit.of]
+        distance = self._to_nearest(near, value, column, scale, values)
         if not distance:
             return shown
         return self.say("plot.with_limit", {"value": shown, "distance": distance})
 
-    def _to_nearest_limit(
-        self, value: float, column: str, scale: Scale, axis: str, values: Mapping[str, float]
+    def _to_nearest(
+        self,
+        limits: Sequence[Limit],
+        value: float,
+        column: str,
+        scale: Scale,
+        values: Mapping[str, float],
     ) -> str:
-        """Return how far a value is from the nearest limit across its axis; "" without one."""
+        """Return how far a value is from the nearest of some limits; "" without one."""
         known = [
             (limit, values[limit.value])
-            for limit in self.view.limits
-            if limit.axis == axis and has_place(values.get(limit.value, 0.0), "log10")
+            for limit in limits
+            if has_place(values.get(limit.value, 0.0), "log10")
         ]
         if not known or not has_place(value, "log10"):
             return ""

@@ -792,6 +792,10 @@ def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
     qtbot.keyClick(stage.page, Qt.Key.Key_R)
 
     qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+    form = stage.page._side._form
+    assert not form.findChild(QSlider).isEnabled()  # nothing is started from here meanwhile
+    button(stage, "End the replay").click()
+    assert form.findChild(QSlider).isEnabled()
 
 
 def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):

@@ -36,3 +36,12 @@ def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     told = ["0.9 threads busy: what is measured now may be off"]
     assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
     assert said(0.02) == ["quiet"]
+
+
+def test_the_known_load_is_told_from_what_others_do(said, session, monkeypatch):
+    monkeypatch.setattr(session, "known_load", SimpleNamespace(count=1))
+
+    assert said(*[0.9] * SAMPLES) == [
+        "0.9 threads busy, 1 by the known load: it ends when something is measured"
+    ]
+    assert said(0.02) == ["quiet"]
