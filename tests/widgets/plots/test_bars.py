@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -144,3 +145,19 @@ def test_a_limit_far_beyond_the_bars_does_not_flatten_them(qtbot):
     plot = plotted(qtbot, *WALL, values={"serial_s": 100.0})
 
     assert painted(plot).full.x[1] < 2.0
+
+
+def test_a_limit_ends_below_the_bars_that_it_holds_of(qtbot):
+    rows = [timing("threads", 0.6), timing("released_threads", 0.2)]
+    plot = plotted(qtbot, *WALL, rows=rows, values={"serial_s": 0.5})
+    area, picture = painted(plot).area, plot.grab().toImage()
+
+    def is_crossed(row: int) -> bool:
+        x, y = round(area.x_px(0.5)), round(area.y_px(float(row) - 0.45))  # above the bar
+        others, places = picture.pixelColor(x - 9, y), itertools.product((-1, 0, 1), range(9))
+        return any(picture.pixelColor(x + right, y + down) != others for right, down in places)
+
+    assert is_crossed(0)
+    assert not is_crossed(1)
+    assert "above “all jobs in a row”" in plot._scene.drawing.read(0, 0)
+    assert plot._scene.drawing.read(1, 0) == "NumPy sorts in threads · 200 ms"
