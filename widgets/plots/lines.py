@@ -112,7 +112,8 @@ class LinesDrawing:
         for line in upward:
             if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line says it all
                 colour = theme.series_colour(line.colour)
-                sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd)
+                hollow = line.is_second
+                sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
             if len(line.xs) == 1:  # no line goes through its statistic
                 sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
         font = theme.font("note", weight=QFont.Weight.DemiBold)

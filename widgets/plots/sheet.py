@@ -23,6 +23,7 @@ from widgets.plots.owners import Owner, Path
 from widgets.theme import STEP, Theme
 
 LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
+RING_PX, RING_ALPHA = 1.2, 160
 DOT_ALPHA, VEIL_ALPHA = 90, 190
 # So many points of all lines together are drawn thick, or at least smooth; more are drawn plain.
 THICK, SMOOTH = 6_000, 24_000
@@ -90,9 +91,19 @@ class Sheet:
         return paths
 
     def dots(
-        self, xs: np.ndarray, ys: np.ndarray, colour: str, *, alpha: int = DOT_ALPHA, crowd: int = 0
+        self,
+        xs: np.ndarray,
+        ys: np.ndarray,
+        colour: str,
+        *,
+        alpha: int = DOT_ALPHA,
+        crowd: int = 0,
+        is_hollow: bool = False,
     ) -> None:
-        """Draw every repeat as a faint dot; in a crowd of so many, all told, as small squares."""
+        """Draw every repeat as a faint dot; in a crowd of so many, all told, as small squares.
+
+        Hollow ones are rings, to be told from the others of their colour.
+        """
         (low_x, high_x), (low_y, high_y) = self.area.sight.x, self.area.sight.y
         seen = (xs >= low_x) & (xs <= high_x) & (ys >= low_y) & (ys <= high_y)
         xs, ys = self.area.x_px(xs[seen]), self.area.y_px(ys[seen])
@@ -104,13 +115,21 @@ class Sheet:
         self.occupied.take_points(xs[::every], ys[::every], DOT_PX / 2 * self.theme.zoom)
         tint = QColor(colour)
         tint.setAlpha(alpha)
+        is_hollow &= is_round
         pen = QPen(QBrush(tint), DOT_PX * self.theme.zoom if is_round else 2.0)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap if is_round else Qt.PenCapStyle.SquareCap)
         painter = self.painter
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_round)
-        painter.setPen(pen)
-        painter.drawPoints(polygon(xs, ys))
+        if is_hollow:
+            tint.setAlpha(RING_ALPHA)
+            painter.setPen(QPen(tint, RING_PX * self.theme.zoom))
+            radius = DOT_PX / 2 * self.theme.zoom
+            for x, y in zip(xs, ys, strict=True):
+                painter.drawEllipse(QPointF(x, y), radius, radius)
+        else:
+            painter.setPen(pen)
+            painter.drawPoints(polygon(xs, ys))
         painter.restore()
 
     def block(self, rect: QRectF, colour: str, alpha: int = 255) -> None:

@@ -78,6 +78,23 @@ def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
     assert [line.is_second for line in plot._scene.drawing._lines] == [False, False, True, True]
 
 
+def test_the_dots_of_another_run_are_rings(qtbot):
+    plot = plotted(qtbot, "cache-ladder", LINEAR, rows=[], values={})
+    sizes, high_s = (1000, 2000, 3000), {False: 35e-9, True: 75e-9}
+    ours, theirs = (
+        [step(size, latency_s) for size in sizes for latency_s in (1e-9, 2e-9, high)]
+        for high in high_s.values()
+    )
+
+    plot.draw(ours, {}, beside=Beside("A", "B", theirs))
+
+    area, picture = painted(plot).area, plot.grab().toImage()
+    ground = QColor(look().theme.panel)
+    for is_ring, latency_s in high_s.items():
+        middle = picture.pixelColor(round(area.x_px(2000)), round(area.y_px(latency_s)))
+        assert (middle == ground) == is_ring
+
+
 def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     plot = plotted(qtbot, *LADDER, size=(850, 400))
     values = {**samples.LADDER_VALUES, "in_a_row_latency_s": 13e-9}
