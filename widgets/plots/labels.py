@@ -107,7 +107,7 @@ class Occupied:
         """Occupy the cells along a line through points in pixels."""
         if len(xs) < 2:
             return
-        steps = np.hypot(np.diff(xs), np.diff(ys)) / CELL_PX
+        steps = np.hypot(xs[1:] - xs[:-1], ys[1:] - ys[:-1]) / CELL_PX
         walked = np.concatenate(([0.0], np.cumsum(np.minimum(steps, 2000.0))))
         at = np.arange(0.0, walked[-1], 1.0)
         self.take_points(np.interp(at, walked, xs), np.interp(at, walked, ys), CELL_PX)
@@ -150,13 +150,10 @@ class Occupied:
         )
         taken = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
         costs = np.asarray(taken, dtype=float)
-        for label_left, label_top, label_right, label_bottom in self._labels:
-            costs[
-                (lefts < label_right)
-                & (rights > label_left)
-                & (tops < label_bottom)
-                & (bottoms > label_top)
-            ] += LABEL
+        if self._labels:
+            edges = np.array(self._labels).T[:, :, None]
+            across = (lefts < edges[2]) & (rights > edges[0])
+            costs += LABEL * (across & (tops < edges[3]) & (bottoms > edges[1])).sum(0)
         costs[(lefts < bounds.left()) | (rights > bounds.right())] = np.inf
         costs[(tops < bounds.top()) | (bottoms > bounds.bottom())] = np.inf
         return costs
@@ -191,8 +188,8 @@ class Occupied:
         return self._sums
 
     def _cell(self, px: np.ndarray, axis: int) -> np.ndarray:
-        cells = np.floor_divide(px, CELL_PX).astype(int)
-        return np.asarray(np.clip(cells, 0, self._cells.shape[axis] - 1))
+        cells = np.floor_divide(px, CELL_PX).astype(int)  # np.clip takes three times as long
+        return np.asarray(np.minimum(np.maximum(cells, 0), self._cells.shape[axis] - 1))
 
     @staticmethod
     def _range(low: float, high: float) -> slice:

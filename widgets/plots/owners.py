@@ -73,6 +73,6 @@ def _walked(xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """Return points in even steps along a line; one far away where there is nothing of it."""
     if not len(xs):
         return np.full((2, 1), FAR_PX)
-    walked = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(xs), np.diff(ys)))))
+    walked = np.concatenate(([0.0], np.cumsum(np.hypot(xs[1:] - xs[:-1], ys[1:] - ys[:-1]))))
     at = np.linspace(0.0, walked[-1], min(int(walked[-1] / STEP_PX), MOST_STEPS) + 1)
     return np.array((np.interp(at, walked, xs), np.interp(at, walked, ys)))

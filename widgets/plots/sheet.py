@@ -275,7 +275,7 @@ def envelope(xs: np.ndarray, ys: np.ndarray, scale: float) -> tuple[np.ndarray, 
     if len(xs) < 4:
         return xs, ys
     columns = np.floor(xs * scale).astype(np.int64)
-    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
+    starts = np.concatenate(([0], np.flatnonzero(columns[1:] != columns[:-1]) + 1))
     if len(xs) <= 4 * len(starts):
         return xs, ys
     ends = np.append(starts[1:], len(xs)) - 1
