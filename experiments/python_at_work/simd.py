@@ -155,6 +155,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         "all_lanes_per_s": lanes * scalar.median,
         **gains,
     }
+    half = of.get((str(widest // 2), max(cached)))
+    if half is not None and not half.is_below(vector):
+        limits.append("no_wider_gain")
     if (PYTHON, max(cached)) in of:
         values["python_per_s"] = of[PYTHON, max(cached)].median
     return Finding(_message(pairs, gains), values, tuple(limits), unclear)

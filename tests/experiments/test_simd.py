@@ -63,6 +63,12 @@ def test_a_gain_that_is_left_in_memory_is_said(memory_per_s, message):
     assert found(rates(cached_alike)).message == message
 
 
+def test_the_widest_that_are_no_faster_than_those_of_half_the_width_are_told_of():
+    assert "no_wider_gain" not in found(rates(textbook)).limits
+    halved = rates(lambda way, size: textbook("128" if way == "256" else way, size))
+    assert "no_wider_gain" in found(halved).limits
+
+
 def test_memory_that_keeps_up_is_said_to():
     assert found(rates(lambda way, _size: textbook(way, MIB))).message == "gain_everywhere"
 
