@@ -162,7 +162,7 @@ def _run(letter: str, name: str, drawn: str) -> QWidget:
     grid.setHorizontalSpacing(2 * STEP)
     grid.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
     grid.addWidget(label(name, wrap=True), 0, 1)
-    grid.addWidget(label(drawn, "soft"), 1, 1)
+    grid.addWidget(label(drawn, "soft", wrap=True), 1, 1)
     grid.setColumnStretch(1, 1)
     return shown
 

@@ -39,7 +39,7 @@ def labels(table):
 def test_it_shows_both_runs_every_value_and_what_is_to_be_said(table):
     told = labels(table)
     for text in (
-        FOUND.a, "solid in the plots", FOUND.b, "dashed with rings, or paler, in the plots",
+        FOUND.a, "solid in the plots", FOUND.b, "dashed, ringed or paler in the plots",
         *FOUND.cautions, "in a row", "0.3 ns", "0.31 ns", "1.03×",
         "<b>Python 3.13</b>", *FOUND.footnotes,
     ):  # fmt: skip
