@@ -2,7 +2,8 @@
 
 Qt's own message names the wrong cause when a display cannot be reached. Here each step that Qt
 would take is tried by itself: the display by its own library, the window system's part of Qt by
-loading it, which names the system library that is missing. Costs 3 to 20 ms.
+loading it, which names the system library that is missing. Costs 3 to 20 ms; a display of X11 that
+refuses is asked once more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -47,6 +49,7 @@ MISSING = re.compile(r"^(\S+): cannot open shared object file: No such file")
 # Its calls lose references to None and True, which ends every Python before 3.12 within a second.
 BROKEN_VERSION, UNHURT_PYTHON = "6.12.0", (3, 12)
 CANARY_CALLS, CANARY_LOSS = 100, 50
+ASK_AGAIN_S = 0.1
 
 
 def reason(environment: Mapping[str, str] = os.environ) -> Problem | None:
@@ -119,12 +122,22 @@ def _x11_refuses(display: str) -> Problem | None:
     xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     for name in ("xcb_connection_has_error", "xcb_disconnect"):
         getattr(xcb, name).argtypes = [ctypes.c_void_p]
-    connection = xcb.xcb_connect(os.fsencode(display), None)
-    fault = xcb.xcb_connection_has_error(connection)
-    xcb.xcb_disconnect(connection)
+    # Left by its last guest, Xvfb begins anew and may refuse who comes meanwhile. So it is asked
+    # twice, and not left again: Qt comes as the second guest.
+    fault = _fault(xcb, display)
     if fault:
-        return Problem("display_refused", {"name": display}, detail=f"xcb error {fault}")
-    return None
+        time.sleep(ASK_AGAIN_S)
+        fault = _fault(xcb, display)
+    return Problem("display_refused", {"name": display}, f"xcb error {fault}") if fault else None
+
+
+def _fault(xcb: ctypes.CDLL, display: str) -> int:
+    """Return why a display refuses; 0 where it does not, and then the connection stays."""
+    connection = xcb.xcb_connect(os.fsencode(display), None)
+    fault = int(xcb.xcb_connection_has_error(connection))
+    if fault:
+        xcb.xcb_disconnect(connection)
+    return fault
 
 
 def _unloadable(plugin: Path, packages: Mapping[str, str]) -> Problem | None:

@@ -30,8 +30,7 @@ class Screen:
         self._process = subprocess.Popen(
             ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24",
              "-nolisten", "tcp",
-             # Whoever looks whether there is a display comes and goes alone. A reset at that moment
-             # would refuse the window that comes next.
+             # Left by its last guest it begins anew, and under load refuses who comes meanwhile.
              "-noreset"],
             pass_fds=[writing],
             stdout=subprocess.DEVNULL,
@@ -61,11 +60,7 @@ class Screen:
 
 @contextlib.contextmanager
 def _turn() -> Iterator[None]:
-    """Let no other screen come or go meanwhile.
-
-    Two that start together may take the same number; one that ends frees its number before it
-    removes its socket, which is by then that of the next.
-    """
+    """Let no other screen come or go meanwhile: they share their numbers."""
     with Path(tempfile.gettempdir(), f"coreopsis-screens-{os.getuid()}.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -67,6 +68,16 @@ def test_a_dead_display_is_named():
 
     assert problem.key == "display_refused"
     assert ":4711" in sentence(problem)
+
+
+@pytest.mark.parametrize("faults", [(0,), (1, 0)], ids=["at once", "when asked again"])
+def test_a_display_is_asked_twice_and_not_left_before_qt_is_there(monkeypatch, faults):
+    xcb = Mock()
+    xcb.xcb_connection_has_error.side_effect = faults
+    monkeypatch.setattr(display.ctypes, "CDLL", lambda _name: xcb)
+
+    assert display._x11_refuses(":0") is None
+    assert xcb.xcb_connect.call_count - xcb.xcb_disconnect.call_count == 1
 
 
 def test_a_dead_wayland_display_is_named(tmp_path):
