@@ -227,6 +227,7 @@ def _style_sheet(theme: Theme) -> str:
         color: {theme.accent_word}; text-align: left;
     }}
     QPushButton[role="link"]:hover {{ color: {theme.ink}; }}
+    QPushButton[role="link"]:disabled {{ color: {faint}; }}
     QPushButton[role="link"]:focus {{ border-color: {theme.accent}; }}
     QPushButton[role="small-link"] {{
         background: transparent; border: none; border-bottom: 2px solid transparent;
