@@ -50,7 +50,10 @@ def test_where_the_headline_has_no_rows_the_next_view_with_some_is_drawn(qapp, c
     picture.draw(context, EXPERIMENT, {**TABLES, "timings": [], "slices": [job]}, {}, path)
 
     texts = {node.tag.rpartition("}")[2]: node.text for node in ET.parse(path).getroot()}
-    assert texts["title"] == "When each worker really ran, in the first round"
+    assert (
+        texts["title"]
+        == "When each worker really ran, in the first round; in the gaps it had to wait"
+    )
     assert "No measurements" not in texts["desc"]
 
 

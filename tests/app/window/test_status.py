@@ -33,7 +33,7 @@ def said(qtbot, session):
 def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     assert said(*[0.02] * SAMPLES) == ["quiet"]
     assert said(0.9, 0.8) == ["quiet"]
-    told = ["0.9 threads busy: what is measured now may be off"]
+    told = ["0.9 threads busy with other programs: what is measured now may be off"]
     assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
     assert said(0.02) == ["quiet"]
 

@@ -212,14 +212,17 @@ def test_there_is_a_chip_for_each_table_and_the_csv_is_of_the_one_shown(table, q
     table.show_tables({"timings": timings(), "slices": slices, "wakes": []})
     assert [chip.text() for chip in chips(table)] == [
         "Time until all jobs are done",
-        "When each worker really ran, in the first round",
+        "When each worker really ran, in the first round; in the gaps it had to wait",
         "How late a thread wakes that only sleeps",
     ]
     assert [chip.isChecked() for chip in chips(table)] == [True, False, False]
 
     chips(table)[1].click()
     assert shown(table) == [["threads", "3.11", "0", "0 s", "250 ms"]]
-    assert table.view.accessibleName() == "When each worker really ran, in the first round"
+    assert (
+        table.view.accessibleName()
+        == "When each worker really ran, in the first round; in the gaps it had to wait"
+    )
     save = next(b for b in table.findChildren(QPushButton) if b.text() == "Save as CSV")
     with qtbot.waitSignal(table.csv_wanted) as wanted:
         save.click()
