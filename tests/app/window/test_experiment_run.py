@@ -30,7 +30,9 @@ def test_a_quick_run_is_measured_kept_and_can_be_replayed(qtbot, session, page):
 
     finished = page.showing.following.finished
     assert finished.outcome is wire.Outcome.COMPLETED
-    assert page.showing.values == finished.finding.values
+    assert "random_s" in page.showing.values
+    # On a busy machine the rounds may leave a ratio unclear, and an unclear one draws no limit.
+    assert page.showing.values == finished.finding.clear_values()
     qtbot.waitUntil(lambda: page._actions.replay.isEnabled())
     assert [run.experiment for run in session.runs] == ["burst-random"]
     qtbot.waitUntil(lambda: not page._drawing._timer.isActive())
