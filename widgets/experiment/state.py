@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from experiments.units import unbroken
 from experiments.words import Words
-from widgets.basics import column, label, row, set_role
+from widgets.basics import column, label, row, set_role, tip
 from widgets.flow import FlowLayout
 from widgets.theme import STEP
 
@@ -45,6 +45,7 @@ class StateBlock(QWidget):
         title: str = "",
         aside: str = "",
         *,
+        aside_help: str = "",
         sentence: str = "",
         detail: str = "",
         fraction: float | None = None,
@@ -60,6 +61,7 @@ class StateBlock(QWidget):
         ):
             words.setText(text)
             words.setVisible(bool(text))
+        self._aside.setToolTip(tip(aside_help))
         # A title that stands above a sentence is less than the sentence.
         set_role(self._title, "soft" if sentence else "head")
         has_bar = busy or fraction is not None

@@ -43,6 +43,7 @@ class Standing:
 
     title: str = ""
     aside: str = ""
+    aside_help: str = ""
     sentence: str = ""
     detail: str = ""
     fraction: float | None = None
@@ -108,12 +109,15 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
         modules = ", ".join(following.experiment.imports)
         detail = words.say("page.loading", {"modules": modules}) if modules else ""
         return Standing(title=words.say("page.beginning"), detail=detail, busy=True)
-    progress, left = following.progress, time_left(words, following)
-    if not progress.fraction and not following.rows:
-        detail = words.say("page.preparing_what")
-        return Standing(title=words.say("page.preparing"), aside=left, detail=detail, busy=True)
+    fraction = following.progress.fraction
+    prepares = not fraction and not following.rows
     return Standing(
-        title=words.say("page.running"), aside=left, detail=doing, fraction=progress.fraction
+        title=words.say("page.preparing" if prepares else "page.running"),
+        aside=time_left(words, following),
+        aside_help=words.say("page.time_left_help"),
+        detail=words.say("page.preparing_what") if prepares else doing,
+        fraction=None if prepares else fraction,
+        busy=prepares,
     )
 
 
