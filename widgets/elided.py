@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy
 
 LEAST_CHARACTERS = 12
 
@@ -16,6 +16,8 @@ class ElidedButton(QPushButton):
         super().__init__()
         self._words = ""
         self.setProperty("role", role)
+        # Qt's own buttons are never narrower than their words.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def say(self, words: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from experiments.declare import Experiment
 from experiments.words import Words
@@ -17,8 +17,8 @@ from widgets.plots.data_table import DataTable
 from widgets.theme import STEP
 
 
-class DataSide(QWidget):
-    """The tables of one run, with what can be done with them."""
+class DataSide(QScrollArea):
+    """The tables of one run, with what can be done with them; scrolls where that is too high."""
 
     csv_wanted = Signal(str)  # the name of a table
 
@@ -30,9 +30,15 @@ class DataSide(QWidget):
         self._whose = label("", "soft", wrap=True)
         self._facts_title = label(words.say("page.conditions"), "panel-title")
         self.setFocusProxy(self._table)
-        self.setLayout(
+        content = QWidget()
+        content.setLayout(
             column(self._whose, self._table, self._facts_title, self._facts, space=3 * STEP)
         )
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the keys
 
     @property
     def table(self) -> str:

@@ -10,11 +10,15 @@ from PySide6.QtWidgets import QLabel
 
 from widgets.look import Look
 
+SHORT = 24  # characters of a name that is kept in one line
 BESIDE, BETWEEN = "&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
 
 
 class FactsList(QLabel):
-    """A paragraph of facts: it breaks wherever its line ends, but not between name and value."""
+    """A paragraph of facts: it breaks wherever its line ends, but not between name and value.
+
+    Nor within a short name; a long one might be wider than the line.
+    """
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -42,4 +46,5 @@ class FactsList(QLabel):
 
 
 def _unbroken(name: str) -> str:
-    return escape(name).replace(" ", "&nbsp;")
+    shown = escape(name)
+    return shown.replace(" ", "&nbsp;") if len(name) <= SHORT else shown

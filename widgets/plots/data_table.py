@@ -17,11 +17,13 @@ from experiments.declare import Experiment
 from experiments.tables import to_tabs
 from experiments.words import Words
 from widgets.basics import chip, column, label, row, tip
+from widgets.elided import ElidedButton
 from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.plots.rows_model import RowsModel
 from widgets.theme import STEP
 
+LEAST_ROWS = 6  # in sight, the head among them
 MOST_KEPT = 1000  # rows that stay chosen when new ones are sorted in between them
 
 
@@ -141,8 +143,10 @@ class DataTable(QWidget):
             self._chips_layout.removeWidget(old)
             old.deleteLater()
         for name in names:
-            made = chip(self._title(name), checkable=True)
+            made = ElidedButton("chip")
+            made.setCheckable(True)
             made.setAutoExclusive(True)
+            made.say(self._title(name))
             made.clicked.connect(partial(self._show, name))
             made.setProperty("table", name)
             self._group.addButton(made)
@@ -178,7 +182,9 @@ class DataTable(QWidget):
             self.view.setAccessibleDescription(text)
 
     def _fit(self) -> None:
-        self.view.verticalHeader().setDefaultSectionSize(self._look.theme.px("text") + 3 * STEP)
+        row_px = self._look.theme.px("text") + 3 * STEP
+        self.view.verticalHeader().setDefaultSectionSize(row_px)
+        self.view.setMinimumHeight(LEAST_ROWS * row_px)
         self._fit_columns()
 
     def _fit_columns(self) -> None:

@@ -50,6 +50,7 @@ class Showing(QObject):
         self._before: Shown | None = None  # what was shown when the run began
         self.player: Player | None = None
         self.is_reading = self._is_starting = False  # a file, a run
+        self._moved_in: State | None = None  # the state at the last rows
         self._asked = 0  # which file was asked for last; what came before is of no interest
         self.doing = Doing(session.words)
         self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
@@ -246,6 +247,9 @@ class Showing(QObject):
         if self.player is None and following is not None and following is self.under_way:
             self.doing.look(following)
             self.moved.emit()
+            if self.state is not self._moved_in:
+                self._moved_in = self.state
+                self.changed.emit()
 
     def _end(self) -> None:
         following = self._session.runner.following

@@ -217,23 +217,24 @@ class Side(QObject):
         if experiment is None or form is None:
             return
         self._seconds()
-        shown = self._showing.shown
-        is_opened = shown is not None and shown.is_opened
-        state = self._showing.state
-        is_fixed = state.is_under_way or state is State.PLAYING or is_opened
-        form.set_enabled_for_run(not is_fixed)
+        form.set_enabled_for_run(not self._is_fixed())
         wanted = self._wanted(experiment)
         if wanted is not None and (wanted, entry is not None) != self._form_shows:
             self._form_shows = (wanted, entry is not None)
             choices = entry.choices if entry is not None else {}
             form.show_params(wanted, choices, start=entry.params if entry is not None else None)
 
+    def _is_fixed(self) -> bool:
+        """Are the settings those of the shown run, which can only be read?"""
+        state, shown = self._showing.state, self._showing.shown
+        is_opened = shown is not None and shown.is_opened
+        return state.is_under_way or state is State.PLAYING or is_opened
+
     def _wanted(self, experiment: Experiment[Any]) -> Any:
         shown, entry = self._showing.shown, self._showing.entry
         started = shown.following.started if shown is not None else None
-        is_opened = shown is not None and shown.is_opened
         kept = self._params.get(experiment.id)
-        if started is not None and (is_opened or (kept is None and not started.quick)):
+        if started is not None and (self._is_fixed() or (kept is None and not started.quick)):
             with contextlib.suppress(Trouble):  # of another version: start from today's
                 return from_json(experiment.params, started.params, check_choices=False)
         return kept or (entry.params if entry is not None else None)

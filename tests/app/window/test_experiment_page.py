@@ -133,6 +133,18 @@ def test_a_quick_run_is_smaller(qtbot, stage):
     assert params["rounds"] < stage.session.entries["burst-random"].params.rounds
 
 
+def test_the_settings_say_what_runs_and_then_again_what_would_run(qtbot, stage):
+    stage.page.open("burst-random")
+    form, wanted = stage.page._side._form, stage.session.entries["burst-random"].params
+    button(stage, "Quick run").click()
+    begins, *rest = events(burst())
+    stage.runner.hear(begins)
+    assert form.params().rounds == begins.params["rounds"] != wanted.rounds
+
+    stage.runner.hear(*rest)
+    assert form.params() == wanted
+
+
 def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     entry = stage.session.entries["burst-random"]
     lacking = dataclasses.replace(entry, need=entry.experiment.needs[0])
