@@ -9,6 +9,7 @@ from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
+TOO_FEW = "too_few_rounds"  # what a finding says where it is `too_few`
 ENOUGH = 3  # of two and two, one time in three all of the one lie below the other by chance
 FEW = 8  # with fewer samples than this the whole range is the spread
 
@@ -60,6 +61,11 @@ def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float]
     """Return how often the second of each pair goes into the first, and which do not part."""
     values = {name: one.median / other.median for name, (one, other) in pairs.items()}
     return values, tuple(name for name, (one, other) in pairs.items() if not one.parts_from(other))
+
+
+def too_few(compared: Iterable[Spread]) -> bool:
+    """Was any of these measured so few times that no difference could be claimed?"""
+    return any(found.count < ENOUGH for found in compared)
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

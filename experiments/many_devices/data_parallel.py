@@ -61,7 +61,7 @@ from experiments.many_devices.training_turns import (
     work,
 )
 from experiments.problems import Trouble
-from experiments.statistics import ratios, spread, spreads
+from experiments.statistics import TOO_FEW, ratios, spread, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, physical_cores, usable_threads
@@ -146,6 +146,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values[f"{part}_s"] = found.median
     if differs is not None and differs > TOLERANCE:
         return Finding("losses_differ", values, tuple(limits), unclear)
+    if too_few((one, best)):
+        return Finding(TOO_FEW, values, tuple(limits), unclear)
     ideal = of.get((IDEAL, most))
     if ideal is not None and ideal.is_below(best):
         limits.append("above_ideal")

@@ -53,7 +53,7 @@ from experiments.many_devices.split_ways import (
     Shape,
 )
 from experiments.problems import Trouble
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines, Timeline
 from machine.model import Machine, physical_cores, usable_threads
 
@@ -139,7 +139,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     pairs = {f"{way}_speedup": (steps[ONE], steps[way]) for way in shared}
     found, unclear = ratios(pairs)
     faster = [way for way in shared if steps[way].is_below(steps[ONE])]
-    if len(faster) == len(shared):
+    if too_few(steps[way] for way in WAYS):
+        message = TOO_FEW
+    elif len(faster) == len(shared):
         message = "all_are_faster"
     else:
         message = "some_are_faster" if faster else "none_is_faster"

@@ -37,7 +37,7 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, devices_of
 from experiments.intervals import Interval
 from experiments.many_devices.feeding import Job, Moment, Worker, workers
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine, physical_cores, usable_threads
 
@@ -209,6 +209,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("in_part", values, tuple(limits))
     found, unclear = ratios({"together_speedup": (took[SEQUENCE], took[TOGETHER])})
     values |= found
+    if too_few(took[way] for way in (SEQUENCE, TOGETHER, READ)):
+        return Finding(TOO_FEW, values, tuple(limits), unclear)
     if values["together_speedup"] < GAIN:
         return Finding("no_gain", values, tuple(limits), unclear)
     if not took[TOGETHER].is_below(took[SEQUENCE]):

@@ -36,7 +36,7 @@ from experiments.declare import (
 )
 from experiments.long_chain import LongChain, power_of_two
 from experiments.memory.chasing import LINE_BYTES
-from experiments.statistics import spreads
+from experiments.statistics import TOO_FEW, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
@@ -146,7 +146,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("no_floor_reached")
     if not best.parts_from(one):
         unclear = ("parallelism", "bytes_in_flight")
-        return Finding("one_at_a_time", values, tuple(limits), unclear)
+        message = TOO_FEW if too_few((best, one)) else "one_at_a_time"
+        return Finding(message, values, tuple(limits), unclear)
     return Finding(
         "many_under_way" if clock_hz is None else "many_under_way_in_cycles", values, tuple(limits)
     )

@@ -32,7 +32,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes
@@ -156,8 +156,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             "reads_in_flight": (dependent, random),
         }
     )
-    apart = in_a_row.is_below(random) and random.is_below(dependent)
-    message = "three_answers" if apart else "orders_overlap"
+    if too_few((in_a_row, random, dependent)):
+        message = TOO_FEW
+    else:
+        apart = in_a_row.is_below(random) and random.is_below(dependent)
+        message = "three_answers" if apart else "orders_overlap"
     return Finding(message, values | compared, tuple(limits), unclear)
 
 

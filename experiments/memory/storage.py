@@ -34,7 +34,7 @@ from experiments.declare import (
 )
 from experiments.memory.disk_file import PIECE_BYTES, DiskFile
 from experiments.memory.disk_place import FAR_AWAY, room_bytes, usual_folder
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.devices import Disk
 from machine.model import Machine
@@ -176,6 +176,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _message(fastest: Spread, alone: Spread, deep: Spread, small_in_order: Spread | None) -> str:
+    if too_few((fastest, alone, deep)):
+        return TOO_FEW
     if not alone.is_below(fastest):
         return "small_reads_as_fast"
     if not alone.is_below(deep):

@@ -37,7 +37,7 @@ from experiments.declare import (
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
 from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
-from experiments.statistics import ENOUGH, Spread, spreads
+from experiments.statistics import TOO_FEW, Spread, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, last_level_cache_bytes, physical_cores, usable_threads
@@ -55,7 +55,7 @@ NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 SAYS_NO_GAIN = ("one_is_enough", "one_is_best", "one_nearly_fills")
 # Whether more threads bring more is then not known.
-UNCLEAR = ("too_few_rounds", "one_is_enough", "one_is_best", "last_ones_unclear")
+UNCLEAR = (TOO_FEW, "one_is_enough", "one_is_best", "last_ones_unclear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +199,8 @@ def _message(triad: dict[int, Spread], full: int, *, keeps_up: bool) -> str:
     one, most = min(triad), max(triad)
     if most == 1:
         return "one_thread_alone"
-    if min(triad[one].count, triad[most].count) < ENOUGH:
-        return "too_few_rounds"
+    if too_few((triad[one], triad[most])):
+        return TOO_FEW
     if not triad[one].parts_from(triad[most]):
         is_best = triad[one].median >= max(found.median for found in triad.values())
         return "one_is_best" if is_best else "one_is_enough"

@@ -47,7 +47,7 @@ from experiments.numbers.elementwise import (
     Arrays,
     count_in_cache,
 )
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Bars, Limit, Ratio, Ruler
 from machine.memory import available_bytes
 from machine.model import Machine
@@ -204,13 +204,15 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if {(where, function) for where in wanted for function in FUNCTIONS} - large.keys():
         return Finding("in_part", values, tuple(limits), unclear)
     message = _message(params, large)
-    if is_held:
+    if is_held and message != TOO_FEW:
         message = "cpu_in_cache" if params.device == CPU else "gpu_in_cache"
     return Finding(message, values, tuple(limits), unclear)
 
 
 def _message(params: Params, of: Mapping[tuple[str, str], Spread]) -> str:
     """Return what to say; a function costs where it is clearly, and not hardly, above ReLU."""
+    if too_few(found for (_, function), found in of.items() if function in (RELU, *HEAVY)):
+        return TOO_FEW
     if params.device == CPU:
         return "cpu_computes" if _costs(of, CPU) else "cpu_level"
     if _costs(of, GPU):

@@ -43,7 +43,7 @@ from experiments.numbers.products import (
     products_bytes,
 )
 from experiments.problems import Trouble
-from experiments.statistics import Spread, ratios, spread, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spread, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine, physical_cores
 
@@ -237,6 +237,8 @@ def _middle(params: Params, steps: Sequence[Step]) -> int:
 
 def _message(aligned: Spread, odd: Spread, *, is_longer: bool) -> str:
     """Return what to say; a difference is one that parts, and is worth a sentence."""
+    if too_few((aligned, odd)):
+        return TOO_FEW
     if odd.is_below(aligned) and aligned.median > HARDLY * odd.median:
         return "less_work_took_longer" if is_longer else "odd_is_slower"
     if aligned.is_below(odd) and odd.median > HARDLY * aligned.median:

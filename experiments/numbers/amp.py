@@ -65,7 +65,7 @@ from experiments.numbers.precisions import (
     TF32,
     is_emulated,
 )
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine
 
@@ -325,7 +325,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     known = [rate for arm, rate in units.items() if arm != FP32 and rate is not None]
     if plain and known:
         values["hardware_samples_per_s"] = values["fp32_samples_per_s"] * max(known) / plain
-    if unclear:
+    if too_few((rates[best], rates[FP32])):
+        message = TOO_FEW
+    elif unclear:
         message = "no_gain_and_breaks" if breaks else "no_gain"
     elif compared["speedup_best"] > 1:
         message = "faster_and_breaks" if breaks else "faster"

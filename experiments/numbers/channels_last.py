@@ -53,7 +53,7 @@ from experiments.numbers.precisions import (
     is_emulated,
     kind_of,
 )
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Bars, Heatmap, Limit
 from machine.model import Machine
 
@@ -297,7 +297,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
         values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
-    message = _message(clear)
+    is_early = not clear and too_few(found for pair in pairs.values() for found in pair)
+    message = TOO_FEW if is_early else _message(clear)
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return Finding(message, values, tuple(limits), unclear)

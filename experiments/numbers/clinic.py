@@ -36,7 +36,7 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import each_s, enough_in_a_row, warm
 from experiments.numbers.checker import check, stopped
 from experiments.resources import read_resource
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import BROKEN, MENDED, Bars, Code, Piece
 from machine.model import Machine
 
@@ -209,6 +209,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 def _message(shapes: tuple[Spread, Spread], feed: tuple[Spread, Spread]) -> str:
     """Return which of the two mended pieces, each behind its broken one, is clearly faster."""
     (odd, even), (wrong, right) = shapes, feed
+    if too_few((*shapes, *feed)):
+        return TOO_FEW
     if right.is_below(wrong):
         if odd.is_below(even):
             return "feed_gains_shapes_cost"

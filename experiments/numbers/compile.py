@@ -51,7 +51,7 @@ from experiments.numbers.ways import (
     network,
     scripted,
 )
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine
 
@@ -253,6 +253,8 @@ def _is_faster(of: Mapping[str, Spread], way: str) -> bool:
 
 def _message(of: Mapping[str, Spread]) -> str:
     """Return what to say; a way pays only where its steps are clearly faster."""
+    if too_few(found for way, found in of.items() if way in (EAGER, SCRIPT, COMPILED, GRAPH)):
+        return TOO_FEW
     if _is_faster(of, GRAPH):
         if COMPILED not in of:
             return "graph_pays"

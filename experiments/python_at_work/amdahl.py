@@ -38,7 +38,7 @@ from experiments.declare import (
 from experiments.memory.arrays import cache_count, counts, spread_out
 from experiments.python_at_work.divided_work import Work, computing, in_memory
 from experiments.side_by_side import CAN_PIN, seconds_together
-from experiments.statistics import Spread, spread, spreads
+from experiments.statistics import TOO_FEW, Spread, spread, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import (
@@ -212,6 +212,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("best_by_chance")
     if not of[1].is_below(of[best]):
         limits.append("no_fit")
+        if too_few((of[1], of[best])):
+            return Finding(TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
         return Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
     if len({n for measured in rounds for n in measured if 1 < n <= (cores or 1)}) == 1:
         limits.append("fit_of_one")

@@ -40,7 +40,7 @@ from experiments.declare import (
 )
 from experiments.neighbours import FAR, SAME_CACHE, SAME_CORE, SAME_PACKAGE, UNKNOWN, pairs
 from experiments.side_by_side import CAN_PIN, seconds_together
-from experiments.statistics import Spread, ratios, spread, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spread, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.model import Machine, caches_of, is_virtual, usable_threads
 
@@ -172,7 +172,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         **slowdowns,
     }
     if not same.parts_from(apart):
-        return Finding("no_difference", values, tuple(limits), unclear)
+        message = TOO_FEW if too_few((same, apart)) else "no_difference"
+        return Finding(message, values, tuple(limits), unclear)
     if same.is_below(apart):
         return Finding("near_is_faster", values, tuple(limits), unclear)
     values["line_bytes_seen"] = _cliff(times[nearest])

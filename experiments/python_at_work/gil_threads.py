@@ -34,7 +34,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.gil_arms import BURNERS, OWN, SLEEPS, Arm, Arms
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.units import SWITCH
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine, is_virtual, physical_cores
@@ -182,6 +182,8 @@ def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     """Return what to say; the lock is blamed only where it is on and the job holds it."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
+    if too_few(of[way] for way in ("serial", "threads", "processes") if way in of):
+        return TOO_FEW
     if not locked and of["threads"].is_below(of["serial"]):
         return "threads_side_by_side"
     if "processes" in of and not of["processes"].is_below(of["serial"]):

@@ -34,7 +34,7 @@ from experiments.declare import (
     column,
     param,
 )
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, caches_of, last_level_cache_bytes, usable_threads
@@ -164,6 +164,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _message(pairs: dict[str, tuple[Spread, Spread]], gains: dict[str, float]) -> str:
+    if too_few(pairs["gain_in_l1"]):
+        return TOO_FEW
     clear = [name for name, (vector, scalar) in pairs.items() if scalar.is_below(vector)]
     if "gain_in_l1" not in clear:
         return "no_gain"

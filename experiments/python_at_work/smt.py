@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.long_chain import LongChain, power_of_two
 from experiments.neighbours import SAME_CORE, pairs
 from experiments.side_by_side import seconds_together
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Bars, Limit
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual, last_level_cache_bytes, usable_threads
@@ -166,6 +166,8 @@ def analyse(_params: Params, tables: Tables, machine: Machine) -> Finding:
 
 def _message(adding: Spread, waiting: Spread, unclear: Sequence[str]) -> str:
     """Return what to say; both gains stand in a sentence only where both are clear ones."""
+    if too_few((adding, waiting)):
+        return TOO_FEW
     if not adding.parts_from(waiting):
         return "both_alike"
     if waiting.is_below(adding):

@@ -37,7 +37,7 @@ from experiments.own_folder import own_folder
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.gil_arms import OWN
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines, Ruler
 from machine.model import Machine, is_virtual
 
@@ -141,8 +141,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             "spawn_over_thread": (of["spawn"], of["thread"]),
         }
     )
-    climbs = all(of[less].is_below(of[more]) for less, more in pairwise(LADDER))
-    message = "each_step_costs_more" if climbs else "steps_overlap"
+    if too_few(of[step] for step in LADDER):
+        message = TOO_FEW
+    else:
+        climbs = all(of[less].is_below(of[more]) for less, more in pairwise(LADDER))
+        message = "each_step_costs_more" if climbs else "steps_overlap"
     return Finding(message, values | compared, tuple(limits), unclear)
 
 

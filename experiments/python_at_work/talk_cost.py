@@ -32,7 +32,7 @@ from experiments.declare import (
 )
 from experiments.python_at_work.batches import batch
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import ENOUGH, spreads
+from experiments.statistics import TOO_FEW, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, is_virtual
@@ -154,10 +154,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         return Finding("nothing_to_compare", values, tuple(limits))
     thread = at_large.pop("thread_queue")
     overlapping = [way for way, found in at_large.items() if not thread.is_below(found)]
-    if any(found.count < ENOUGH for found in (thread, *at_large.values())):
-        limits.append("too_few_rounds")
-    else:
-        limits += [f"overlaps_{way}" for way in overlapping]
+    if too_few((thread, *at_large.values())):
+        return Finding(TOO_FEW, values, tuple(limits))
+    limits += [f"overlaps_{way}" for way in overlapping]
     return Finding(
         "ways_overlap" if overlapping else "threads_pass_a_reference", values, tuple(limits)
     )

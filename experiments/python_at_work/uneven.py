@@ -33,7 +33,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spreads
+from experiments.statistics import TOO_FEW, Spread, spreads, too_few
 from experiments.views import Axis, Bars, Field, Limit, Lines, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 
@@ -187,6 +187,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _message(block: Spread, handed_out: Spread) -> str:
+    if too_few((block, handed_out)):
+        return TOO_FEW
     if not block.parts_from(handed_out):
         return "ways_overlap"
     return "handing_out_wins" if handed_out.is_below(block) else "block_wins"

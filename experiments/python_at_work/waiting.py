@@ -31,7 +31,7 @@ from experiments.declare import (
     param,
 )
 from experiments.python_at_work.interpreters import own
-from experiments.statistics import Spread, spread, spreads
+from experiments.statistics import TOO_FEW, Spread, spread, spreads, too_few
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine, is_virtual
 
@@ -160,6 +160,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     number = max(shared)
     values |= {"waits": number, **{f"{way}_s": of[way, number].median for way in WAYS}}
     serial = of[SERIAL, number]
+    if too_few(of[way, number] for way in WAYS):
+        return Finding(TOO_FEW, values, tuple(limits))
     shorter = [of[way, number].is_below(serial) for way in (COROUTINES, THREADS)]
     if all(shorter):
         return Finding("waits_overlap", values, tuple(limits))

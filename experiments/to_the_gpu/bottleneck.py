@@ -38,7 +38,7 @@ from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.profiling import STEP, WAITING, divided, has_device, marked
 from experiments.intervals import in_both, length_s
 from experiments.problems import Trouble
-from experiments.statistics import Spread, spreads
+from experiments.statistics import TOO_FEW, Spread, spreads, too_few
 from experiments.to_the_gpu import training
 from experiments.views import Bars, Timeline
 from machine.model import Machine
@@ -202,6 +202,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 def _message(of: dict[str, Spread]) -> str:
     """Return what to say of the largest part, if there is one."""
+    if too_few(of.values()):
+        return TOO_FEW
     largest = max(of, key=lambda part: of[part].median)
     others = [found for part, found in of.items() if part != largest]
     if not all(found.is_below(of[largest]) for found in others):

@@ -36,7 +36,7 @@ from experiments.declare import (
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.to_the_gpu import training
 from experiments.views import Axis, Bars, Limit, Lines
 from machine.model import Machine, physical_cores, usable_threads
@@ -253,6 +253,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("slower_with_more")
     if alone.is_below(best) and best.median > TOO_MUCH * alone.median:
         limits.append("above_the_limit")
+    if too_few(learning.values()):
+        return Finding(TOO_FEW, values, tuple(limits), unclear)
     if fewest == 0:
         return Finding("no_helper_needed", values, tuple(limits), unclear)
     waiting = _waiting_fraction(tables, fewest)

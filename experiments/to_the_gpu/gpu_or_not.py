@@ -38,7 +38,7 @@ from experiments.declare import (
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
-from experiments.statistics import Spread, ratios, spread, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spread, spreads, too_few
 from experiments.to_the_gpu.crossover_ways import cores_of
 from experiments.to_the_gpu.known_speeds import Known, can_be_known, is_usual
 from experiments.to_the_gpu.speeds import Speeds, sampler
@@ -301,6 +301,8 @@ def _message(params: Params, tables: Tables, of: dict[str, Spread]) -> str:
     if "gpu" not in of or with_copies is None:
         return "in_part"
     cpu = of["cpu"]
+    if too_few((cpu, of["gpu"], with_copies)):
+        return TOO_FEW
     if with_copies.is_below(cpu):
         return "worth_it"
     if of["gpu"].is_below(cpu):

@@ -35,7 +35,7 @@ from experiments.declare import (
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.to_the_gpu.lanes import Slice, slices
 from experiments.views import Axis, Limit, Lines, Timeline
 from machine.model import Machine
@@ -196,6 +196,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values |= compared
     if params.device == CPU:
         return Finding("nothing_to_wait_for", values, tuple(limits), unclear)
+    if too_few(took.values()):
+        return Finding(TOO_FEW, values, tuple(limits), unclear)
     if not took[SMALL, NEVER].is_below(took[SMALL, EACH]):
         return Finding("no_price", values, tuple(limits), unclear)
     both = took[LARGE, NEVER].is_below(took[LARGE, EACH])

@@ -36,7 +36,7 @@ from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, SAMPLE_S, each_s, enough_in_a_row, taken, warm
-from experiments.statistics import ratios, spread, spreads
+from experiments.statistics import TOO_FEW, ratios, spread, spreads, too_few
 from experiments.to_the_gpu.lanes import Slice, slices
 from experiments.views import Axis, Limit, Lines, Timeline
 from machine.model import Machine
@@ -180,7 +180,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     thousand, one = took[THOUSAND, SEPARATE], took[1, SEPARATE]
     compared, unclear = ratios({"thousand_over_one": (thousand, one)})
     if not one.is_below(thousand):
-        return Finding("no_difference", values | compared, tuple(limits), unclear)
+        message = TOO_FEW if too_few((one, thousand)) else "no_difference"
+        return Finding(message, values | compared, tuple(limits), unclear)
     if "busy_fraction" in values:
         return Finding("calls_cost_and_device_waits", values | compared, tuple(limits), unclear)
     return Finding("calls_cost", values | compared, tuple(limits), unclear)

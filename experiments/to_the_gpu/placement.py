@@ -39,7 +39,7 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.failures import device_problem
 from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
-from experiments.statistics import ratios, spreads
+from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.model import Machine
 
@@ -221,6 +221,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not all(way in took for way in (SAME, FETCH, FETCH_ADD)):
         return Finding("in_part", values, tuple(limits))
     compared, unclear = ratios({"fetch_over_add": (took[FETCH], took[SAME])})
+    if too_few((took[SAME], took[FETCH])):
+        return Finding(TOO_FEW, values | compared, tuple(limits), unclear)
     costs = took[SAME].is_below(took[FETCH])
     message = "fetching_costs" if costs else "fetching_costs_no_more"
     return Finding(message, values | compared, tuple(limits), unclear)

@@ -38,7 +38,7 @@ from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
 from experiments.devices.timing import taken, warm, whole_s
-from experiments.statistics import Spread, ratios, spreads
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.to_the_gpu.pieces import ALONE, BESIDE, PARTS, Course, Pieces
 from experiments.views import Bars, Limit, Timeline
 from machine.model import Machine
@@ -211,7 +211,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     several = min((n for n in pinned if n > 1), key=lambda n: pinned[n].median)
     found, unclear_too = ratios({"streams_speedup": (pinned[1], pinned[several])})
     if not pinned[several].is_below(pinned[1]):
-        return Finding("no_gain", values | found, tuple(limits), (*unclear, *unclear_too))
+        message = TOO_FEW if too_few((pinned[1], pinned[several])) else "no_gain"
+        return Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
     is_ruined = pageable is not None and pinned[several].is_below(pageable)
     message = "hidden_from_pinned_memory" if is_ruined else "hidden"
     return Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))

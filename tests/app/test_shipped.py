@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
 from app.library import Library
+from app.report import sentence
 from app.shipped import RUNS, SUFFIX, meant, recording_of
+from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
@@ -42,6 +45,21 @@ def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
     assert recording.finished.outcome is Outcome.COMPLETED
     assert recording.notes == ()
     assert recording.finding(experiment) == recording.finished.finding
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_difference(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(recording.started.experiment)
+    rows = {
+        table: [row for row in rows if row.get("repeat", 0) < 2]
+        for table, rows in recording.rows.items()
+    }
+    finding = replace(recording, rows=rows).finding(experiment)
+
+    said = sentence(words.load("en"), experiment, finding)
+    for claim in ("quiet", "clearly", "beyond noise", "no difference beyond", "by chance"):
+        assert claim not in said
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)

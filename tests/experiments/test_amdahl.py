@@ -143,7 +143,7 @@ def test_the_bound_follows_from_the_fit():
 def test_of_two_rounds_no_speedup_is_claimed():
     found = analyse(PARAMS, tables(runs(0.1, noise=(1.0, 1.001))), machine(cores=8))
 
-    assert found.message == "does_not_scale"
+    assert found.message == "too_few_rounds"
     assert found.unclear == ("best_speedup",)
 
 

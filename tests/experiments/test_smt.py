@@ -63,7 +63,7 @@ def test_gains_that_overlap_are_said_to_be_alike():
 def test_two_rounds_make_no_gain_clear():
     finding = found(TEXTBOOK, noise=(1.0, 1.01))
 
-    assert finding.message == "both_alike"
+    assert finding.message == "too_few_rounds"
     assert "waiting_gain" in finding.unclear
 
 
