@@ -46,7 +46,7 @@ ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
 SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
-SLOWER = 1.25  # than the jobs were made for
+OTHERWISE = 1.25  # so often as long, or as short, as the jobs were made for
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
 
@@ -153,6 +153,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if "serial" in of:
         cores = physical_cores(machine) or 1
         values["job_s"] = of["serial"].median / params.workers
+        values["made_for_s"] = params.job_s
         values["perfect_s"] = of["serial"].median / min(params.workers, cores)
     gil = [t.gil for t in tables["timings"] if t.python == own]
     if gil:
@@ -205,8 +206,10 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         limits.append("fewer_than_asked")
     if params.job == "sleep":
         limits.append("sleep_never_runs")
-    elif "serial" in of and of["serial"].median > SLOWER * params.job_s * params.workers:
-        limits.append("slower_than_made_for")
+    elif "serial" in of:
+        factor = of["serial"].median / (params.job_s * params.workers)
+        if max(factor, 1 / factor) > OTHERWISE:
+            limits.append("not_as_made_for")
     if is_virtual(machine):
         limits.append("virtual_machine")
     return tuple(limits)
@@ -279,6 +282,7 @@ EXPERIMENT = Experiment(
     ),
     values=(
         Value("job_s", "s"),
+        Value("made_for_s", "s"),
         Value("serial_s", "s"),
         Value("threads_s", "s"),
         Value("processes_s", "s"),

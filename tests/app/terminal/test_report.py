@@ -46,7 +46,7 @@ def test_a_run_is_told_with_its_sentence_and_all_its_values(told, experiment):
     for name in finding.values:
         assert label(ENGLISH, experiment, name) in said
     for key in finding.limits:
-        assert ENGLISH.say(f"{experiment.id}.limits.{key}") in flat
+        assert ENGLISH.say(f"{experiment.id}.limits.{key}", finding.values) in flat
     assert "{" not in said
 
 
