@@ -8,6 +8,7 @@ Source: loaded latency as in Intel's Memory Latency Checker and multichase (`cha
 from __future__ import annotations
 
 import functools
+import statistics
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,20 +65,16 @@ def measure_loaded(
 
 
 def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
-    """Return the best latency without load, and that of the middle walk under the greatest."""
+    """Return the best latency without load, and the middle of the walks under the greatest."""
     idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
-    busiest = sorted(
-        (row.latency_s, row.load_bytes_per_s)
-        for row in rows
-        if row.level == LEVELS[-1] and row.load_bytes_per_s  # 0: the walk was over before
-    )
+    # Where nothing was read the walk was over before.
+    busiest = [row for row in rows if row.level == LEVELS[-1] and row.load_bytes_per_s]
     if not idle or not busiest:
         return {}
-    loaded_latency_s, load_bytes_per_s = busiest[len(busiest) // 2]  # the load of the same walk
     return {
         "idle_latency_s": min(idle),
-        "loaded_latency_s": loaded_latency_s,
-        "loaded_bytes_per_s": load_bytes_per_s,
+        "loaded_latency_s": statistics.median(row.latency_s for row in busiest),
+        "loaded_bytes_per_s": statistics.median(row.load_bytes_per_s for row in busiest),
     }
 
 
