@@ -96,7 +96,7 @@ def test_at_the_end_it_knows_what_a_run_fed_directly_knows(qtbot, player, record
         clock.now_s += 60
 
     assert known(player.following) == known(fed_directly(recording))
-    assert player.following.finding().message == "orders_overlap"  # of two rounds
+    assert player.following.finding().message == "too_few_rounds"  # two
     assert not player.is_playing
     assert player.t_s == player.total_s
 
