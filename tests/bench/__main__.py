@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import sys
@@ -55,5 +56,16 @@ def main(wanted: list[str]) -> int:
     return 1 if broken else 0
 
 
+def _parts(arguments: list[str]) -> list[str]:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    # "choices" of a list would refuse the empty one.
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parts: list[str] = parser.parse_args(arguments).parts
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    return parts
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(_parts(sys.argv[1:])))
