@@ -8,8 +8,8 @@ it is the likely reason, and is named; where several do, nobody could tell which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from app.report import setting
@@ -84,6 +84,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         is_judged = name in noise and name not in switches and len(params) < 2
         verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
         values.append(ComparedValue(name, one, other, ratio, verdict))
+    values = list(_of_one_mind(values))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
     disturbed = {
@@ -172,6 +173,18 @@ def _verdict(a: Spread, b: Spread) -> Verdict:
     if not a.parts_from(b):
         return "same"
     return "higher" if b.median > a.median else "lower"
+
+
+def _of_one_mind(values: Sequence[ComparedValue]) -> Iterator[ComparedValue]:
+    """Yield the values; cycles differ only where their time or the clock of the core does."""
+    claimed = {value.name for value in values if value.verdict in ("higher", "lower")}
+    names = {value.name for value in values}
+    for value in values:
+        time = value.name.removesuffix("_cycles") + "_s"
+        is_counted = value.name.endswith("_cycles") and time in names
+        if is_counted and value.name in claimed and not claimed & {time, "core_hz"}:
+            value = replace(value, verdict="same")
+        yield value
 
 
 def _agreed(verdict: Verdict, a: float, b: float) -> Verdict:

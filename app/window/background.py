@@ -40,6 +40,11 @@ class Background(QObject):
         self._closed = False
         self._done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
+    @property
+    def is_at_long_work(self) -> bool:
+        """Is something under way that may take minutes?"""
+        return bool(self._stops)
+
     def do(
         self, work: Callable[[], Result], then: Callable[[Result], object] | None = None
     ) -> None:

@@ -72,7 +72,9 @@ class Status(QObject):
 
     def _sample(self, sample: wire.Sample) -> None:
         busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
-        if busy:
+        if self._session.background.is_at_long_work:
+            self._busy.clear()  # what this program does says nothing of others
+        elif busy:
             self._busy.append(sum(busy))
 
     def _forget_load(self) -> None:

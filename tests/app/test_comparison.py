@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import cautions, compare, footnotes
+from app.comparison import ComparedValue, _of_one_mind, cautions, compare, footnotes
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
@@ -159,6 +159,20 @@ def test_the_ratio_is_that_of_the_second_to_the_first(recorded):
     ratios = {value.name: value.ratio for value in compared.values}
 
     assert ratios["random_s"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("time", "clock", "cycles"),
+    [("same", "same", "same"), ("lower", "same", "lower"), ("same", "higher", "lower"),
+     ("same", None, "same")],
+)  # fmt: skip
+def test_cycles_differ_only_where_time_or_clock_does(time, clock, cycles):
+    told = {"l3_latency_s": time, "core_hz": clock, "l3_latency_cycles": "lower"}
+    values = [ComparedValue(name, 1.0, 0.9, 0.9, verdict) for name, verdict in told.items()]
+
+    assert {value.name: value.verdict for value in _of_one_mind(values)} == {
+        **told, "l3_latency_cycles": cycles,
+    }  # fmt: skip
 
 
 def test_a_difference_within_the_noise_is_none(recorded):

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtWidgets import QLabel
 
+from app.window.background import Background
 from app.window.status import SAMPLES, Status
 from tests.widgets.map.machines import small
 from tests.widgets.map.samples import sample
@@ -14,6 +16,7 @@ from widgets.status_line import StatusLine
 @pytest.fixture
 def said(qtbot, session):
     """Return what stands in the line after these threads were busy, one number a sample."""
+    session.background = Background()
     session.runner = SimpleNamespace(is_running=False, following=None, close=lambda: None)
     line = StatusLine(session.words)
     qtbot.addWidget(line)
@@ -27,7 +30,9 @@ def said(qtbot, session):
         status._refresh()
         return [label.text() for label in line.findChildren(QLabel) if label.text()]
 
-    return say
+    yield say
+    session.background.close()
+    del session.background  # it was never awake
 
 
 def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
@@ -36,6 +41,18 @@ def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     told = ["0.9 threads busy with other programs: what is measured now may be off"]
     assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
     assert said(0.02) == ["quiet"]
+
+
+def test_what_this_program_examines_is_no_other_programs_load(qtbot, said, session):
+    assert said(*[0.02] * SAMPLES) == ["quiet"]
+    goes_on = threading.Event()
+    session.background.do_long(lambda _stop: goes_on.wait(10), lambda _result: None)
+
+    assert said(*[0.9] * SAMPLES) == ["quiet"]
+
+    goes_on.set()
+    qtbot.waitUntil(lambda: not session.background.is_at_long_work)
+    assert said(*[0.9] * SAMPLES) != ["quiet"]
 
 
 def test_the_known_load_is_told_from_what_others_do(said, session, monkeypatch):
