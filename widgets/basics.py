@@ -70,6 +70,12 @@ def chip(text: str, *, checkable: bool = False) -> QPushButton:
     return made
 
 
+def leave_keys(*buttons: QPushButton) -> None:
+    """Let a click on them leave the keys, such as Space, to what had them; Tab still stops here."""
+    for each in buttons:
+        each.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+
 class SteadyChip(QPushButton):
     """A chip as wide as the longest of its texts, so that its neighbours stand still."""
 

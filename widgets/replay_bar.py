@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from experiments.words import Words
-from widgets.basics import IconButton, chip, label, row
+from widgets.basics import IconButton, chip, label, leave_keys, row
 from widgets.icons import icon
 from widgets.look import Look
 from widgets.slider import StopSlider
@@ -54,7 +54,9 @@ class ReplayBar(QWidget):
                 space=3 * STEP,
             )
         )  # fmt: skip
-        self.setFocusProxy(self.slider)
+        leave_keys(self.play_button, self.back_button, self.step_button, self.restart_button)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on the bar gives it the keys
+        self.setFocusProxy(self.slider)  # only now: a proxy takes the policy over
         self.play_button.clicked.connect(self.toggle)
         self.restart_button.clicked.connect(self.restart_asked)
         self.back_button.clicked.connect(lambda: self.step_asked.emit(True))
@@ -110,6 +112,7 @@ class ReplayBar(QWidget):
         made.setAccessibleName(self._words.say("replay.speed_name", times))
         made.setToolTip(made.accessibleName())
         made.setChecked(speed == SPEEDS[0])
+        leave_keys(made)
         self._speeds.addButton(made, SPEEDS.index(speed))
         made.clicked.connect(self._take_speed)
         return made

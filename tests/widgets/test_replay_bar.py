@@ -76,6 +76,19 @@ def test_keys_play_step_and_seek_while_the_bar_has_the_focus(qtbot, bar, key, as
     assert bar.asked == [asked]
 
 
+def test_a_click_on_a_button_leaves_the_keys_to_the_bar(qtbot, bar):
+    for button in (bar.step_button, *speed_chips(bar), bar.play_button):
+        bar.restart_button.setFocus()
+        qtbot.mouseClick(button, LEFT)
+        bar.asked.clear()
+        qtbot.keyClick(bar.window().focusWidget(), Qt.Key.Key_Comma)
+        qtbot.keyClick(bar.window().focusWidget(), Qt.Key.Key_Space)
+        assert bar.asked == [("step", True), ("play", bar.speed)]
+    assert all(
+        each.focusPolicy() & Qt.FocusPolicy.TabFocus for each in bar.findChildren(QPushButton)
+    )
+
+
 def test_space_pauses_what_plays(qtbot, bar):
     bar.show_state(2.2, 11.84, is_playing=True)
     bar.setFocus()

@@ -60,9 +60,10 @@ class Board(QWidget):
         self._visible_height = 0
         look.changed.connect(self._arrange)
 
-    def show_machine(self, machine: Machine | None) -> None:
+    def show_machine(self, machine: Machine | None, *, is_recorded: bool = False) -> None:
         """Order the rows of the cores as they lie in this machine."""
         self._machine = machine
+        self._faces.is_recorded = self.processes.is_recorded = is_recorded
         self._faces.know_machine(machine)
         for tile in self.tiles.values():
             if isinstance(tile.body, CoresBody):
@@ -171,9 +172,9 @@ class Board(QWidget):
 
     def _show_axis(self, tile: Tile, body: CoresBody) -> None:
         tile.show_foot(
-            self._words.say("live.a_minute_ago"),
+            self._faces.when(SPAN_S),
             self._words.say("live.rows"),
-            self._words.say("live.now"),
+            self._faces.when(0.0),
             indent=body.strip.left,
         )
         self._arrange()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from experiments.words import Words
-from widgets.basics import SteadyChip, chip, column, label
+from widgets.basics import SteadyChip, chip, column, label, leave_keys
 from widgets.place_head import PlaceHead, chip_row
 from widgets.theme import STEP
 
@@ -51,9 +51,10 @@ class Controls(QWidget):
         self.load.clicked.connect(self._use_load)
         files = self.save, self.open
         buttons = (self.rate, self.freeze, self.mark, *files, self.load, self.explain)
-        about = label(words.say("live.about"), "soft")
+        leave_keys(*buttons)
+        self.about = label(words.say("live.about"), "soft")
         title = label(words.say("live.title"), "title")
-        self.setLayout(column(PlaceHead(about, title, chip_row(*buttons))))
+        self.setLayout(column(PlaceHead(self.about, title, chip_row(*buttons))))
         for before, after in pairwise(buttons):
             QWidget.setTabOrder(before, after)
         self.show_rate(RATES_HZ[0], quiet=False)
@@ -72,7 +73,8 @@ class Controls(QWidget):
         self.mark.setText(self._words.say("live.mark_key" if used else "live.mark"))
 
     def show_recorded(self, recorded: bool) -> None:
-        """Leave out what has no meaning for a recording."""
+        """Say which minute it is, and leave out what has no meaning for a recording."""
+        self.about.setText(self._words.say("live.about_recorded" if recorded else "live.about"))
         for button in (self.rate, self.save, self.load):
             button.setVisible(not recorded)
 

@@ -24,6 +24,7 @@ class Faces:
     def __init__(self, words: Words) -> None:
         self._words = words
         self.machine: Machine | None = None
+        self.is_recorded = False  # so that its newest sample is not now
         self.reasons = Reasons()
         self._unsampled: Sequence[Mapping[str, str]] = ()
 
@@ -129,9 +130,16 @@ class Faces:
             for entry in self._unsampled
         )
 
+    def when(self, ago_s: float) -> str:
+        """Say how long before the newest sample a point of the last minute is."""
+        now, ago = "live.now", "live.ago"
+        if self.is_recorded:
+            now, ago = "live.last_sample", "live.earlier"
+        return self._words.say(now if ago_s < 0.5 else ago, {"seconds": round(ago_s)})
+
     def reading(self, moment: Moment | None, ago_s: float, value: str | None) -> str:
         """Say what a point of the last minute reads."""
-        ago = self._words.say("live.now" if ago_s < 0.5 else "live.ago", {"seconds": round(ago_s)})
+        ago = self.when(ago_s)
         if moment is None:
             return self._words.say("live.nobody_looked", {"ago": ago})
         shown = self._words.say("live.unknown") if value is None else value

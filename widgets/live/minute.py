@@ -9,10 +9,18 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QWidget
 
-from widgets.live.history import SPAN_S, History, Moment
+from widgets.live.history import SPAN_S, History, Mark, Moment
 from widgets.live.ribbon import Ribbon
 from widgets.look import Look
 from widgets.theme import STEP
@@ -83,6 +91,26 @@ class MinuteView(QWidget):
         """Paint samples that are new."""
         raise NotImplementedError
 
+    def flags(self) -> list[tuple[str, QRectF]]:
+        """Return the numbers of the marks in the order of time, and where they stand.
+
+        Marks whose flags would cover each other share one.
+        """
+        metrics = QFontMetrics(self.look.theme.font("small"))
+
+        def flag(marks: Sequence[Mark]) -> QRectF:
+            width = metrics.horizontalAdvance(numbers(marks)) + STEP
+            left = self._x(self._history.now_s - marks[0].at_s)  # not rounded, which would flicker
+            return QRectF(min(left, self.width() - width), 0, width, metrics.height())
+
+        groups: list[list[Mark]] = []
+        for mark in sorted(self._history.marks, key=lambda mark: mark.at_s):
+            group = [mark]
+            while groups and flag(group).left() < flag(groups[-1]).right() + STEP:
+                group = groups.pop() + group
+            groups.append(group)
+        return [(numbers(group), flag(group)) for group in groups]
+
     def row_at(self, y: float) -> int | None:
         """Return the row at a height; None where there are no rows."""
         del y
@@ -142,20 +170,17 @@ class MinuteView(QWidget):
 
     def _paint_marks(self, painter: QPainter) -> None:
         theme = self.look.theme
-        painter.setFont(theme.font("small"))
-        metrics = painter.fontMetrics()
+        painter.setPen(QPen(QColor(theme.ink), 1, Qt.PenStyle.DotLine))
         for mark in self._history.marks:
             x = math.floor(self._x(self._history.now_s - mark.at_s)) - 0.5
-            painter.setPen(QPen(QColor(theme.ink), 1, Qt.PenStyle.DotLine))
             painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
-            if not self.numbers_marks:
-                continue
-            text = str(mark.number)
-            flag = QRectF(x, 0, metrics.horizontalAdvance(text) + STEP, metrics.height())
-            if flag.right() > self.width():
-                flag.moveRight(x)
+        if not self.numbers_marks:
+            return
+        painter.setFont(theme.font("small"))
+        painter.setPen(QColor(theme.panel))
+        for text, flag in self.flags():
+            flag.moveLeft(math.floor(flag.left()) - 0.5)
             painter.fillRect(flag, QColor(theme.ink))
-            painter.setPen(QColor(theme.panel))
             painter.drawText(flag, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_cursor(self, painter: QPainter, ago_s: float) -> None:
@@ -176,3 +201,11 @@ class MinuteView(QWidget):
         painter.drawRect(box)
         painter.setPen(QColor(theme.ink))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._words)
+
+
+def numbers(marks: Sequence[Mark]) -> str:
+    """Return what stands on the flag of these marks; of many in a row, the first and the last."""
+    told = [mark.number for mark in marks]
+    if len(told) > 2 and told == [*range(told[0], told[-1] + 1)]:
+        return f"{told[0]}–{told[-1]}"
+    return ", ".join(map(str, told))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.words import Words
-from widgets.basics import button, chip, column, label, row
+from widgets.basics import button, chip, column, label, leave_keys, row
 from widgets.live.board import Board
 from widgets.live.controls import Controls
 from widgets.look import Look
@@ -58,6 +58,7 @@ class Band(QWidget):
         self._name, self._place = label("", "strong", wrap=True), label("", "soft")
         self._play = chip(words.say("live.play"))
         self._back = chip(words.say("live.back_to_now"))
+        leave_keys(self._play, self._back)
         self._play.clicked.connect(lambda: self.play_wanted.emit())
         self._back.clicked.connect(lambda: self.back_wanted.emit())
         layout = row(column(self._name, self._place, space=0), self._play, self._back)

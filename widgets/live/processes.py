@@ -15,7 +15,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from experiments.words import Words
-from widgets.basics import chip, label, set_role
+from widgets.basics import chip, label, leave_keys, set_role
 from widgets.live.face import Reasons, shown_bytes
 from widgets.live.history import Moment
 from widgets.live.holders import Holder, Right, holders
@@ -173,6 +173,7 @@ class ProcessTable(QFrame):
             end = chip(self._words.say("live.end" if is_first else "live.force_end"))
             values = {"command": row.command, "number": row.holder[1]}
             end.setAccessibleName(self._words.say("live.end_named", values))
+            leave_keys(end)
             end.clicked.connect(lambda: self.end_wanted.emit(self._holders[row.holder]))
             self.buttons[row.holder] = end
             self._put(end, line, _COMMAND + 1)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 from experiments.declare import Part
 from experiments.words import Words
 from machine.model import Machine
-from widgets.basics import chip, column, label, row
+from widgets.basics import chip, column, label, leave_keys, row
 from widgets.look import Look
 from widgets.map.boxes import Box, EarnedValue, Invitation, is_of_part
 from widgets.map.export import as_mime
@@ -64,9 +64,9 @@ class MapPage(QWidget):
         self._parts: PartsTable | None = None  # made when it is first asked for
         self.start = StartCard(words)
         title = label(words.say("map.this_machine"), "title")
-        head = PlaceHead(
-            self._soft, title, chip_row(self.structure, self.measured, self.live, self.table)
-        )
+        chips = self.structure, self.measured, self.live, self.table
+        leave_keys(*chips)
+        head = PlaceHead(self._soft, title, chip_row(*chips))
         self._side = QWidget()
         # Below the panel, which is read already when the card comes.
         self._side.setLayout(column(self.panel, self.start, space=3 * STEP))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from experiments.words import Words
-from widgets.basics import IconButton, button, column, row
+from widgets.basics import IconButton, button, column, leave_keys, row
 from widgets.flow import FlowLayout
 from widgets.icons import icon
 from widgets.look import Look
@@ -46,6 +46,12 @@ class RunButtons(QWidget):
         )
         self.allow_comparison(allowed=True)
         self.leave = button(say("runs.compare_leave"), clicked=self.comparing_left.emit)
+        self._all = (
+            self.open, self.compare, self.again, self.compare_with, self.leave, self.replay,
+            self.pin, self.export, self.delete,
+        )  # fmt: skip
+        leave_keys(*self._all)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for the list, which is to be its proxy
         icons = QWidget()
         icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
         buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
@@ -78,10 +84,7 @@ class RunButtons(QWidget):
         self._offer({self.leave})
 
     def _offer(self, offered: set[QWidget]) -> None:
-        for each in (
-            self.open, self.compare, self.again, self.compare_with, self.leave, self.replay,
-            self.pin, self.export, self.delete,
-        ):  # fmt: skip
+        for each in self._all:
             each.setVisible(each in offered)
 
     def _show_pin(self) -> None:

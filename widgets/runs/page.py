@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from experiments.words import Words
-from widgets.basics import button, chip, column, label, panel, row
+from widgets.basics import button, chip, column, label, leave_keys, panel, row
 from widgets.flow import FlowLayout
 from widgets.look import Look
 from widgets.place_head import BELOW, PlaceHead, chip_row
@@ -181,6 +181,7 @@ class RunsPage(QWidget):
             old.hide()
             old.deleteLater()
         self._made_chips = [chip(tag, checkable=True) for tag in tags]
+        leave_keys(*self._made_chips)
         for made in self._made_chips:
             made.setChecked(made.text() in before)
             made.clicked.connect(self._search_again)

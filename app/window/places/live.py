@@ -264,9 +264,10 @@ class LivePlace(Place):
 
     def _show_machine(self) -> None:
         recording, machine = self.shown.recording, self.session.machine
-        self.controls.show_recorded(self._is_recorded)
-        self.board.processes.is_recorded = self._is_recorded
-        self.board.show_machine(machine if recording is None else recording.player.recorded.machine)
+        is_recorded = self._is_recorded
+        shown = machine if recording is None else recording.player.recorded.machine
+        self.controls.show_recorded(is_recorded)
+        self.board.show_machine(shown, is_recorded=is_recorded)
         self._show_band()
         usable = machine.cpu.usable_threads if machine is not None else None
         self.controls.offer_loads(usable or os.cpu_count() or 1)

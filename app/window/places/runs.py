@@ -56,6 +56,7 @@ class RunsPlace(Place):
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
+        self.details.buttons.setFocusProxy(self.table)  # so that a click leaves the list its keys
         self._connect()
         self._use_letters()
         self._allow()
@@ -169,6 +170,9 @@ class RunsPlace(Place):
             self.page.show_runs(lines)
             if was_empty and lines and self._is_here:
                 self.table.setFocus()
+            rows = {key: self.table.runs.row_of(key) for key in self._to_select}
+            if any(row is None and key in self._kept for key, row in rows.items()):
+                self.page.show_all()  # a search hides it
             if self._to_select:
                 self.table.select(self._to_select)
                 self._to_select = []

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.window.places.live import LivePlace
 from app.window.target import LIVE, Target
@@ -134,6 +134,23 @@ def test_space_presses_the_button_that_has_the_focus(place):
 
     assert not place.controls.freeze.isChecked()
     assert len(place.shown.live.marks) == 1
+
+
+def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
+    place.session.sampled.emit(wired()[0])
+    place.activateWindow()
+    place.watching.start_load(1)
+
+    for button in (place.controls.mark, place.controls.load):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        frozen = place.controls.freeze.isChecked()
+        qtbot.keyClick(place.window().focusWidget(), Qt.Key.Key_Space)
+        assert place.controls.freeze.isChecked() is not frozen
+
+    assert len(place.shown.live.marks) == 1
+    assert place.watching.known_load.count == 0
+    for button in place.findChildren(QPushButton):
+        assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is place._again
 
 
 def test_space_on_a_tile_freezes_too(place):

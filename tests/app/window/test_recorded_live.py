@@ -59,6 +59,25 @@ def test_it_is_shown_to_its_end_with_its_band(place, file):
         assert chip.isHidden()
 
 
+def test_nothing_of_it_is_said_to_be_now(place, file):
+    def said() -> list[str]:
+        tile = place.board.tiles["cores"]
+        place.board.point_at(0.0)
+        words = [tile.body.line._words.rpartition(", ")[2], place.controls.about.text()]
+        return [tile.texts()[side][0] for side in ("left", "right")] + words
+
+    for sample in read(file).samples:
+        place.session.sampled.emit(on_wire(sample))
+    of_now = ["60 s ago", "now", "now", "The last minute"]
+    assert said() == of_now
+
+    place.show_recording(read(file))
+    assert said() == ["60 s earlier", "last sample", "last sample", "One minute"]
+
+    place.show_now()
+    assert said() == of_now
+
+
 def test_samples_of_this_machine_are_kept_and_not_mixed_in(place, file):
     place.session.sampled.emit(live(1.0))
     place.show_recording(read(file))

@@ -119,6 +119,8 @@ def test_a_reading_in_a_gap_is_no_value(faces):
     assert faces.reading(None, 12.0, None) == "no data, 12 s ago"
     assert faces.reading(moment(), 0.0, None) == "not known, now"
     assert faces.reading(moment(), 12.4, "42 %") == "42 %, 12 s ago"
+    faces.is_recorded = True
+    assert faces.reading(moment(), 12.4, "42 %") == "42 %, 12 s earlier"
     assert faces.thread_reading(moment(), 2) is None
     assert faces.thread_reading(moment(busy=0.5), 2) == "thread 2: 50 %"
 

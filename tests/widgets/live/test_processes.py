@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from widgets.live.face import Reasons
@@ -53,6 +54,7 @@ def test_each_process_says_who_holds_how_much_since_when(table):
     assert words(table)[11] == "grace"
     assert words(table)[-1] == "only grace or root can end it"
     assert list(table.buttons) == [(0, 48213)]
+    assert table.buttons[0, 48213].focusPolicy() is Qt.FocusPolicy.TabFocus  # Space freezes Live
 
 
 def test_ending_is_wanted_by_a_named_button(qtbot, table):

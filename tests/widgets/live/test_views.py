@@ -265,6 +265,50 @@ def test_marks_and_cursor_are_seen(qtbot, look):
     assert line.focusPolicy() is Qt.FocusPolicy.NoFocus  # its tile has the keys
 
 
+@pytest.mark.parametrize(
+    ("ago_s", "numbers"),
+    [
+        ((30, 20), ["1", "2"]),
+        ((30, 29.5, 10), ["1, 2", "3"]),
+        ((31, 30.8, 30.4, 30), ["1–4"]),
+        ((30, 31, 30.5), ["2, 3, 1"]),  # a double click marks what was before
+        ((60, 59.5), ["1, 2"]),
+        ((1.5, 0.5, 0), ["1–3"]),
+        ((0, 3.5), ["2", "1"]),
+    ],
+)
+def test_numbers_of_marks_stand_in_the_order_of_time_and_cover_nothing(qtbot, look, ago_s, numbers):
+    line, history = line_of(qtbot, look), history_of(lambda _: (0.0,))
+    for each in ago_s:
+        history.mark(history.now_s - each)
+    line.draw(history)
+
+    flags = line.flags()
+
+    assert [text for text, _ in flags] == numbers
+    edges = [edge for _, flag in flags for edge in (flag.left(), flag.right())]
+    assert edges == sorted(edges)
+    assert 0 <= edges[0] < edges[-1] <= WIDTH
+    shown = image(line)
+    assert all(near(shown.pixelColor(int(flag.left()), 1), look.theme.ink) for _, flag in flags)
+
+
+def test_flags_of_marks_neither_part_nor_join_while_time_goes_on(qtbot, look):
+    line, history = line_of(qtbot, look), History(lambda: 0.0, lambda: 0.0)
+    for n in range(30):
+        history.add(n, [{"id": 0, "busy": 0.0}], MEMORY)
+    for each in (0.0, 1.2, 2.7, 3.1):
+        history.mark(10.0 + each)
+    line.draw(history)
+
+    told = set()
+    for n in range(400):
+        history.add(30 + 0.07 * n, [{"id": 0, "busy": 0.0}], MEMORY)
+        told.add(tuple(text for text, _ in line.flags()))
+
+    assert len(told) == 1
+
+
 # --- what need not be painted ---------------------------------------------------------------------
 
 

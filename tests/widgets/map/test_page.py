@@ -306,7 +306,7 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert "1.41 ns" in texts
     assert "L1 cache, 5 minutes ago, in a quick run" in texts
     assert "Measured on one of 2 of its kind." in texts
-    assert "not measured yet: a; b, and 1 more" in texts
+    assert "no whole run yet: a; b, and 1 more" in texts
     assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
     assert "32 KiB" in texts
     assert any("/sys/" in text.replace("\u200b", "") for text in texts)
@@ -434,3 +434,15 @@ def test_a_panel_without_a_machine_says_that_it_is_being_read(qtbot, look):
     qtbot.addWidget(panel)
 
     assert any("Looking" in text for text in said(panel))
+
+
+def test_a_click_on_a_layer_leaves_the_map_its_keys(qtbot, page):
+    page.show_machine(small())
+    page.activateWindow()
+    page.map.setFocus()
+
+    qtbot.mouseClick(page.live, Qt.MouseButton.LeftButton)
+    QTest.keyClick(page.window().focusWidget(), Qt.Key.Key_Plus, Qt.KeyboardModifier.NoModifier)
+
+    assert not page.live.isChecked()
+    assert page.map.handles.all.isVisible()
