@@ -2,7 +2,9 @@
 
 What the system says of the clock is the base or the greatest one, and in a virtual machine it is
 often made up. So it is measured beside what is to be read in cycles: additions that wait for each
-other, one a cycle. A disturbance makes the clock look slower, never faster.
+other, one a cycle. A disturbance makes the clock look slower, so the best of some samples counts;
+but a core can run faster for a moment than it does for long, so it is that of the round in the
+middle.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 
 from experiments.bench import Bench
 from experiments.declare import Tables, column
+from experiments.statistics import spread
 
 SAMPLE_S = 0.002
 SAMPLES = 3
@@ -38,5 +41,6 @@ def clocks(bench: Bench, repeat: int) -> Iterator[Clock]:
 
 
 def core_hz(tables: Tables) -> float | None:
-    """Return the best of the clocks that were measured: that of the undisturbed rounds."""
-    return max((clock.core_hz for clock in tables.get("clocks", ())), default=None)
+    """Return the median of the clocks that were measured; None if there are none."""
+    found = spread(clock.core_hz for clock in tables.get("clocks", ()))
+    return found.median if found else None

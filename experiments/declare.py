@@ -125,11 +125,16 @@ Measured = Generator[Any, None, None]  # rows of the declared tables, Progress, 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number that a finding carries, and the part of the map that it fills."""
+    """A number that a finding carries, and the part of the map that it fills.
+
+    `within` names the value that says in how much it was found: two runs in which that is far apart
+    speak of different things.
+    """
 
     name: str
     unit: str
     part: Part | None = None
+    within: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

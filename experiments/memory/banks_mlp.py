@@ -36,6 +36,7 @@ from experiments.declare import (
 )
 from experiments.long_chain import LongChain, power_of_two
 from experiments.memory.chasing import LINE_BYTES
+from experiments.memory.huge_pages import huge_pages_told
 from experiments.statistics import TOO_FEW, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
@@ -74,9 +75,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         if thread is None:
             yield Note("not_pinned")
         buffer = Buffer(power_of_two(params.memory_bytes), huge=params.huge_pages)
-        on_huge = huge_pages_fraction(buffer)
-        if params.huge_pages and on_huge is not None and on_huge < 0.9:
-            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        if params.huge_pages:
+            yield from huge_pages_told(huge_pages_fraction(buffer))
         chain = LongChain(buffer, bench)
         reads = _reads(chain, bench)
         clocked = -1

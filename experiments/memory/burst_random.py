@@ -32,6 +32,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
+from experiments.memory.huge_pages import huge_pages_told
 from experiments.statistics import TOO_FEW, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
@@ -81,9 +82,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         if thread is None:
             yield Note("not_pinned")
         buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
-        on_huge = huge_pages_fraction(buffer)
-        if params.huge_pages and on_huge is not None and on_huge < 0.9:
-            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        if params.huge_pages:
+            yield from huge_pages_told(huge_pages_fraction(buffer))
         arms = [(size, order) for size in sizes(params) for order in ORDERS]
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
             element_s: float = _READ[order](buffer, size_bytes, arm.round, bench)

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, takewhile
+from fractions import Fraction
+from itertools import accumulate, count, takewhile
 from typing import Any
 
 from experiments.bench import Bench
@@ -38,18 +39,22 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.chasing import LINE_BYTES, SAMPLE_S, step_s
+from experiments.memory.huge_pages import huge_pages_told
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
 from machine.model import Machine, caches_of, is_virtual, last_level_cache_bytes, usable_threads
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 SMALLEST_BYTES = 4 * KIB
+FAR_UP_BYTES = 256 * MIB
+APART = 1.01  # the last two working sets are, at least
 BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level caches
 FREE_SHARE = 0.5
 SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 3.0  # of the latency of memory; times
+BEYOND_L3 = 2  # in so many of them memory answers, and looking pages up is not yet most of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +78,19 @@ class Step:
 
 
 def sizes(params: Params) -> list[int]:
-    """Return the working sets, smallest first, whole lines."""
-    ladder: list[int] = []
-    place = 0
-    while True:
-        size = SMALLEST_BYTES * 2 ** (place / params.points_per_octave)
-        if size > params.largest_bytes * 1.001:
-            return ladder
-        ladder.append(round(size / LINE_BYTES) * LINE_BYTES)
-        place += 1
+    """Return the working sets, smallest first, the last as large as was asked for; whole lines.
+
+    Far up there is one an octave: laying out takes long, and there is little more to see.
+    """
+    largest = params.largest_bytes // LINE_BYTES * LINE_BYTES
+    places = count(0, Fraction(1, params.points_per_octave))
+    steps = ((place, SMALLEST_BYTES * 2.0**place) for place in places)
+    below = [
+        round(size / LINE_BYTES) * LINE_BYTES
+        for place, size in takewhile(lambda step: step[1] * APART < largest, steps)
+        if size <= FAR_UP_BYTES or place.denominator == 1
+    ]
+    return [*below, largest]
 
 
 def measure(params: Params, bench: Bench) -> Measured:
@@ -90,9 +99,8 @@ def measure(params: Params, bench: Bench) -> Measured:
         if thread is None:
             yield Note("not_pinned")
         buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
-        on_huge = huge_pages_fraction(buffer)
-        if params.huge_pages and on_huge is not None and on_huge < 0.9:
-            yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+        if params.huge_pages:
+            yield from huge_pages_told(huge_pages_fraction(buffer))
         arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
         clocked = -1
         for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
@@ -178,12 +186,13 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     A host can give its guests a few ways of the cache, and tell them the size of the whole. The
     latency of this L3 is then that at half of the part.
     """
-    l3_s, memory_s = values.get("l3_latency_s"), values.get("memory_latency_s")
-    if l3_s is None or memory_s is None or "l2_bytes" not in values:
+    l3_s = values.get("l3_latency_s")
+    beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]
+    if l3_s is None or not beyond or "l2_bytes" not in values:
         return {}
     inside = sorted(size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2)
     fast = list(takewhile(lambda size: best[size] * MUCH_FASTER <= l3_s, inside))
-    if not fast or l3_s < NEARLY_MEMORY * memory_s:
+    if not fast or l3_s < NEARLY_MEMORY * best[min(beyond)]:
         return {}
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
     return {"l3_seen_bytes": max(fast), "l3_latency_s": _passed_over(best, max(within))}
@@ -226,18 +235,18 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Half the points, once; a quarter where laying out the largest chains takes seconds."""
-    points = 2 if params.largest_bytes <= 512 * MIB else 1
-    return replace(params, points_per_octave=points, rounds=1)
+    """Half the points, once, and no more memory than is laid out in a moment."""
+    largest = min(params.largest_bytes, GIB)
+    return replace(params, largest_bytes=largest, points_per_octave=2, rounds=1)
 
 
 def seconds(params: Params) -> float:
     """Estimate: the samples, laying out the chains, and reading past what that left in a cache."""
     ladder: Sequence[int] = sizes(params)
     samples_s = len(ladder) * 2 * 4 * SAMPLE_S
-    layout_s = sum(ladder) / LINE_BYTES * 34e-9
+    layout_s = sum(ladder) / LINE_BYTES * 45e-9
     past_s = sum(size > MIB for size in ladder) * 0.025
-    return max(ladder) / GIB * 0.6 + params.rounds * (samples_s + layout_s + past_s)
+    return max(ladder) / GIB * 1.2 + params.rounds * (samples_s + layout_s + past_s)
 
 
 _LADDER: dict[str, Any] = {
@@ -270,10 +279,13 @@ EXPERIMENT = Experiment(
     values=(
         Value("l1_latency_s", "s", Part.L1),
         Value("l2_latency_s", "s", Part.L2),
-        Value("l3_latency_s", "s", Part.L3),
+        Value("l3_latency_s", "s", Part.L3, within="l3_seen_bytes"),
         Value("memory_latency_s", "s", Part.MEMORY),
         Value("memory_over_l1", "ratio"),
-        *(Value(f"{name}_latency_cycles", "") for name in (*LEVELS, "memory")),
+        Value("l1_latency_cycles", ""),
+        Value("l2_latency_cycles", ""),
+        Value("l3_latency_cycles", "", within="l3_seen_bytes"),
+        Value("memory_latency_cycles", ""),
         Value("core_hz", "hz"),
         Value("in_a_row_latency_s", "s"),
         Value("l1_bytes", "bytes"),

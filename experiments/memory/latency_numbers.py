@@ -51,6 +51,7 @@ NAMES = (
 SCALED = ("memory", "disk", "process")
 FREE_SHARE = 0.25
 FILE_BYTES, QUICK_FILE_BYTES = 64 * MIB, 16 * MIB
+QUICK_MEMORY_BYTES = GIB
 FRAME_S, BLINK_S = 1 / 60, 0.1
 
 
@@ -152,15 +153,17 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less to the disk, and time everything twice."""
-    return replace(params, file_bytes=min(params.file_bytes, QUICK_FILE_BYTES), rounds=2)
+    """Write less to the disk, lay out less memory, and time everything twice."""
+    file_bytes = min(params.file_bytes, QUICK_FILE_BYTES)
+    memory_bytes = min(params.memory_bytes, QUICK_MEMORY_BYTES)
+    return replace(params, file_bytes=file_bytes, memory_bytes=memory_bytes, rounds=2)
 
 
 def seconds(params: Params) -> float:
     """Estimate: starting what is needed, laying out the memory, and the samples."""
-    starting_s = 1.2 + params.file_bytes / 250e6 + 0.6 * params.memory_bytes / GIB
-    layout_s = params.memory_bytes / 64 * 15e-9
-    return starting_s + params.rounds * (0.4 + layout_s)
+    starting_s = 1.2 + params.file_bytes / 250e6 + 1.2 * params.memory_bytes / GIB
+    layout_s = params.memory_bytes / 64 * 45e-9
+    return starting_s + params.rounds * (0.3 + layout_s)
 
 
 EXPERIMENT = Experiment(

@@ -46,6 +46,7 @@ from machine.model import Machine, last_level_cache_bytes
 MIB, GIB = 2**20, 2**30
 BEYOND_CACHE = 4
 LEAST_BYTES = 64 * MIB
+MOST_QUICK_BYTES = 256 * MIB
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
@@ -186,8 +187,9 @@ def defaults(machine: Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """A quarter of the memory, three times."""
-    return replace(params, node_bytes=max(params.node_bytes // 4, MIB), rounds=3)
+    """A quarter of the memory, as far as that is laid out in a moment, three times."""
+    node_bytes = min(max(params.node_bytes // 4, MIB), MOST_QUICK_BYTES)
+    return replace(params, node_bytes=node_bytes, rounds=3)
 
 
 def seconds(params: Params) -> float:

@@ -36,6 +36,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
+from experiments.memory.huge_pages import huge_pages_told
 from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 from experiments.statistics import TOO_FEW, Spread, spreads, too_few
 from experiments.views import Axis, Limit, Lines
@@ -93,9 +94,8 @@ def measure(params: Params, bench: Bench) -> Measured:
     if len(threads) < params.threads:
         yield Note("fewer_threads", {"threads": len(threads)})
     team = Team(bench, threads, params.array_bytes, huge=params.huge_pages)
-    on_huge = team.on_huge_fraction
-    if params.huge_pages and on_huge is not None and on_huge < 0.9:
-        yield Note("huge_pages_refused", {"on_huge_fraction": on_huge})
+    if params.huge_pages:
+        yield from huge_pages_told(team.on_huge_fraction)
     arms = [
         (kind, n, kernel)
         for kind in (Move, CachedMove)

@@ -108,8 +108,8 @@ def burst(factor: float = 1.0, noise: Sequence[float] = NOISE, **more: Any) -> M
     return made("burst-random", params, rows, **more)
 
 
-def ladder(factor: float = 1.0, **more: Any) -> Made:
-    """Return a run of cache-ladder that reaches memory."""
+def ladder(factor: float = 1.0, reaches: int = 256 * MIB, **more: Any) -> Made:
+    """Return a run of cache-ladder that reaches memory, or only a working set of that size."""
     from experiments.memory.cache_ladder import Params, Step, sizes
 
     params = Params(largest_bytes=256 * MIB, points_per_octave=2, rounds=3)
@@ -122,6 +122,7 @@ def ladder(factor: float = 1.0, **more: Any) -> Made:
         )
         for repeat in range(params.rounds)
         for size in sizes(params)
+        if size <= reaches
         for order in ("random", "sequential")
     ]
     return made("cache-ladder", params, rows, **more)

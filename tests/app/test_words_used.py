@@ -83,6 +83,8 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             return any(key in specs(table) for table in experiment.tables.values())
         case "views":
             return key in {view.key for view in experiment.views}
+        case "tables":
+            return key in experiment.tables.keys() - {view.table for view in experiment.views}
         case "pieces":
             return key in {piece.key for piece in pieces_of(experiment)}
         case "faults":

@@ -18,7 +18,7 @@ from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
 NOISE = (1.0, 1.02, 0.98)
-CLOCK = [Clock(repeat=turn, core_hz=hz) for turn, hz in enumerate((3.0e9, 1.1e9, 2.9e9))]
+CLOCK = [Clock(repeat=turn, core_hz=hz) for turn, hz in enumerate((3.0e9, 1.1e9, 3.9e9))]
 
 
 def reads(of_count, noise=NOISE):

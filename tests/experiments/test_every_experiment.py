@@ -306,6 +306,8 @@ def test_every_word_is_there(experiment):
         wanted += [f"choices.{label}" for label in getattr(view, "order", ())]
         for piece in getattr(view, "pieces", ()):
             wanted += [f"pieces.{piece.key}", *(f"faults.{key}" for key in piece.faults)]
+    seen = {view.table for view in experiment.views}
+    wanted += [f"tables.{name}" for name in experiment.tables if name not in seen]
     wanted += [f"values.{value.name}" for value in experiment.values]
 
     assert [key for key in wanted if not ENGLISH.has(f"{experiment.id}.{key}")] == []

@@ -12,7 +12,7 @@ from experiments.bench import Bench
 from experiments.core_clock import Clock
 from experiments.memory import everyday
 from experiments.memory.cache_ladder import cache_sizes
-from experiments.memory.latency_numbers import NAMES, Number, Params, Scaled, analyse
+from experiments.memory.latency_numbers import NAMES, Number, Params, Scaled, analyse, seconds
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import MIB, machine
@@ -73,6 +73,13 @@ def test_a_thread_that_answers_later_than_a_process_is_explained(loopback_s):
     found = analyse(Params(), tables({**TYPICAL, "loopback": loopback_s}), machine())
 
     assert ("thread_behind_loopback" in found.limits) is (loopback_s < TYPICAL["handoff"])
+
+
+@pytest.mark.parametrize(("memory_bytes", "took_s"), [(128 * MIB, 3.9), (1920 * MIB, 17.6)])
+def test_a_run_is_expected_to_take_about_what_it_took_on_two_machines(memory_bytes, took_s):
+    expected_s = seconds(Params(memory_bytes=memory_bytes))
+
+    assert took_s / 1.5 < expected_s < 1.5 * took_s
 
 
 def test_a_small_run_scales_the_best_by_the_first_cache(small_run):

@@ -154,9 +154,9 @@ class DataTable(QWidget):
         self._chips.setVisible(len(names) > 1)
 
     def _title(self, table: str) -> str:
-        """Return what a table is called: as the first view that shows it."""
-        key = next((view.key for view in self._experiment.views if view.table == table), None)
-        return self._words.say(f"{self._experiment.id}.views.{key}") if key else table
+        """Return what a table is called: as the first view that shows it, if there is one."""
+        views = (f"views.{view.key}" for view in self._experiment.views if view.table == table)
+        return self._words.say(f"{self._experiment.id}.{next(views, f'tables.{table}')}")
 
     def _show(self, table: str, _checked: bool = False) -> None:
         for each in self._group.buttons():
