@@ -8,7 +8,7 @@ it is the likely reason, and is named; where several do, nobody could tell which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,11 +22,13 @@ from experiments.statistics import Spread, spreads
 from experiments.units import SWITCH
 from experiments.words import Words
 
-Verdict = Literal["higher", "lower", "same", "too_few"]
+Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
 LEAST_ROUNDS = 3
+NEAR = 2.0  # times as much: found within so much, a value is the same thing
 MEANS: Mapping[Verdict | None, str] = {
     "same": "terminal.same_means",
     "too_few": "terminal.too_few_means",
+    "elsewhere": "terminal.elsewhere_means",
     None: "terminal.unjudged_means",
 }
 NO_ROUND = -1
@@ -84,7 +86,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         is_judged = name in noise and name not in switches and len(params) < 2
         verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
         values.append(ComparedValue(name, one, other, ratio, verdict))
-    values = list(_of_one_mind(values))
+    values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
     disturbed = {
@@ -175,8 +177,25 @@ def _verdict(a: Spread, b: Spread) -> Verdict:
     return "higher" if b.median > a.median else "lower"
 
 
-def _of_one_mind(values: Sequence[ComparedValue]) -> Iterator[ComparedValue]:
+def _in_one_place(
+    experiment: Experiment[Any],
+    a: Mapping[str, float],
+    b: Mapping[str, float],
+    values: Sequence[ComparedValue],
+) -> Iterator[ComparedValue]:
+    """Yield the values; one that the runs found within sizes far apart is not compared."""
+    within = {value.name: value.within for value in experiment.values if value.within}
+    for value in values:
+        one, other = (found.get(within.get(value.name, "")) for found in (a, b))
+        is_near = one == other or (one and other and max(one, other) <= NEAR * min(one, other))
+        if value.verdict is not None and not is_near:
+            value = replace(value, ratio=None, verdict="elsewhere")
+        yield value
+
+
+def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
     """Yield the values; cycles differ only where their time or the clock of the core does."""
+    values = list(values)
     claimed = {value.name for value in values if value.verdict in ("higher", "lower")}
     names = {value.name for value in values}
     for value in values:

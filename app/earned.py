@@ -7,6 +7,7 @@ another machine never counts: every run carries the fingerprint of its own.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import zlib
 from collections import Counter
@@ -29,6 +30,8 @@ from experiments.parameters import to_json
 from experiments.words import Words
 from machine.model import Machine
 from widgets.map.boxes import EarnedValue, Invitation, is_of_part
+
+NEARLY = 0.9  # of the usual memory: how much is free changes a little
 
 _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 _INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
@@ -76,26 +79,34 @@ class _Usual:
     def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
         self.experiment, self._machine = experiment, machine
         self._specs = specs(experiment.params)
-        self._starts: dict[bool, dict[str, Any]] = {}  # by whether the run is quick
+
+    @functools.cached_property
+    def _starts(self) -> dict[bool, dict[str, Any]]:
+        """By whether the run is quick; it may take a moment, so only for what has been run."""
+        full = self.experiment.params_for(self._machine, quick=False)
+        return {False: to_json(full), True: to_json(self.experiment.quick(full))}
 
     def departures(self, run: Kept) -> dict[str, Any]:
         """Return what a run was set to instead."""
-        if not self._starts:  # which may take a moment, so only for what has been run
-            full = self.experiment.params_for(self._machine, quick=False)
-            self._starts = {False: to_json(full), True: to_json(self.experiment.quick(full))}
         chosen = {name: run.params[name] for name in self._specs if name in run.params}
         departs = self._departs
         return {name: value for name, value in chosen.items() if departs(name, value, run.quick)}
+
+    def had_less(self, run: Kept) -> bool:
+        """Had a run clearly less memory than is usual, so that it may not have come so far?"""
+        usual = self._starts[run.quick]
+        of_bytes = [name for name, spec in self._specs.items() if spec.unit == "bytes"]
+        return any(run.params.get(name, 0) < NEARLY * usual[name] for name in of_bytes)
 
     def _departs(self, name: str, value: Any, quick: bool) -> bool:
         spec, usual = self._specs[name], self._starts[quick][name]
         if isinstance(usual, bool) or (spec.choices and isinstance(usual, str)):
             return bool(value != usual)
+        if spec.unit == "bytes":  # it starts from the memory that is free at the moment
+            return not usual / 2 <= value <= usual * 2
         is_effort = self._starts[False][name] != self._starts[True][name]
         if is_effort or spec.earned or not isinstance(usual, int | float):
             return False
-        if spec.unit == "bytes":  # it starts from the memory that is free at the moment
-            return not usual / 2 <= value <= usual * 2
         return bool(value != usual)
 
 
@@ -142,7 +153,7 @@ def earned(
             measured = run if run and _is_of(run, part) else None
             found = measured.values.get(value.name) if measured else None
             # A full run that does not have it shows that there is no such number here.
-            is_open = can_come and (measured is None or measured.quick)
+            is_open = can_come and (measured is None or measured.quick or usual.had_less(measured))
             if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
                 continue
             possible[part] = possible.get(part, 0) + 1

@@ -19,12 +19,13 @@ from widgets.look import Look
 from widgets.theme import STEP
 
 NARROW_PX = 520  # at zoom 1
-SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?"}
+SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?", "elsewhere": "≠"}
 MEANS = {
     "higher": "terminal.higher_means",
     "lower": "terminal.lower_means",
     "same": "terminal.same_means",
     "too_few": "terminal.too_few_means",
+    "elsewhere": "terminal.elsewhere_means",
 }
 HEADINGS = ("A", "B", "B / A")
 

@@ -10,7 +10,7 @@ from app.counting import completed
 from app.library import Kept
 from app.report import number
 from app.window.entries import Entry
-from app.window.experiment.shown import runs_here, taken_s
+from app.window.experiment.shown import expected_s, runs_here
 from app.window.listing import Listing
 from app.window.session import Session
 from experiments.declare import Experiment
@@ -85,7 +85,7 @@ def _seconds(entry: Entry | None, session: Session) -> float | None:
     if entry is None or session.machine is None:
         return None
     here = runs_here(session.runs, entry.experiment.id, session.machine)
-    return taken_s(here, entry.params) or entry.seconds
+    return expected_s(here, entry.experiment, entry.params)
 
 
 def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:

@@ -5,7 +5,7 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import ComparedValue, _of_one_mind, cautions, compare, footnotes
+from app.comparison import ComparedValue, _in_one_place, _of_one_mind, cautions, compare, footnotes
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
@@ -173,6 +173,20 @@ def test_cycles_differ_only_where_time_or_clock_does(time, clock, cycles):
     assert {value.name: value.verdict for value in _of_one_mind(values)} == {
         **told, "l3_latency_cycles": cycles,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("a_mib", "b_mib", "is_compared"),
+    [(6.0, 8.0, True), (6.0, 48.0, False), (6.0, None, False), (None, None, True)],
+)
+def test_what_was_read_off_at_sizes_far_apart_is_not_compared(a_mib, b_mib, is_compared):
+    a, b = ({"l3_seen_bytes": mib * MIB} if mib else {} for mib in (a_mib, b_mib))
+    values = [ComparedValue(name, 1.0, 0.2, 0.2, "lower") for name in ("l3_latency_s", "core_hz")]
+
+    l3, clock = _in_one_place(Catalogue().load("cache-ladder"), a, b, values)
+
+    assert (l3.verdict, l3.ratio) == (("lower", 0.2) if is_compared else ("elsewhere", None))
+    assert clock == values[1]
 
 
 def test_a_difference_within_the_noise_is_none(recorded):

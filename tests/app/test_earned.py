@@ -173,8 +173,8 @@ def test_a_run_with_other_choices_counts_only_where_there_is_none_with_the_usual
 
     assert (alone.text, alone.label) == ("0.750 ns", "read from the L1 cache (Huge pages: yes)")
     assert (beside.text, beside.label) == ("1.50 ns", "read from the L1 cache")
-    assert "usual settings" not in alone.when
-    assert beside.when.endswith(", with the usual settings")  # the other one is newer
+    assert "newer" not in alone.when
+    assert beside.when.endswith("; a newer run had other settings")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,18 @@ def test_another_setting_is_named_where_it_makes_another_number(library, others,
     assert value.label == f"read from the L1 cache{told}"
 
 
+@pytest.mark.parametrize(("share", "is_open"), [(1.0, False), (0.95, False), (0.6, True)])
+def test_a_number_that_a_run_of_less_memory_did_not_reach_is_still_to_come(library, share, is_open):
+    def smaller(started):
+        largest = {"largest_bytes": int(USUAL_BYTES * share)}
+        return msgspec.structs.replace(started, params=started.params | largest)
+
+    keep(library, ladder(here=HERE, change=smaller, reaches=2**20), "less.coreopsis.jsonl")
+
+    by_id = {one.experiment: one for one in look(library).invitations[Part.MEMORY]}
+    assert ("read from memory" in by_id["cache-ladder"].missing) is is_open
+
+
 def test_values_of_one_part_come_from_all_experiments(library):
     keep(library, ladder(here=HERE), "a.coreopsis.jsonl")
     keep(library, burst(here=HERE), "b.coreopsis.jsonl")
@@ -202,7 +214,7 @@ def test_values_of_one_part_come_from_all_experiments(library):
     labels = [value.label for value in look(library).values[Part.MEMORY]]
 
     assert labels[0] == "read from memory"
-    assert "chained, per element" in labels
+    assert "chained, per element (Largest array: 1 MiB)" in labels
 
 
 def test_numbers_of_one_name_say_which_experiment_they_are_of(library):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from app.library import Kept, machine_name
 from app.report import analysed_anew
 from experiments.catalogue import Catalogue
+from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import Recording, read
-from experiments.parameters import to_kept_json
+from experiments.parameters import from_json, to_kept_json
+from experiments.problems import Trouble
 from experiments.words import Words
 from machine.model import Machine
 
@@ -94,14 +98,25 @@ def runs_here(runs: Sequence[Kept], experiment: str, machine: Machine) -> Iterat
     return (run for run in runs_of(runs, experiment) if run.machine == name)
 
 
-def taken_s(runs: Iterable[Kept], params: object, *, quick: bool = False) -> float | None:
-    """Return how long the first of these runs took that was completed with the same parameters."""
+def expected_s(
+    runs: Iterable[Kept], experiment: Experiment[Any], params: object, *, quick: bool = False
+) -> float:
+    """Return how long a run should take: as long as the same one did, the first of these runs.
+
+    Without such a one the estimate counts, by as much longer or shorter as it was for another.
+    """
+    whole = [run for run in runs if run.outcome == wire.Outcome.COMPLETED and run.taken_s]
+    whole = [run for run in whole if run.quick == quick]
     wanted = msgspec.json.decode(msgspec.json.encode(to_kept_json(params)))  # lists, no tuples
-    for run in runs:
-        is_same = run.quick == quick and run.params == wanted
-        if is_same and run.outcome == wire.Outcome.COMPLETED and run.taken_s:
+    estimate_s = experiment.seconds(params)
+    for run in whole:
+        if run.params == wanted:
             return run.taken_s
-    return None
+    for run in whole:
+        with contextlib.suppress(Trouble):  # another version had other parameters
+            before = from_json(experiment.params, run.params, check_choices=False)
+            return estimate_s * run.taken_s / experiment.seconds(before)
+    return estimate_s
 
 
 def runs_of(runs: Sequence[Kept], experiment: str) -> Iterator[Kept]:

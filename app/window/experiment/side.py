@@ -13,7 +13,7 @@ from app.report import Report, report
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
-from app.window.experiment.shown import Shown, runs_here, taken_s
+from app.window.experiment.shown import Shown, expected_s, runs_here
 from app.window.experiment.standing import (
     Standing,
     State,
@@ -191,10 +191,10 @@ class Side(QObject):
         if entry is None or experiment is None:
             return None
         params = self._wanted(experiment)
-        quick_s = self._taken_s(experiment, experiment.quick(params), quick=True)
+        quick_s = self._expected_s(experiment, experiment.quick(params), quick=True)
         values = {"duration": quick_s}
         self._quick_button.set_hint(self._session.words.say("page.seconds", values))
-        full_s = self._taken_s(experiment, params)
+        full_s = self._expected_s(experiment, params)
         key = self._actions.run.shortcut().toString()
         again = self._session.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
         shown = self._showing.shown
@@ -203,13 +203,13 @@ class Side(QObject):
         self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
         return full_s
 
-    def _taken_s(
+    def _expected_s(
         self, experiment: Experiment[Any], params: object, *, quick: bool = False
     ) -> float:
-        """Return how long such a run took here the last time, else how long it should take."""
+        """Return how long such a run should take, by those that were made here."""
         runs, machine = self._session.runs, self._session.machine
         here = runs_here(runs, experiment.id, machine) if machine is not None else ()
-        return taken_s(here, params, quick=quick) or experiment.seconds(params)
+        return expected_s(here, experiment, params, quick=quick)
 
     def _show_params(self) -> None:
         """Show in the form what the shown run was made with, else what one would start from."""

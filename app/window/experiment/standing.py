@@ -156,7 +156,7 @@ def playing(words: Words, shown: Shown, doing: str, name: str) -> Standing:
     started = shown.following.started
     at = when(words, started.at) if started is not None else ""
     title = " · ".join(part for part in (words.say("page.playing"), name) if part)
-    return Standing(title=title, aside=at, detail=doing)
+    return Standing(title=title, aside=at, detail=doing or words.say("page.preparing_what"))
 
 
 def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:

@@ -146,10 +146,11 @@ def runnable(place):
     return sum(entry.need is None for entry in place.session.entries.values())
 
 
-def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place):
+def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
     offer = card(place, "gil-threads").offer
+    entry = awake.entries["gil-threads"]
 
-    assert (offer.state, offer.seconds) == (State.NEW, 12.0)
+    assert (offer.state, offer.seconds) == (State.NEW, entry.experiment.seconds(entry.params))
     assert offer.note == "Threads, processes and the interpreter lock"
     assert not offer.sketch.is_measured
     assert place.status() == f"0 of the {runnable(place)} that run here are measured"
@@ -178,12 +179,17 @@ def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
 
 
 def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
-    keep(awake, burst())
-    assert card(place, "burst-random").offer.seconds == 12.0
-
     entry = awake.entries["burst-random"]
+    seconds = entry.experiment.seconds
+    assert card(place, "burst-random").offer.seconds == seconds(entry.params)
+
+    keep(awake, burst())
     (run,) = awake.runs
     params = dataclasses.replace(entry.params, **run.params)
+    slower = run.taken_s / seconds(params)
+    expected_s = pytest.approx(seconds(entry.params) * slower)
+    assert card(place, "burst-random").offer.seconds == expected_s
+
     awake.entries = {
         **awake.entries,
         entry.experiment.id: dataclasses.replace(entry, params=params),
