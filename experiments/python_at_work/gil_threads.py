@@ -46,7 +46,7 @@ ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
 SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
-OTHERWISE = 1.25  # so often as long, or as short, as the jobs were made for
+OTHERWISE = 1.25  # so often as long, or as short, as expected
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
 
@@ -210,9 +210,18 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
         factor = of["serial"].median / (params.job_s * params.workers)
         if max(factor, 1 / factor) > OTHERWISE:
             limits.append("not_as_made_for")
+        at_once = min(params.workers, cores)
+        if "processes" in of and _falls_short(of["processes"], of["serial"], at_once):
+            limits.append("not_perfect")
     if is_virtual(machine):
         limits.append("virtual_machine")
     return tuple(limits)
+
+
+def _falls_short(processes: Spread, serial: Spread, at_once: int) -> bool:
+    """Did the processes take clearly longer than the jobs in a row, shared out perfectly?"""
+    parts = not too_few((processes, serial)) and processes.low > serial.high / at_once
+    return parts and processes.median > OTHERWISE * serial.median / at_once
 
 
 def defaults(machine: Machine) -> Params:

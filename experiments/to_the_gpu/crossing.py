@@ -14,8 +14,9 @@ from experiments.statistics import Spread
 class Crossing:
     """From `size` on the second way wins, the first whole one.
 
-    It clearly lost at `low` and clearly wins from `high` on. `low` is None, and `size` is `high`,
-    where it has not clearly lost at any size.
+    It clearly lost at `low`, clearly wins at `high`, and is ahead by the median at every size from
+    there on: one disturbed sample at a larger size hides no win. `low` is None, and `size` is
+    `high`, where it has not clearly lost at any size.
     """
 
     size: int
@@ -24,12 +25,13 @@ class Crossing:
 
 
 def crossing(first: Mapping[int, Spread], second: Mapping[int, Spread]) -> Crossing | None:
-    """Return where the second way becomes the faster one, None if it is not at the largest size.
+    """Return where the second way becomes the faster one, None if it never clearly and for good is.
 
     Between two sizes by a straight line through the logarithms, as times follow powers of a size.
     """
     common = sorted(first.keys() & second.keys())
-    won = list(itertools.takewhile(lambda s: second[s].is_below(first[s]), reversed(common)))
+    ahead = itertools.takewhile(lambda s: second[s].median < first[s].median, reversed(common))
+    won = [size for size in ahead if second[size].is_below(first[size])]
     if not won:
         return None
     high = won[-1]

@@ -5,7 +5,7 @@ core is held against all. The GPU's time is taken as the device alone needs it, 
 waits for it sees it, and with the factors copied to it and the product back, through pinned memory
 where there is any. All in shuffled rounds, after a warm-up of each; where a product would take too
 long, its line ends. The lines cross between the last size where the one clearly lost and the first
-from which on it clearly wins.
+where it clearly wins and from which on its median is ahead at every size.
 
 What it cannot tell: where other operations cross. Those that compute less for each number they
 move win later, or never. Small matrices lie in caches, also in the GPU's.
@@ -61,7 +61,7 @@ TRIES = 3
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 FULL_S, QUICK_S = 28.0, 4.0
 CORE_FLOP_PER_S, GPU_FLOP_PER_S, LINK_BYTES_PER_S = 3e10, 1e13, 2e10  # cautious, for the estimate
-FASTER = 4  # times: what a machine may be, and then has longer lines
+NEXT = 1.5**3  # times as long takes a product of the next size, at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ def _in_time(params: Params, sample: Sample) -> Iterator[int]:
     for size in sizes(params):
         yield size
         tries = (sample(size) or 0.0 for _ in range(TRIES))
-        if all(took_s * 1.5**3 > params.most_s for took_s in tries):
+        if all(took_s * NEXT > params.most_s for took_s in tries):
             return
 
 
@@ -176,14 +176,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if any(max(lines[kind], default=largest) < largest for kind in (ONE, ALL)):
         limits.append("cores_end_early")
     threads = crossing(lines[ONE], lines[ALL])
-    if threads is not None and threads.low is not None:
-        values["threads_crossover_size"] = threads.size
+    values |= _said("threads_crossover_size", threads)
     if params.device == CPU:
         limits.append("needs_gpu")
         if "cpu_peak_flop_per_s" not in values:
             return Finding("in_part", values, tuple(limits))
-        found_both = "threads_crossover_size" in values
-        return Finding("cores_cross" if found_both else "cores_alone", values, tuple(limits))
+        return Finding(_message_of_cores(threads), values, tuple(limits))
     if not lines[KERNEL]:
         limits.append("no_kernel_line")
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
@@ -202,10 +200,17 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _said(name: str, found: Crossing | None) -> dict[str, float]:
-    """Return the crossing and the sizes that it lies between; nothing where none was seen."""
-    if found is None or found.low is None:
+    """Return from where on the second is ahead, and the crossing where that was seen too."""
+    if found is None:
         return {}
-    return {name: found.size, f"{name}_low": found.low, f"{name}_high": found.high}
+    ahead: dict[str, float] = {f"{name}_high": found.high}
+    return ahead if found.low is None else {name: found.size, f"{name}_low": found.low} | ahead
+
+
+def _message_of_cores(threads: Crossing | None) -> str:
+    if threads is None:
+        return "cores_alone"
+    return "cores_ahead" if threads.low is None else "cores_cross"
 
 
 def _message(called: Crossing | None, copied: Crossing | None) -> str:
@@ -241,13 +246,13 @@ def seconds(params: Params) -> float:
     if params.device != CPU:
         rates += [GPU_FLOP_PER_S] * 3
         total_s += 2.0
-    for size in sizes(params):
-        copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / LINK_BYTES_PER_S
-        for place, rate in enumerate(rates):
+    for place, rate in enumerate(rates):
+        for size in sizes(params):
+            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / LINK_BYTES_PER_S
             product_s = 2 * size**3 / rate + 1e-5 + (copied_s if place == 4 else 0.0)
-            if product_s <= FASTER * params.most_s:
-                sample_s = min(product_s, params.most_s)
-                total_s += (params.rounds + 2) * (2 * sample_s + SAMPLE_S)
+            total_s += (params.rounds + 2) * (2 * product_s + SAMPLE_S)
+            if product_s * NEXT > params.most_s:  # there a line ends
+                break
     return total_s
 
 
@@ -293,10 +298,9 @@ EXPERIMENT = Experiment(
     values=(
         *(
             Value(f"{name}{end}", "")
-            for name in ("crossover_size", "crossover_size_with_copies")
+            for name in ("crossover_size", "crossover_size_with_copies", "threads_crossover_size")
             for end in ("", "_low", "_high")
         ),
-        Value("threads_crossover_size", ""),
         Value("cpu_peak_flop_per_s", "flop/s", Part.CORES),
         Value("gpu_peak_flop_per_s", "flop/s", Part.GPU),
         Value("gpu_limit_flop_per_s", "flop/s"),

@@ -26,6 +26,20 @@ def test_what_wins_everywhere_does_not_cross():
     assert crossing(RISING, line({10: 0.1, 100: 0.1, 1000: 0.1})) == Crossing(10, None, 10)
 
 
+def test_one_disturbed_sample_at_a_larger_size_hides_no_win():
+    second = line({10: 2.0, 100: 2.0, 1000: 20.0})
+    second[1000] = Spread(20.0, 19.0, 500.0, 7)
+
+    assert crossing(RISING, second).high == 100
+
+
+def test_who_is_behind_by_the_median_at_a_larger_size_is_not_ahead_before_it():
+    second = line({10: 2.0, 100: 2.0, 1000: 100.5, 10000: 20.0})
+    first = RISING | line({10000: 1000.0})
+
+    assert crossing(first, second).high == 10000
+
+
 @pytest.mark.parametrize("times", [{10: 2.0, 100: 20.0, 1000: 200.0}, {1: 1.0}, {}])
 def test_what_does_not_win_at_the_largest_common_size_has_no_crossing(times):
     assert crossing(RISING, line(times)) is None

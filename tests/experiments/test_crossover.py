@@ -5,7 +5,15 @@ from dataclasses import replace
 import pytest
 
 from experiments.bench import Bench
-from experiments.to_the_gpu.crossover import EXPERIMENT, Params, analyse, measure, sizes
+from experiments.to_the_gpu.crossover import (
+    EXPERIMENT,
+    Params,
+    Product,
+    analyse,
+    measure,
+    seconds,
+    sizes,
+)
 from machine.devices import Gpu
 from tests.experiments.machines import machine
 
@@ -144,6 +152,49 @@ def test_the_processor_has_its_line_and_says_what_a_gpu_would_add():
     assert "needs_gpu" in finding.limits
     assert not any("gpu" in name for name in finding.values)
     assert {row.kind for row in tables["products"]} >= {"one_core", "all_cores", "cpu_slope"}
+
+
+def cores(one, every):
+    """Return what is found of one core and all, their times given by size, round for round."""
+    rows = [
+        Product(size=size, kind=kind, repeat=repeat, product_s=took_s, flop_per_s=1.0)
+        for kind, line in (("one_core", one), ("all_cores", every))
+        for size, times in line.items()
+        for repeat, took_s in enumerate(times)
+    ]
+    return analyse(Params(), {"products": rows, "conditions": []}, machine(cores=2))
+
+
+ONE = {64: [4.1, 4.5, 5.1], 128: [25.7, 25.8, 26.8], 256: [201.0, 208.0, 219.0]}
+DISTURBED = {128: [17.3, 19.5, 22.6], 256: [105.0, 114.0, 230.0]}
+
+
+def test_cores_that_win_clearly_are_told_from_where_though_no_crossing_was_seen():
+    found = cores(ONE, {64: [5.0, 7.5, 9.9], **DISTURBED})  # 5.0 lies among those of one core
+
+    assert found.message == "cores_ahead"
+    assert found.values["threads_crossover_size_high"] == 128
+    assert "threads_crossover_size" not in found.values
+
+
+def test_a_crossing_of_cores_lies_between_where_each_clearly_wins():
+    found = cores(ONE, {64: [7.0, 7.5, 9.9], **DISTURBED})
+
+    assert found.message == "cores_cross"
+    assert found.values["threads_crossover_size_low"] == 64
+    assert 64 < found.values["threads_crossover_size"] < 128
+    assert found.values["threads_crossover_size_high"] == 128
+
+
+def test_cores_that_never_win_clearly_have_nothing_told_of_where():
+    found = cores(ONE, ONE)
+
+    assert found.message == "cores_alone"
+    assert not any(name.startswith("threads") for name in found.values)
+
+
+def test_a_run_is_expected_to_take_about_what_it_took_on_two_machines():
+    assert 3.5 < seconds(Params()) < 6.0  # of two cores each, one nearly five times as fast
 
 
 def test_with_one_core_there_is_one_line():

@@ -257,3 +257,16 @@ def test_threads_gain_nothing_clear_while_the_lock_is_on():
     assert "threads_speedup" in analyse(Params(workers=4), rows, machine()).unclear
     free = tables(serial=0.4, threads=0.2, gil=False)
     assert "threads_speedup" not in analyse(Params(workers=4), free, machine()).unclear
+
+
+@pytest.mark.parametrize(
+    ("processes_s", "rounds", "is_told"),
+    [(0.11, 5, False), (0.16, 5, True), (0.16, 2, False)],
+)
+def test_cores_that_are_slower_at_once_than_alone_are_told_of(processes_s, rounds, is_told):
+    rows = tables(serial=0.4, threads=0.4, processes=processes_s)
+    rows["timings"] = [timing for timing in rows["timings"] if timing.repeat < rounds]
+
+    found = analyse(PARAMS, rows, machine(cores=4))
+
+    assert ("not_perfect" in found.limits) is is_told
