@@ -17,15 +17,18 @@ MARKS = {
     State.NOT_REACHED: "·",
 }
 INDENT = "    "  # of commands, each on a line of its own, unbroken, to be copied
+_NO_TORCH = "torch_missing_here"
 
 
 def headline(diagnosis: Diagnosis, words: Words) -> str:
     """Return the whole diagnosis in a sentence."""
     has_card = diagnosis.vendor is not None
-    if diagnosis.finding is None:
+    if diagnosis.finding is None and has_card:
         vendor = words.say(f"doctor.vendors.{diagnosis.vendor}")
-        return words.say("doctor.all_well" if has_card else "doctor.no_accelerator",
-                         {"vendor": vendor})  # fmt: skip
+        return words.say("doctor.all_well", {"vendor": vendor})
+    if diagnosis.finding is None:
+        has_torch = all(step.key != _NO_TORCH for step in diagnosis.steps)
+        return words.say("doctor.no_accelerator" if has_torch else "doctor.no_torch_either")
     step = {"step": words.say(f"doctor.steps.{diagnosis.finding}")}
     if diagnosis.state is State.WRONG:
         return words.say("doctor.is_wrong", step)
@@ -47,10 +50,21 @@ def sentence(step: Step, words: Words) -> str:
     return words.say(f"doctor.{step.key}", step.values)
 
 
+def more(step: Step, words: Words) -> str:
+    """Return what else is to be said where there is no accelerator, mostly nothing."""
+    key = f"doctor.more.{step.key}"
+    return words.say(key) if words.has(key) else ""
+
+
+def explained(step: Step, words: Words) -> str:
+    """Return all that is said of a step."""
+    return f"{sentence(step, words)} {more(step, words)}".rstrip()
+
+
 def sign(step: Step, diagnosis: Diagnosis) -> State:
     """Return the state whose sign a step bears: what is not there is not fine, but plain."""
     is_card = step is diagnosis.steps[0] and diagnosis.vendor is None
-    is_absent = is_card or step.key == "torch_missing_here"
+    is_absent = is_card or step.key == _NO_TORCH
     return State.NOT_REACHED if is_absent and step.state is State.OK else step.state
 
 
@@ -59,7 +73,7 @@ def as_json(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
     told = to_json(diagnosis)
     told["headline"] = headline(diagnosis, words)
     for step, found in zip(told["steps"], diagnosis.steps, strict=True):
-        step["text"] = sentence(found, words)
+        step["text"] = explained(found, words)
     return told
 
 
@@ -73,6 +87,6 @@ def as_text(diagnosis: Diagnosis, words: Words) -> str:
     lines = [headline(diagnosis, words), ""]
     for step in diagnosis.steps:
         mark = MARKS[sign(step, diagnosis)]
-        lines.append(f"{mark} {title(step.step, words)}: {sentence(step, words)}")
+        lines.append(f"{mark} {title(step.step, words)}: {explained(step, words)}")
         lines += (INDENT + command for command in step.commands)
     return "\n".join((*lines, ""))

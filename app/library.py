@@ -161,7 +161,10 @@ class Library:
         return path
 
     def adopt(self, path: Path) -> Path:
-        """Copy a run from elsewhere into the library; return its file here. Raises Trouble."""
+        """Copy a run from elsewhere into the library; return its file here. Raises Trouble.
+
+        As long as the same run lies in the bin, it comes back with what was said of it.
+        """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
         here = next((each for each in (plain, packed) if each.exists()), None)
@@ -170,6 +173,8 @@ class Library:
         target = packed if path.name.endswith(".gz") else plain
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                _write_whole(meta_path(target), meta_path(self._bin / target.name).read_bytes())
             _write_whole(target, path.read_bytes())
         except OSError as error:
             raise self._unwritable(error) from None

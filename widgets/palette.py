@@ -204,7 +204,7 @@ if __name__ == "__main__":
         palette.open_with(
             [Choice(name, "Anywhere", keys) for name, keys in
              (("Map", "Ctrl+1"), ("Live", "Ctrl+2"), ("Experiments", "Ctrl+3"),
-              ("Runs", "Ctrl+5"), ("Larger text", "Ctrl++"), ("All shortcuts", "?"))]
+              ("Runs", "Ctrl+4"), ("Larger text", "Ctrl++"), ("All shortcuts", "?"))]
             + [Choice(*question) for question in questions * 3]
         )  # fmt: skip
         palette.field.setText("fa")

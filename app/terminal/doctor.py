@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.doctor_report import INDENT, MARKS, headline, json_text, sentence, sign, title
+from app.doctor_report import INDENT, MARKS, explained, headline, json_text, sign, title
 from experiments.problems import Trouble
 from experiments.words import Words
 from machine.doctor.diagnosis import Diagnosis, diagnose
@@ -69,7 +69,7 @@ def show(console: Console, diagnosis: Diagnosis, words: Words) -> None:
         row.add_column(no_wrap=True, min_width=width)
         row.add_column()
         name = Text(title(step.step, words), style="dim" if is_plain else "bold")
-        text = Text(sentence(step, words), style="dim" if step.state is State.NOT_REACHED else "")
+        text = Text(explained(step, words), style="dim" if step.state is State.NOT_REACHED else "")
         state = sign(step, diagnosis)
         row.add_row(Text(MARKS[state], style=_STYLES[state]), name, text)
         console.print(row)

@@ -93,10 +93,10 @@ class _Page:
         yield "system", " · ".join(_known(*system, machine.os.architecture))
         surrounding = _known(
             is_virtual(machine) and f"a virtual machine ({machine.virtualization})",
-            machine.container not in (None, "none") and f"inside a container ({machine.container})",
+            machine.container not in (None, "none") and f"a container ({machine.container})",
         )
         if surrounding:
-            yield "runs in", ", ".join(surrounding)
+            yield "runs in", ", and in it ".join(surrounding)
         yield (
             "processor",
             ", ".join(

@@ -116,6 +116,11 @@ class Archive(QObject):
 
         self._do(work, then)
 
+    def show(self, names: Sequence[str]) -> None:
+        """Select runs that have been here before."""
+        self.came.emit(list(names))
+        self._session.refresh_runs()
+
     def export(self, runs: Sequence[Kept], target: Path) -> None:
         """Copy runs to a file, or several into a folder."""
         library = self._session.library

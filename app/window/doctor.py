@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.doctor_report import as_text, headline, json_text, sentence, sign, title
+from app.doctor_report import as_text, explained, headline, json_text, more, sentence, sign, title
 from app.window.session import Session
 from experiments.problems import Problem, Trouble
 from experiments.words import Words
@@ -157,24 +157,26 @@ def look(python: str, stop: threading.Event) -> Diagnosis:
 
 def told(diagnosis: Diagnosis, words: Words) -> Told:
     """Return what the page shows of a diagnosis."""
+    found = diagnosis.found
+    absent = diagnosis.steps[0] if found is None and diagnosis.vendor is None else None
     links = [
         Link(
             title=title(step.step, words),
             state=sign(step, diagnosis),
             word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
-            text="" if step.state is State.NOT_REACHED else sentence(step, words),
+            # What else is to be said of what is not there stands above the chain.
+            text=(sentence if step is absent else explained)(step, words)
+            if step.state is not State.NOT_REACHED
+            else "",
             commands=step.commands,
         )
         for step in diagnosis.steps
     ]
-    found = diagnosis.found
-    without_card = None if diagnosis.vendor is not None else diagnosis.steps[0]
-    first = found or without_card
     return Told(
         headline=headline(diagnosis, words),
         # What is not there is not fine, but plain, as in the chain.
-        state=State.NOT_REACHED if found is None and without_card else diagnosis.state,
-        text=sentence(first, words) if first is not None else "",
+        state=State.NOT_REACHED if absent else diagnosis.state,
+        text=more(absent, words) if absent else sentence(found, words) if found else "",
         commands=found.commands if found is not None else (),
         links=tuple(links),
         is_well=found is None and diagnosis.vendor is not None,

@@ -24,11 +24,15 @@ LOOK_LIMIT = 20_000  # names in one folder that are looked at: it may be the who
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """One file, what is inside in words, and its experiment ("" where it cannot be taken)."""
+    """One file, what is inside in words, and its experiment ("" where it cannot be taken).
+
+    `kept` is the name of its file in the library, if it has one there.
+    """
 
     path: Path
     inside: Inside
     experiment: str = ""
+    kept: str = ""
 
 
 def look_inside(
@@ -49,7 +53,8 @@ def look_inside(
         else:
             kept = known.get(recording.started.run)
             inside = _inside(path, recording, kept, words, listing)
-            found.append(Brought(path, inside, recording.started.experiment))
+            name = kept.path.name if kept is not None else ""
+            found.append(Brought(path, inside, recording.started.experiment, name))
     return found
 
 
@@ -114,6 +119,7 @@ def _inside(
         facts=facts,
         brief=" · ".join(brief),
         remark="\n".join(remarks),
+        is_here=kept is not None,
     )
 
 

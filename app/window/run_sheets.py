@@ -48,6 +48,7 @@ class RunSheets:
         sheet = ImportLook(self._parent.window(), files, session.look, session.words)
         sheet.keep_asked.connect(lambda keys: archive.adopt([brought[key].path for key in keys]))
         sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
+        sheet.show_asked.connect(lambda keys: archive.show([brought[key].kept for key in keys]))
         sheet.open()
 
     def _only_look(self, brought: Brought) -> None:

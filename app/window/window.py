@@ -35,7 +35,7 @@ PLACES = {
     MAP: ("Ctrl+1", "app.window.places.map", "MapPlace"),
     LIVE: ("Ctrl+2", "app.window.places.live", "LivePlace"),
     EXPERIMENTS: ("Ctrl+3", "app.window.places.experiments", "ExperimentsPlace"),
-    RUNS: ("Ctrl+5", "app.window.places.runs", "RunsPlace"),
+    RUNS: ("Ctrl+4", "app.window.places.runs", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
 RAIL, FOOT = 86, 36  # pixels that rail and status line will take

@@ -16,7 +16,7 @@ from app.keeping import Keeping
 from app.library import Library
 from app.meta import META_SUFFIX, Meta, read_meta
 from experiments.engine import messages as wire
-from experiments.engine.recording import read
+from experiments.engine.recording import SUFFIXES, read
 from experiments.problems import Trouble
 from tests.app.recordings import burst, ladder, threads
 
@@ -372,6 +372,19 @@ def test_a_packed_run_is_known_by_its_content_whatever_its_name(library, tmp_pat
     library.adopt(packed)
 
     assert library.runs()[0].problem is None
+
+
+@pytest.mark.parametrize("ending", SUFFIXES)
+def test_a_run_that_comes_again_from_elsewhere_has_what_was_said_of_it(library, tmp_path, ending):
+    made, said = burst(), Meta(name="mine", note="on battery", tags=["x"])
+    library.adopt(made.write(tmp_path / "x.coreopsis.jsonl"))
+    library.describe(library.runs()[0], said)
+    library.delete(library.runs()[0])
+
+    library.adopt(made.write(tmp_path / f"again{ending}"))
+
+    assert library.runs()[0].meta == said
+    assert library.deleted()[0].meta == said  # undo still finds all of it
 
 
 def test_a_run_that_is_here_already_is_not_copied_twice(library, tmp_path):

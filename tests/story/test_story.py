@@ -137,7 +137,7 @@ def test_everything_by_the_keyboard_alone(coreopsis: Program, tmp_path):
     tab_to(coreopsis, "Stop comparing")
     coreopsis.press("Return")
 
-    coreopsis.press("ctrl+5")
+    coreopsis.press("ctrl+4")
     coreopsis.wait_until(shows("runs", 3))
     coreopsis.press("Home", "Delete")
     coreopsis.wait_until(shows("runs", 2))

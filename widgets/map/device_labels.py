@@ -118,9 +118,11 @@ class DeviceLabels:
         """Return what the doctor says of it, in the same words."""
         say, machine = self.words.say, self.machine
         if machine.container not in (None, "none"):
-            return say("doctor.no_card_container", {"container": machine.container})
+            found = say("doctor.no_card_container", {"container": machine.container})
+            return f"{found} {say('doctor.more.no_card_container')}"
         if is_virtual(machine):
-            return say("doctor.no_card_virtual", {"virtualization": machine.virtualization})
+            found = say("doctor.no_card_virtual", {"virtualization": machine.virtualization})
+            return f"{found} {say('doctor.more.no_card_virtual')}"
         return say("map.no_gpu_bare")
 
     # --- links ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments.units import show
 from experiments.words import Words
-from machine.model import Machine, Thread, is_virtual, missing_of
+from machine.model import Machine, Thread, is_virtual, missing_of, source_of
 from widgets.map.boxes import Box, Kind
 from widgets.map.device_facts import DeviceFacts
 from widgets.map.fact import Fact, shown
@@ -49,10 +49,7 @@ class Facts(DeviceFacts):
         """Return the facts about the machine as a whole."""
         machine = self._machine
         cpu, os = machine.cpu, machine.os
-        virtual = self._words.say("map.is_virtual", {"kind": machine.virtualization or ""})
-        real = self._words.say("map.is_real")
-        known = machine.virtualization is not None
-        facts = [
+        return [
             self._fact("map.fact_model", "cpu.model", cpu.model),
             self._fact("map.fact_cores", "cpu.cores", cpu.cores),
             self._fact("map.fact_threads", "cpu.threads", cpu.threads),
@@ -60,9 +57,23 @@ class Facts(DeviceFacts):
             self._fact("map.fact_clock", "cpu.clock.max_hz", shown(cpu.clock.max_hz, "hz")),
             self._memory_size(),
             self._fact("map.fact_system", "os.distribution", os.distribution or os.kind),
+            self._runs_on(),
         ]
-        runs_on = (virtual if is_virtual(machine) else real) if known else None
-        return [*facts, self._fact("map.fact_virtual", "virtualization", runs_on)]
+
+    def _runs_on(self) -> Fact:
+        """Return what lies between the program and the bare machine: both layers, if there are."""
+        machine, say = self._machine, self._words.say
+        outer = None
+        if machine.virtualization is not None:
+            kind = {"kind": machine.virtualization}
+            outer = say("map.is_virtual", kind) if is_virtual(machine) else say("map.is_real")
+        fact = self._fact("map.fact_virtual", "virtualization", outer)
+        if machine.container in (None, "none"):
+            return fact
+        inner = say("map.is_container", {"kind": machine.container})
+        both = say("map.has_inside", {"outer": outer, "inner": inner}) if outer else inner
+        sources = filter(None, (fact.source, source_of(machine, "container")))
+        return Fact(label=fact.label, value=both, source=", ".join(sources))
 
     # --- one kind of part after the other ------------------------------------------------------
 

@@ -221,6 +221,7 @@ class Details(QFrame):
         fields = [column(_FieldName(say(key), field), field, space=STEP) for key, field in named]
         self._fields.setLayout(column(*fields, self._unkept_says))
         for field in (self.name, self.note, self.tags):
+            field.setToolTip(say("runs.stays_here"))
             field.installEventFilter(self)
         self.name.textEdited.connect(self._typing)
         self.tags.textEdited.connect(self._typing)

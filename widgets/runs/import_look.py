@@ -20,7 +20,7 @@ WIDTH_PX = 620
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """One file in words. With a `problem` it cannot be taken; `remark` says if it is here already.
+    """One file in words. With a `problem` it cannot be taken; if it `is_here`, it is kept already.
 
     `key` names it among the others.
     """
@@ -32,6 +32,7 @@ class Inside:
     brief: str = ""  # the most telling of them, in one line
     remark: str = ""
     problem: str = ""
+    is_here: bool = False
 
 
 class ImportLook(Overlay):
@@ -39,10 +40,12 @@ class ImportLook(Overlay):
 
     keep_asked = Signal(object)  # the keys of those that are to be kept
     look_asked = Signal(str)  # this one is to be opened where it is
+    show_asked = Signal(object)  # the keys of those that are here already, to be shown
 
     def __init__(self, parent: QWidget, files: Sequence[Inside], look: Look, words: Words) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
         whole = [each.key for each in files if not each.problem]
+        new = [each.key for each in files if not each.problem and not each.is_here]
         say, values = words.say, {"count": len(files)}
         title = say("import.one") if len(files) == 1 else say("import.several", values)
         self.add_head(title, say("import.leave"), look)
@@ -59,15 +62,20 @@ class ImportLook(Overlay):
         area.setFocusPolicy(area.focusPolicy().NoFocus)
         self.content.addWidget(area)
         keep_words = (
-            say("import.keep") if len(files) == 1 else say("import.keep_all", {"count": len(whole)})
+            say("import.keep") if len(files) == 1 else say("import.keep_all", {"count": len(new)})
         )
-        self.keep_button = button(keep_words, "main", clicked=lambda: self._keep(whole))
+        self.keep_button = button(keep_words, "main", clicked=lambda: self._keep(new))
+        self.show_button = button(
+            say("import.show" if len(files) == 1 else "import.show_all"),
+            "main",
+            clicked=lambda: self._show(whole),
+        )
         self.leave_button = button(
             say("import.leave" if len(files) == 1 else "import.leave_all"), clicked=self.dismiss
         )
         parts: list[QWidget] = [self.leave_button]
         if whole:
-            parts.insert(0, self.keep_button)
+            parts.insert(0, self.keep_button if new else self.show_button)
             if len(files) == 1:
                 self.look_button = button(say("import.look"), clicked=lambda: self._look(whole[0]))
                 parts.insert(1, self.look_button)
@@ -101,6 +109,10 @@ class ImportLook(Overlay):
     def _keep(self, keys: Sequence[str]) -> None:
         self.dismiss()
         self.keep_asked.emit(list(keys))
+
+    def _show(self, keys: Sequence[str]) -> None:
+        self.dismiss()
+        self.show_asked.emit(list(keys))
 
     def _look(self, key: str) -> None:
         self.dismiss()

@@ -91,6 +91,10 @@ def test_what_is_not_there_is_not_marked_as_fine():
     ("evidence", "sentence"),
     [
         (BARE, "No accelerator is to be seen here; PyTorch computes on the processor."),
+        (
+            replace(BARE, torch=replace(CPU_TORCH, is_missing=True)),
+            "No accelerator is to be seen here, and this Python has no PyTorch.",
+        ),
         (nvidia(), "Nothing is wrong: PyTorch can use the GPU of NVIDIA."),
         (apple(), "Nothing is wrong: PyTorch can use the GPU of this Mac."),
         (
@@ -192,13 +196,21 @@ def test_every_verdict_has_words_that_know_their_values(key, given):
 
 
 def test_every_word_of_a_verdict_is_said():
-    about = {"steps", "vendors", "page"} | {
-        "all_well", "no_accelerator", "is_wrong", "is_odd", "is_odd_without_card", "is_untold",
-        "comes_later", "examining",
+    about = {"steps", "vendors", "page", "more"} | {
+        "all_well", "no_accelerator", "no_torch_either", "is_wrong", "is_odd",
+        "is_odd_without_card", "is_untold", "comes_later", "examining",
     }  # fmt: skip
     said = {key.split(".")[1] for key in ENGLISH.keys("doctor.")} - about
 
     assert said == {key for key, _ in VERDICTS}
+
+
+def test_what_more_is_said_belongs_to_a_verdict_and_is_said_without_its_values():
+    more = {key.removeprefix("doctor.more."): key for key in ENGLISH.keys("doctor.more.")}
+
+    assert more
+    assert more.keys() <= {key for key, _ in VERDICTS}
+    assert not [key for key in more.values() if "{" in ENGLISH._texts[key]]
 
 
 def test_every_verdict_is_the_end_of_some_test():

@@ -179,5 +179,5 @@ def test_a_virtual_machine_and_a_container_are_named():
     here = dataclasses.replace(machine(), virtualization="kvm", container="podman")
 
     assert any(
-        "a virtual machine (kvm), inside a container (podman)" in line for line in page(here)
+        "a virtual machine (kvm), and in it a container (podman)" in line for line in page(here)
     )

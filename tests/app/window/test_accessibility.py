@@ -42,6 +42,7 @@ from tests.app.window.whole import (
     show_runs,
 )
 from widgets import theme as themes
+from widgets.elided import ElidedLabel
 from widgets.overlay import Overlay
 from widgets.search_field import SearchField
 
@@ -364,7 +365,8 @@ def cut_off(widget: QWidget) -> str:
         part = QStyle.SubElement.SE_PushButtonContents
         room = widget.style().subElementRect(part, option, widget).width()
     needed = max(map(measure, widget.text().splitlines()))
-    is_elided = widget.text().endswith("…") and widget.toolTip()
+    is_elided = isinstance(widget, ElidedLabel) or widget.text().endswith("…")
+    is_elided = is_elided and widget.toolTip()  # where all of them can be read
     return f"{room} wide, needs {needed}" if room < needed - 1 and not is_elided else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -308,6 +309,23 @@ def test_every_end_of_the_walk_is_told(evidence, state, is_well):
     assert (shown.state, shown.is_well) == (state, is_well)
     assert bool(shown.text) is not is_well
     assert all(bool(link.text) or link.state is State.NOT_REACHED for link in shown.links)
+
+
+def test_what_is_not_there_is_said_once_and_what_may_help_above_it():
+    bare = Evidence(torch=CPU_TORCH)
+    shown = told(diagnose(bare), ENGLISH)
+
+    assert shown.links[0].text == ENGLISH.say("doctor.no_card")
+    assert shown.text == ENGLISH.say("doctor.more.no_card")
+    assert f"{shown.links[0].text} {shown.text}" in as_text(diagnose(bare), ENGLISH)
+
+
+def test_what_may_help_is_not_lost_where_something_else_is_found_first():
+    broken = Evidence(torch=replace(CPU_TORCH, import_problem="ImportError: x"))
+    shown = told(diagnose(broken), ENGLISH)
+
+    assert "cannot be loaded" in shown.text
+    assert ENGLISH.say("doctor.more.no_card") in shown.links[0].text
 
 
 def test_a_card_that_is_not_there_is_not_called_fine():

@@ -486,6 +486,20 @@ def test_runs_are_pinned_and_unpinned(runs, how):
     assert runs.keys() == names
 
 
+def test_a_click_on_a_button_leaves_the_list_its_keys(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.details.name.setFocus()
+    runs.qtbot.mouseClick(runs.details.buttons.pin, LEFT)
+    runs.settle()
+    assert runs.keys()[0] == names[2]
+
+    runs.qtbot.keyClick(runs.place.window().focusWidget(), Qt.Key.Key_P)
+    runs.settle()
+
+    assert runs.keys() == names
+
+
 def test_of_several_runs_all_are_pinned_before_any_is_unpinned(runs):
     runs, names = four(runs)
     runs.table.select([names[1]])
@@ -870,17 +884,23 @@ def test_a_folder_without_end_is_not_looked_through_to_its_end(monkeypatch, name
     assert list(importing._run_files(Path("/"))) == []
 
 
-def test_a_run_that_is_here_already_says_so_and_is_not_kept_twice(runs, tmp_path):
+@pytest.mark.parametrize("search", ["", "nothing such"])
+def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path, search):
     run = burst(at="2026-03-04T10:00:00+00:00")
-    (name,) = runs.keep(run)
+    name, other = runs.keep(run, burst(at="2026-03-04T11:00:00+00:00"))
     runs.show()
+    runs.table.select([other])
+    runs.place.page.search.setText(search)
     path = run.write(tmp_path / "again.coreopsis.jsonl.gz")
     sheet = bring(runs, path)
     told = [each.text() for each in sheet.findChildren(QLabel)]
     assert any("in your library already" in text for text in told)
-    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    assert not sheet.keep_button.isVisible()
+    runs.qtbot.mouseClick(sheet.show_button, LEFT)
     runs.settle()
-    assert runs.keys() == [name]
+    assert set(runs.keys()) == {name, other}
+    assert runs.selected() == [name]
+    assert runs.told == []
 
 
 def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments import words
@@ -38,6 +40,27 @@ def test_every_box_is_explained_in_whole_sentences(any_machine, measure):
 def test_the_whole_machine_is_told_too(name):
     for fact in About(MACHINES[name](), WORDS).facts.of_machine():
         assert fact.value or fact.why
+
+
+@pytest.mark.parametrize(
+    ("virtualization", "container", "said"),
+    [
+        ("kvm", "docker", "a virtual machine (kvm), and in it a container (docker)"),
+        ("none", "docker", "the bare machine, and in it a container (docker)"),
+        (None, "docker", "a container (docker)"),
+        ("kvm", "none", "a virtual machine (kvm)"),
+        ("kvm", None, "a virtual machine (kvm)"),
+        ("none", "none", "the bare machine"),
+    ],
+)
+def test_virtual_machine_and_container_are_told_together(virtualization, container, said):
+    sources = {"virtualization": "/proc/cpuinfo", "container": "/.dockerenv"}
+    here = replace(small(), virtualization=virtualization, container=container, sources=sources)
+    fact = next(f for f in About(here, WORDS).facts.of_machine() if f.label == "Runs on")
+
+    assert fact.value == said
+    assert ("/proc/cpuinfo" in fact.source) is (virtualization is not None)
+    assert ("/.dockerenv" in fact.source) is (container == "docker")
 
 
 def test_a_fact_says_where_it_was_read(measure):

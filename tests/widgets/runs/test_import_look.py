@@ -10,7 +10,9 @@ from widgets.runs.import_look import ImportLook, Inside
 GOOD = Inside(
     key="/a", file="a.jsonl", question="Does it matter?", facts=(("Rows", "126"),), brief="126 rows"
 )
-HERE = Inside(key="/b", file="b.jsonl", question="Again?", remark="It is here already.")
+HERE = Inside(
+    key="/b", file="b.jsonl", question="Again?", remark="It is here already.", is_here=True
+)
 BAD = Inside(key="/c", file="c.jsonl", problem="c.jsonl is damaged.")
 LEFT = Qt.MouseButton.LeftButton
 
@@ -27,9 +29,10 @@ def brought(qtbot):
 
     def show(*files):
         sheet = ImportLook(window, files, look, WORDS)
-        sheet.kept, sheet.looked, sheet.left = [], [], []
+        sheet.kept, sheet.looked, sheet.left, sheet.shown = [], [], [], []
         sheet.keep_asked.connect(sheet.kept.append)
         sheet.look_asked.connect(sheet.looked.append)
+        sheet.show_asked.connect(sheet.shown.append)
         sheet.closed.connect(lambda: sheet.left.append(True))
         sheet.open()
         return sheet
@@ -93,9 +96,20 @@ def test_of_several_files_the_good_ones_are_kept(qtbot, brought):
     told = texts(sheet)
     for text in ("126 rows", "It is here already.", "c.jsonl is damaged."):
         assert text in told
-    assert sheet.keep_button.text() == WORDS.say("import.keep_all", {"count": 2})
+    assert sheet.keep_button.text() == WORDS.say("import.keep_all", {"count": 1})
     qtbot.mouseClick(sheet.keep_button, LEFT)
-    assert sheet.kept == [["/a", "/b"]]
+    assert sheet.kept == [["/a"]]
+
+
+@pytest.mark.parametrize(
+    ("files", "key"), [((HERE,), "import.show"), ((HERE, HERE), "import.show_all")]
+)
+def test_what_is_here_already_is_not_kept_but_shown(qtbot, brought, files, key):
+    sheet = brought(*files)
+    assert not sheet.keep_button.isVisible()
+    assert sheet.focusWidget() is sheet.show_button
+    press(qtbot, sheet, key)
+    assert (sheet.kept, sheet.shown) == ([], [[each.key for each in files]])
 
 
 def test_one_of_several_files_can_be_looked_at(qtbot, brought):
