@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import logging
 import os
 import signal
@@ -25,9 +26,12 @@ from experiments.engine import guardian
 from experiments.engine import messages as wire
 from experiments.engine.recording import RUN_LIMIT_BYTES, Order
 from experiments.engine.sweep import sweep
+from experiments.parameters import from_json
+from experiments.problems import Trouble
 
 log = logging.getLogger(__name__)
 
+MEMORY_S_PER_BYTE = 6.0 / 2**30  # the slowest virtual machine seen took 2.8 s a GiB
 LOADING_LIMIT_S = 60.0  # imports of torch, CUDA start-up: before the run has started
 GRACE_S = 0.1  # between being asked to stop and being killed
 GUARDIAN_S = 0.5  # for a guardian to end; it needs some 20 ms
@@ -285,7 +289,17 @@ class Run:
     def _limit_s(self) -> float:
         if self._waiting:
             return float("inf")
-        return self.experiment.quiet_limit_s if self._order.started else LOADING_LIMIT_S
+        return self._quiet_limit_s if self._order.started else LOADING_LIMIT_S
+
+    @functools.cached_property
+    def _quiet_limit_s(self) -> float:
+        """As its experiment has it, and longer where much memory is made ready without a word."""
+        started, limit_s = self._order.started, self.experiment.quiet_limit_s
+        assert started is not None
+        with contextlib.suppress(Trouble):  # a private folder is not told, and may be needed
+            params = from_json(self.experiment.params, started.params, check_choices=False)
+            limit_s += self.experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
+        return limit_s
 
 
 class Engine:

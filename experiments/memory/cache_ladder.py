@@ -50,10 +50,11 @@ FAR_UP_BYTES = 256 * MIB
 APART = 1.01  # the last two working sets are, at least
 BEYOND_CACHE = 4  # memory latency needs a working set of so many last-level caches
 FREE_SHARE = 0.5
+STILL_RISING = 1.1  # times as slow as in half as much
 SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
-NEARLY_MEMORY, MUCH_FASTER = 0.5, 3.0  # of the latency of memory; times
+NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
 BEYOND_L3 = 2  # in so many of them memory answers, and looking pages up is not yet most of it
 
 
@@ -137,6 +138,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     beyond_bytes = BEYOND_CACHE * max(cache_bytes.values(), default=8 * MIB)
     if best and max(best) >= beyond_bytes:
         values["memory_latency_s"] = best[max(best)]
+        half = max((size for size in best if size <= max(best) // 2), default=max(best))
+        limits += ["still_rising"] if best[max(best)] > STILL_RISING * best[half] else []
     else:
         limits.append("no_memory_latency")
     if is_guest(machine):

@@ -46,7 +46,7 @@ from machine.model import Machine, last_level_cache_bytes, physical_cores, usabl
 MIB, GIB = 2**20, 2**30
 BEYOND_CACHE = 4  # times all last-level caches together, for each array
 LEAST_BYTES = 64 * MIB
-FREE_SHARE = 0.4
+FREE_SHARE = 0.45
 SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread that has to wake
 MOVED = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1}  # arrays that are read or written
 KERNELS = tuple(MOVED)

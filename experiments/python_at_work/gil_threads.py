@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,10 +42,12 @@ from machine.pythons import find
 
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
 SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
+IN_A_ROW = ("serial", "released_serial")
 ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways are shown
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
 SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
+EARLIER = 0.9  # of how late it is beside one thread
 OTHERWISE = 1.25  # so often as long, or as short, as expected
 FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
 
@@ -162,12 +164,18 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values[f"sleeper_late_{_COUNTS[burners]}_s"] = late.median
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)
+    limits = _limits(params, of, machine)
+    if _has_gaps(tables["slices"], own):
+        limits.append("gaps_in_a_row")
+    beside = [values.get(f"sleeper_late_{name}_s", 0.0) for name in ("one", "two")]
+    if values.get("gil_enabled") == 1 and 0 < beside[1] < EARLIER * beside[0]:
+        limits.append("earlier_beside_two")
     unclear = tuple(  # what is slower is no gain, and threads gain none by chance under the lock
         name
         for name, speedup in speedups.items()
         if name in unclear or speedup < 1 or (locked and name == "threads_speedup")
     )
-    return Finding(message, values, _limits(params, of, machine), unclear)
+    return Finding(message, values, tuple(limits), unclear)
 
 
 SPEEDUPS = {
@@ -195,8 +203,14 @@ def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
 
 
-def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[str, ...]:
-    limits = []
+def _has_gaps(slices: Sequence[Slice], own: str) -> bool:
+    """Was a worker interrupted while the jobs were done in a row, and none was in its way?"""
+    alone = [(s.method, s.worker) for s in slices if s.method in IN_A_ROW and s.python == own]
+    return len(alone) > len(set(alone))
+
+
+def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> list[str]:
+    limits: list[str] = []
     if any(found.count < FEW_ROUNDS for found in of.values()):
         limits.append("few_rounds")
     cores = physical_cores(machine) or 1
@@ -215,7 +229,7 @@ def _limits(params: Params, of: dict[str, Spread], machine: Machine) -> tuple[st
             limits.append("not_perfect")
     if is_virtual(machine):
         limits.append("virtual_machine")
-    return tuple(limits)
+    return limits
 
 
 def _falls_short(processes: Spread, serial: Spread, at_once: int) -> bool:

@@ -98,6 +98,13 @@ def test_after_all_of_that_a_run_goes_well(patient):
     assert ending(hear(start(patient))) == (COMPLETED, None)
 
 
+def test_much_memory_may_be_made_ready_for_longer(engine):
+    experiment = misbehave(quiet_limit_s=0.5, memory_bytes=lambda _params: 2**28)
+    events = hear(engine.start(experiment, params("sleeps")))
+    assert ending(events) == (KILLED, "silent_too_long")
+    assert events[-1].problem.values == {"limit_s": 2.0}
+
+
 def test_loading_may_take_longer_than_the_silence_of_a_run(engine, monkeypatch):
     monkeypatch.setattr(jobs, "LOADING_LIMIT_S", 0.0)
     assert ending(hear(start(engine))) == (KILLED, "silent_too_long")

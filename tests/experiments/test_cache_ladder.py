@@ -280,3 +280,11 @@ def test_without_memory_measured_no_part_of_the_cache_is_told():
     rows = tables(largest=64 * MIB)
 
     assert "part_of_l3" not in analyse(PARAMS, rows, machine(virtualization="kvm")).limits
+
+
+@pytest.mark.parametrize(("far_s", "is_told"), [(0.9, False), (1.4, True)])
+def test_a_curve_that_still_rises_at_its_end_is_told(far_s, is_told):
+    def rises(size):
+        return latency(size) * (far_s if size > 128 * MIB else 1)
+
+    assert ("still_rising" in seen(rises, machine()).limits) is is_told

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from experiments.python_at_work import gil_threads
-from experiments.python_at_work.gil_threads import Params, Timing, Wake, analyse
+from experiments.python_at_work.gil_threads import Params, Slice, Timing, Wake, analyse
 from machine.model import Machine
 from tests.experiments.machines import machine
 
@@ -240,7 +240,7 @@ def test_as_many_workers_are_taken_as_there_are_cores_but_two_to_four(monkeypatc
 def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
     here = machine(virtualization=virtualization)
 
-    assert "virtual_machine" not in analyse(Params(), {"timings": [], "wakes": []}, here).limits
+    assert "virtual_machine" not in analyse(Params(), tables(), here).limits
 
 
 def test_speedups_are_unclear_where_the_spreads_do_not_part():
@@ -270,3 +270,35 @@ def test_cores_that_are_slower_at_once_than_alone_are_told_of(processes_s, round
     found = analyse(PARAMS, rows, machine(cores=4))
 
     assert ("not_perfect" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("two_s", "gil", "is_told"), [(0.004, True, True), (0.006, True, False), (0.004, False, False)]
+)
+def test_a_sleeper_that_wakes_earlier_beside_two_is_explained(two_s, gil, is_told):
+    wakes = [
+        Wake(burners=burners, repeat=repeat, late_s=late_s)
+        for burners, late_s in ((0, 0.0001), (1, 0.005), (2, two_s))
+        for repeat in range(5)
+    ]
+
+    found = analyse(PARAMS, tables(serial=0.4, threads=0.4, wakes=wakes, gil=gil), machine())
+
+    assert ("earlier_beside_two" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("method", "is_told"), [("serial", True), ("released_serial", True), ("threads", False)]
+)
+def test_gaps_where_nobody_was_in_the_way_are_explained(method, is_told):
+    rows = tables(serial=0.4, threads=0.4)
+    whole = Slice(method="serial", python="3.11", worker=1, start_s=0.4, end_s=0.5)
+    rows["slices"] = [
+        Slice(method=method, python="3.11", worker=0, start_s=start_s, end_s=start_s + 0.1)
+        for start_s in (0.0, 0.2)
+    ]
+    found = analyse(PARAMS, rows, machine())
+    without = analyse(PARAMS, {**rows, "slices": [whole]}, machine())
+
+    assert ("gaps_in_a_row" in found.limits) is is_told
+    assert "gaps_in_a_row" not in without.limits
