@@ -27,6 +27,7 @@ class Bar:
     detail: str
     value: float
     repeats: tuple[float, ...]
+    rounds: tuple[int, ...] = ()  # of each repeat, from 0; none where rows do not say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,11 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
         for (label, extra), part in parts.items():
             if whole := parts.get((view.ratio.of, extra)):
                 ends[label, extra] = part / whole
-    found = [Bar(*key, ends[key], tuple(repeats)) for key, repeats in groups.items()]
+    rounds = _groups(view, rows, "repeat") if all(hasattr(row, "repeat") for row in rows) else {}
+    found = [
+        Bar(*key, ends[key], tuple(repeats), tuple(rounds.get(key, ())))
+        for key, repeats in groups.items()
+    ]
     if isinstance(view, Ruler):
         return sorted(found, key=lambda bar: bar.value)
     order = view.order
@@ -72,10 +77,10 @@ def bars(view: Bars | Ruler, rows: Sequence[Any]) -> list[Bar]:
 
 def _groups(
     view: Bars | Ruler, rows: Sequence[Any], column: str
-) -> dict[tuple[str, str], list[float]]:
+) -> dict[tuple[str, str], list[Any]]:
     """Return the values of a column by label and detail."""
     detail = view.detail if isinstance(view, Bars) else None
-    groups: dict[tuple[str, str], list[float]] = {}
+    groups: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         key = (str(getattr(row, view.label)), str(getattr(row, detail)) if detail else "")
         groups.setdefault(key, []).append(getattr(row, column))

@@ -159,16 +159,17 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
     """Return what the page shows of a diagnosis."""
     found = diagnosis.found
     absent = diagnosis.steps[0] if found is None and diagnosis.vendor is None else None
+    shown = found or absent
     links = [
         Link(
             title=title(step.step, words),
             state=sign(step, diagnosis),
             word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
-            # What else is to be said of what is not there stands above the chain.
+            # What else is to be said and done where nothing is there stands above the chain.
             text=(sentence if step is absent else explained)(step, words)
             if step.state is not State.NOT_REACHED
             else "",
-            commands=step.commands,
+            commands=() if step is absent else step.commands,
         )
         for step in diagnosis.steps
     ]
@@ -177,7 +178,7 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
         # What is not there is not fine, but plain, as in the chain.
         state=State.NOT_REACHED if absent else diagnosis.state,
         text=more(absent, words) if absent else sentence(found, words) if found else "",
-        commands=found.commands if found is not None else (),
+        commands=shown.commands if shown is not None else (),
         links=tuple(links),
         is_well=found is None and diagnosis.vendor is not None,
     )

@@ -190,7 +190,7 @@ class Listing:
         return sentence(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
-        """Yield the numbers that say most: ratios, then what card and finding name."""
+        """Yield the numbers that say most: ratios, what card and finding name, those of parts."""
         experiment = self._experiment(run.experiment)
         if experiment is None:
             return
@@ -200,7 +200,8 @@ class Listing:
         named = [name for _, name, _, _ in Formatter().parse(text) if name]
         ratios = [name for name, unit in units.items() if unit == "ratio"]
         units |= {name: unit_of(name) for name in named if name not in units}
-        asked = [name for name in dict.fromkeys((*ratios, *named)) if name in run.values]
+        of_parts = [value.name for value in experiment.values if value.part]
+        asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
         for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
             value = run.values[name]
             shown = number(self._words, name, value, units[name], run.unclear)

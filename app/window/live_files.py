@@ -43,6 +43,7 @@ class LiveFiles(QObject):
                 machine=machine,
                 marks_s=marks_s,
             ),
+            recorded_watch.SUFFIXES,
         )
 
     def open(self, path: Path) -> None:

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.folders import begin, remember
 from app.window.session import Session
-from experiments.engine.recording import SUFFIXES
 
 
 def choose_files(parent: QWidget, session: Session) -> list[Path]:
@@ -34,7 +33,7 @@ def choose_target(parent: QWidget, session: Session, suggested: str) -> Path | N
     if not name:
         return None
     remember(session, Path(name))
-    return with_suffix(Path(name))
+    return Path(name)
 
 
 def choose_folder(parent: QWidget, session: Session) -> Path | None:
@@ -45,10 +44,3 @@ def choose_folder(parent: QWidget, session: Session) -> Path | None:
         return None
     remember(session, Path(name, "any"))
     return Path(name)
-
-
-def with_suffix(path: Path) -> Path:
-    """Return the path with the ending of a run file, if it has none that says what it is."""
-    if path.name.endswith((".jsonl", ".gz")):
-        return path
-    return path.with_name(path.name + SUFFIXES[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.window.folders import begin, remember, shown
 from app.window.session import Session
 from experiments.problems import Problem
+from widgets.question import Answer, ask
 
 
 class Saving:
@@ -21,32 +22,39 @@ class Saving:
         self.choose_new: Callable[[str], Path | None] = self._ask_new
         self.choose_existing: Callable[[], Path | None] = self._ask_existing
 
-    def save(self, suggestion: str, write: Callable[[Path], object]) -> bool:
-        """Ask for a file and write it; say in one sentence how that went."""
-        path = self.choose_new(suggestion)
-        if path is None:
-            return False
-        if not path.suffix:
-            path = path.with_name(path.name + Path(suggestion).suffix)
-        try:
-            write(path)
-        except OSError as error:
-            values = {"path": str(path), "reason": error.strerror or type(error).__name__}
-            self._session.troubled.emit(Problem("file_not_written", values))
-            return False
-        remember(self._session, path)
-        values = {"name": path.name, "folder": shown(path.parent)}
-        self._session.tell(self._session.words.say("page.saved", values))
-        return True
+    def save(
+        self, suggestion: str, write: Callable[[Path], object], endings: Sequence[str] = ()
+    ) -> None:
+        """Ask for a file and write it; say in one sentence how that went.
 
-    def save_text(self, suggestion: str, text: str) -> bool:
+        Its name gets one of the `endings`; without them, that of the suggestion if it has none.
+        """
+        path = self.choose_new(suggestion)
+        if path is not None:
+            endings = endings or (path.suffix or Path(suggestion).suffix,)
+            complete(
+                self._session, self._parent, path, endings, lambda whole: self._write(whole, write)
+            )
+
+    def save_text(self, suggestion: str, text: str) -> None:
         """Ask for a file and write a text into it."""
-        return self.save(suggestion, lambda path: path.write_text(text, encoding="utf-8"))
+        self.save(suggestion, lambda path: path.write_text(text, encoding="utf-8"))
 
     def copy_text(self, text: str) -> None:
         """Put a text where it can be pasted from."""
         QGuiApplication.clipboard().setText(text)
         self._session.tell(self._session.words.say("page.copied"))
+
+    def _write(self, path: Path, write: Callable[[Path], object]) -> None:
+        try:
+            write(path)
+        except OSError as error:
+            values = {"path": str(path), "reason": error.strerror or type(error).__name__}
+            self._session.troubled.emit(Problem("file_not_written", values))
+            return
+        remember(self._session, path)
+        values = {"name": path.name, "folder": shown(path.parent)}
+        self._session.tell(self._session.words.say("page.saved", values))
 
     def _ask_new(self, suggestion: str) -> Path | None:
         title = self._session.words.say("page.save_as")
@@ -64,3 +72,43 @@ class Saving:
             return None
         remember(self._session, Path(name))
         return Path(name)
+
+
+def complete(
+    session: Session,
+    parent: QWidget,
+    path: Path,
+    endings: Sequence[str],
+    then: Callable[[Path], object],
+) -> None:
+    """Call `then` with the path and its ending; first ask where that is a file which exists.
+
+    The dialog has asked about the name as it was typed, and about no other.
+    """
+    whole = with_ending(path, endings)
+    if whole == path or not whole.exists():
+        then(whole)
+        return
+    say = session.words.say
+    asked = ask(
+        parent.window(),
+        session.look,
+        say("page.replace_question", {"name": whole.name}),
+        say("page.replace_explained"),
+        [
+            Answer("replace", say("page.replace_yes"), "stop"),
+            Answer("leave", say("page.replace_no")),
+        ],
+    )
+    asked.answered.connect(lambda answer, _remember: then(whole) if answer == "replace" else None)
+
+
+def with_ending(path: Path, endings: Sequence[str]) -> Path:
+    """Return the path with an ending by which it is found again: `a.jsonl` as `a.kind.jsonl`."""
+    if path.name.endswith(tuple(endings)):
+        return path
+    ending = next((each for each in endings if each.endswith(path.suffix)), endings[0])
+    name = path.name
+    for part in reversed(Path(f"any{ending}").suffixes):
+        name = name.removesuffix(part)
+    return path.with_name(name + ending)

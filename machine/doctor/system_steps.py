@@ -58,12 +58,22 @@ def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
     if around.system == "macos":
         return fine("no_card_mac")
     if is_contained(evidence):
-        return fine("no_card_container", container=around.container or "")
+        container = around.container or ""
+        return fine("no_card_container", *_pass_any(container), container=container)
     if around.virtualization not in (None, "none"):
         return fine("no_card_virtual", virtualization=around.virtualization or "")
     if evidence.displays:
         return fine("no_card_display", display=evidence.displays[0])
     return fine("no_card")
+
+
+def _pass_any(container: str) -> tuple[str, ...]:
+    """Return how a container is given cards of a host that cannot be seen from inside of it."""
+    names = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD"}
+    ways = {pass_to_container(container, vendor): name for vendor, name in names.items()}
+    if len(ways) == 1:  # the same for all
+        return next(iter(ways))
+    return tuple(f"{command}  # {name}" for commands, name in ways.items() for command in commands)
 
 
 def _found(evidence: Evidence, vendor: Vendor) -> Verdict:

@@ -33,9 +33,9 @@ class Verdict:
     ends_walk: bool = False
 
 
-def fine(key: str, **values: Value) -> Verdict:
+def fine(key: str, *commands: str, **values: Value) -> Verdict:
     """Return that nothing is wrong."""
-    return Verdict(state=State.OK, key=key, values=values)
+    return Verdict(state=State.OK, key=key, values=values, commands=commands)
 
 
 def look(key: str, *commands: str, **values: Value) -> Verdict:

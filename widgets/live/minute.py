@@ -193,7 +193,9 @@ class MinuteView(QWidget):
         painter.setFont(theme.font("small"))
         metrics = painter.fontMetrics()
         box = QRectF(0, 0, metrics.horizontalAdvance(self._words) + 2 * STEP, metrics.height() + 4)
-        box.moveTopLeft(QPointF(x + STEP, 2))
+        flags = self.flags() if self.numbers_marks else []
+        below = flags[0][1].bottom() if flags else 0.0
+        box.moveTopLeft(QPointF(x + STEP, min(below + 2, self.height() - box.height())))
         if box.right() > self.width():
             box.moveRight(max(x - STEP, box.width()))
         painter.setBrush(QColor(theme.panel))

@@ -124,9 +124,10 @@ class Facts(DeviceFacts):
     def _of_cache(self, box: Box) -> Iterator[Fact]:
         place = box.members[0]
         cache, path = self._machine.cpu.caches[place], f"cpu.caches[{place}]"
-        sizes = sorted({self._machine.cpu.caches[p].size_bytes or 0 for p in box.members} - {0})
-        size = self._words.say("map.or").join(show(s, "bytes") for s in sizes) or None
-        yield self._fact("map.fact_size", f"{path}.size_bytes", size)
+        is_data = cache.kind == "data"
+        yield self._cache_size("map.fact_data" if is_data else "map.fact_size", box.members)
+        if is_data and (beside := self._instruction_caches(cache.level, box.threads)):
+            yield self._cache_size("map.fact_instructions", beside)
         if len(box.members) > 1:
             each = self._words.say("map.each_core")
             yield self._fact("map.fact_shared", f"{path}.threads", each)
@@ -135,6 +136,20 @@ class Facts(DeviceFacts):
             yield self._fact("map.fact_shared", f"{path}.threads", served)
         yield self._fact("map.fact_ways", f"{path}.ways", cache.ways)
         yield self._fact("map.fact_line", f"{path}.line_bytes", shown(cache.line_bytes, "bytes"))
+
+    def _cache_size(self, label: str, places: Sequence[int]) -> Fact:
+        sizes = sorted({self._machine.cpu.caches[p].size_bytes or 0 for p in places} - {0})
+        size = self._words.say("map.or").join(show(s, "bytes") for s in sizes) or None
+        return self._fact(label, f"cpu.caches[{places[0]}].size_bytes", size)
+
+    def _instruction_caches(self, level: int | None, threads: Sequence[int]) -> list[int]:
+        """Return those of this level that serve these threads; the map has no boxes for them."""
+        return [
+            place
+            for place, cache in enumerate(self._machine.cpu.caches)
+            if (cache.kind, cache.level) == ("instruction", level)
+            and not set(threads).isdisjoint(cache.threads)
+        ]
 
     def _of_memory(self) -> Iterator[Fact]:
         memory = self._machine.memory

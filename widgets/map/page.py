@@ -183,26 +183,35 @@ class MapPage(QWidget):
         self._show_layers()
 
     def _leave_part(self) -> None:
-        self.map.choose(None)
+        self._choose_row(None)
         self.setFocus()  # what had the keys is gone
 
+    def _choose_row(self, box: Box | None) -> None:
+        """Choose a part by its row; the map may not have it, where it is folded."""
+        self.map.choose(self.map.box(box.id) if box else None)
+        self._choose(box)
+
     def _choose(self, box: Box | None) -> None:
+        """Tell of a part: in the table, of that in the row."""
+        if self._parts is not None and self.table.isChecked():
+            box = self._parts.mark(box)
         self.panel.show_box(box)
         self._tell()
         self._tell_now()
 
     def _tell_now(self) -> None:
-        chosen = self.map.chosen
+        chosen = self.panel.box
         self.panel.show_now(self.map.live_of(chosen) if chosen else None)
 
     def _turn(self) -> None:
         """Show the table, or the map again."""
         if self._parts is None:
             self._parts = PartsTable(self._words, self._look)
+            self._parts.part_chosen.connect(self._choose_row)
             self._stack.addWidget(self._parts)
         shown = self._parts if self.table.isChecked() else self.map
         self._fill_table()
-        self._tell()
+        self._choose(self.map.chosen)
         self._stack.setCurrentWidget(shown)
         self.setFocusProxy(shown)
         shown.setFocus()
@@ -210,6 +219,7 @@ class MapPage(QWidget):
     def _fill_table(self) -> None:
         if self._parts is not None and self.table.isChecked():
             self._parts.show_parts(self.map.parts())
+            self._parts.mark(self.panel.box)
 
     def _open_menu(self, at: QPoint) -> None:
         self.menu().exec(self.map.mapToGlobal(at))

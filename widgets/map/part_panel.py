@@ -61,6 +61,11 @@ class PartPanel(QFrame):
         self._now = label("")
         self._show()
 
+    @property
+    def box(self) -> Box | None:
+        """The part that is told of; None for the whole machine."""
+        return self._box
+
     def show_machine(self, machine: Machine | None) -> None:
         """Tell of another machine, and of nothing in it yet."""
         self._machine, self._box = machine, None

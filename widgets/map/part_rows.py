@@ -18,8 +18,9 @@ DEEPER = "    "  # before a part that lies in another
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
-    """One part in words; `depth` is in how many others it lies."""
+    """One part in words; `depth` is in how many others it lies, `box` stands for it."""
 
+    box: Box
     name: str
     facts: str
     measured: str = ""
@@ -50,6 +51,7 @@ def rows_of(
         facts = (f"{fact.label}: {fact.value}" for fact in about.facts.of(box) if fact.value)
         rows.append(
             PartRow(
+                box=box,
                 name=about.title(box),
                 facts=joined(facts),
                 measured=measured(box),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from experiments.words import Words
 from widgets.basics import column, label
 from widgets.look import Look
+from widgets.map.boxes import Box, Kind
 from widgets.map.part_rows import PartRow
 from widgets.theme import STEP
 
@@ -56,11 +57,14 @@ class PartsModel(QAbstractTableModel):
 
 
 class PartsTable(QWidget):
-    """The table, with the count of parts above it."""
+    """The table, with the count of parts above it. `part_chosen` carries a Box or None."""
+
+    part_chosen = Signal(object)
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
+        self._marked: Box | None = None
         self._wanted: dict[int, int] = {}  # the width of a column in which nothing is cut
         self.model = PartsModel(words)
         self.model.setParent(self)
@@ -70,6 +74,7 @@ class PartsTable(QWidget):
         self.view.setProperty("role", "data")
         self.view.setAccessibleName(words.say("map.table_name"))
         self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.view.setTabKeyNavigation(False)
         self.view.setShowGrid(False)
@@ -81,19 +86,42 @@ class PartsTable(QWidget):
         header.setSectionResizeMode(FACTS, QHeaderView.ResizeMode.Stretch)
         self.setFocusProxy(self.view)
         self.setLayout(column(self._count, self.view, space=2 * STEP))
+        self.view.selectionModel().selectionChanged.connect(self._choose)
         look.changed.connect(self._fit)
         self._fit()
 
     def show_parts(self, parts: Sequence[PartRow]) -> None:
-        """Show these parts."""
+        """Show these parts; where they are as before, the reader stays where they are."""
+        if parts == self.model.parts:
+            return
         self.model.show(parts)
-        self._count.setText(self._words.say("map.table_count", {"count": len(parts)}))
+        count = sum(part.box.kind is not Kind.UNREAD for part in parts)
+        self._count.setText(self._words.say("map.table_count", {"count": count}))
         self._fit()
+
+    def mark(self, box: Box | None) -> Box | None:
+        """Mark the row of a part; return the box of that row, None where there is no such row."""
+        ids = [part.box.id for part in self.model.parts]
+        at = ids.index(box.id) if box is not None and box.id in ids else None
+        self._marked = None if at is None else self.model.parts[at].box
+        if at is None:
+            self.view.setCurrentIndex(QModelIndex())  # Qt would frame the first row
+        else:
+            self.view.selectRow(at)
+        return self._marked
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share out the new width."""
         super().resizeEvent(event)
         self._share_width()
+
+    def _choose(self) -> None:
+        """Say which row was chosen, unless that is the one that was marked."""
+        rows = self.view.selectionModel().selectedRows()
+        box = self.model.parts[rows[0].row()].box if rows else None
+        if box != self._marked:
+            self._marked = box
+            self.part_chosen.emit(box)
 
     def _fit(self) -> None:
         line = self._look.theme.px("note")

@@ -166,7 +166,8 @@ class BarsDrawing:
             part = terms.of_count(self._view.statistic, count)
         else:
             value = bar.mark.repeats[point - 1]
-            part = terms.say("plot.round", {"round": point})
+            rounds = bar.mark.rounds  # one may hold several dots
+            part = terms.say("plot.round", {"round": rounds[point - 1] + 1}) if rounds else ""
         values = self._values[bar.side > 0]
         shown = terms.with_limit(value, self._view.value, "linear", "x", values, bar.mark.label)
         return terms.joined(bar.name, part, shown)

@@ -18,8 +18,10 @@ from app.window.pairing import Pairing
 from app.window.place import Place
 from app.window.run_actions import RunActions
 from app.window.run_sheets import RunSheets
+from app.window.saving import complete
 from app.window.session import Session
 from app.window.target import EXPERIMENTS, RUNS, Target, Then
+from experiments.engine.recording import SUFFIXES
 from experiments.problems import Problem
 from widgets.basics import column
 from widgets.place_head import MARGINS
@@ -286,8 +288,11 @@ class RunsPlace(Place):
     def _export(self) -> None:
         runs = [run for run in self._chosen() if run.problem is None]
         target = self.choose_target(runs[0].path.name) if len(runs) == 1 else self.choose_folder()
-        if target is not None:
-            self.archive.export(runs, target)
+        export = partial(self.archive.export, runs)
+        if target is not None and len(runs) == 1:
+            complete(self.session, self, target, SUFFIXES, export)
+        elif target is not None:
+            export(target)
 
     def _delete(self) -> None:
         self.details.hand_on()

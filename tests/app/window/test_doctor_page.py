@@ -22,7 +22,7 @@ from experiments import words
 from machine.doctor.asking import Stopped
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.environments import Environment
-from machine.doctor.evidence import Card, Evidence, Vendor
+from machine.doctor.evidence import Card, Evidence, Surroundings, Vendor
 from machine.doctor.verdicts import State
 from tests.app.window.stage import FakeRunner, settle
 from tests.app.window.whole import Whole
@@ -318,6 +318,14 @@ def test_what_is_not_there_is_said_once_and_what_may_help_above_it():
     assert shown.links[0].text == ENGLISH.say("doctor.no_card")
     assert shown.text == ENGLISH.say("doctor.more.no_card")
     assert f"{shown.links[0].text} {shown.text}" in as_text(diagnose(bare), ENGLISH)
+
+
+def test_what_starts_a_container_with_a_card_is_shown_once_to_be_copied():
+    docker = Surroundings(container="docker")
+    shown = told(diagnose(Evidence(torch=CPU_TORCH, surroundings=docker)), ENGLISH)
+
+    assert shown.commands[0] == "docker run --gpus all ...  # NVIDIA"
+    assert shown.links[0].commands == ()
 
 
 def test_what_may_help_is_not_lost_where_something_else_is_found_first():

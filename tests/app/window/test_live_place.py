@@ -230,6 +230,15 @@ def test_a_frozen_minute_is_saved_as_it_is_seen(place, tmp_path):
     assert [sample.t_s for sample in read(path).samples] == [first.t_s]
 
 
+def test_a_minute_under_an_own_name_gets_the_ending_that_open_lists(place, tmp_path):
+    place.session.sampled.emit(wired()[0])
+    place.files.saving.choose_new = lambda suggestion: tmp_path / "watch.jsonl"
+
+    place.save()
+
+    assert [path.name for path in tmp_path.glob("watch*")] == ["watch.coreopsis-watch.jsonl"]
+
+
 def test_the_name_of_the_file_says_when(place):
     asked = []
     place.files.saving.choose_new = lambda suggestion: asked.append(suggestion)
@@ -270,6 +279,7 @@ def test_the_misleading_is_explained(place, qtbot):
     assert sheet.isVisible()
     heads = {label.text() for label in sheet.findChildren(QLabel)}
     assert {"The lines", "Tasks waited", "Errors unknown", "Stolen time"} <= heads
+    assert any("that of the cores goes to 100 %" in text for text in heads)  # "now" stands there
     sheet.dismiss()
 
 

@@ -202,6 +202,14 @@ def test_the_first_results_are_those_of_the_card(runs):
     assert [each.value for each in line.results] == [1e-4, 0.1]
 
 
+def test_a_run_without_those_says_what_it_found_of_a_part(runs):
+    runs.keep(ladder(reaches=2**20))
+    (run,) = runs.library.runs()
+    line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
+
+    assert line.results[0].label == "read from the L1 cache"
+
+
 def test_a_run_of_an_experiment_that_is_not_known_is_listed_all_the_same(runs):
     import msgspec
 
@@ -746,6 +754,14 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
     assert asked == [names[0]]
     assert target.read_bytes()[:2] == b"\x1f\x8b"
     assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
+
+
+def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path):
+    runs, _ = four(runs)
+    runs.place.choose_target = lambda _: tmp_path / "bigpages.jsonl"
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
 
 
 def test_several_runs_are_exported_into_a_folder(runs, tmp_path):

@@ -7,7 +7,10 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window import run_files
-from app.window.saving import Saving
+from app.window.saving import Saving, with_ending
+from experiments.engine import recording
+from machine import recorded_watch
+from widgets.question import Question
 
 Location = QStandardPaths.StandardLocation
 
@@ -53,7 +56,7 @@ def test_a_dialog_begins_in_a_persons_own_folder(own, saving, monkeypatch, name,
     asked = []
     answer(monkeypatch, asked, "")
 
-    assert not saving.save_text(name, "text")
+    saving.save_text(name, "text")
 
     assert asked == [str(own / folder / name)]
 
@@ -90,3 +93,51 @@ def test_what_was_saved_is_told_with_its_folder(own, saving, session, monkeypatc
 
     assert told == ["a.csv was saved in ~/Pictures."]
     assert (own / "Pictures" / "a.csv").read_text() == "text"
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("watch", "watch.coreopsis-watch.jsonl"),
+        ("watch.jsonl", "watch.coreopsis-watch.jsonl"),
+        ("watch.coreopsis-watch", "watch.coreopsis-watch.jsonl"),
+        ("watch.jsonl.gz", "watch.coreopsis-watch.jsonl.gz"),
+        ("watch.gz", "watch.coreopsis-watch.jsonl.gz"),
+        ("minute 2.5", "minute 2.5.coreopsis-watch.jsonl"),
+        *((f"watch{ending}", f"watch{ending}") for ending in recorded_watch.SUFFIXES),
+    ],
+)
+def test_a_name_gets_the_ending_by_which_it_is_found_again(typed, kept):
+    assert with_ending(Path("lab", typed), recorded_watch.SUFFIXES) == Path("lab", kept)
+
+
+def test_a_run_gets_the_ending_of_a_run():
+    wanted = Path("bigpages.coreopsis.jsonl")
+    for typed in ("bigpages", "bigpages.jsonl", "bigpages.coreopsis.jsonl"):
+        assert with_ending(Path(typed), recording.SUFFIXES) == wanted
+
+
+@pytest.mark.parametrize(("answered", "kept"), [("replace", "new"), ("leave", "old")])
+def test_a_file_whose_name_is_only_met_by_the_ending_is_asked_about(
+    own, saving, monkeypatch, answered, kept
+):
+    there = own / "a.csv"
+    there.write_text("old")
+    answer(monkeypatch, [], own / "a")
+
+    saving.save_text("a.csv", "new")
+
+    (asked,) = saving._parent.findChildren(Question)
+    assert there.read_text() == "old"
+    asked.buttons[answered].click()
+    assert there.read_text() == kept
+
+
+def test_what_the_dialog_has_asked_about_is_not_asked_about_again(own, saving, monkeypatch):
+    there = own / "a.csv"
+    there.write_text("old")
+    answer(monkeypatch, [], there)
+
+    saving.save_text("a.csv", "new")
+
+    assert there.read_text() == "new"

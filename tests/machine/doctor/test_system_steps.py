@@ -58,6 +58,23 @@ def test_without_an_accelerator_nothing_is_wrong(evidence, key):
     assert [step.step for step in diagnosis.steps] == ["card", "torch"]
 
 
+@pytest.mark.parametrize(
+    ("container", "commands"),
+    [
+        (
+            "docker",
+            (
+                "docker run --gpus all ...  # NVIDIA",
+                f"docker run --device /dev/kfd {DRI}  # AMD",
+            ),
+        ),
+        ("lxc", ("lxc config device add CONTAINER gpu gpu",)),
+    ],
+)
+def test_how_a_container_is_given_what_its_host_may_have_can_be_copied(container, commands):
+    assert diagnose(bare(container=container)).steps[0].commands == commands
+
+
 def test_wsl_1_reaches_no_gpu():
     step = found(bare(virtualization="wsl", wsl=1))
 

@@ -293,6 +293,19 @@ def test_numbers_of_marks_stand_in_the_order_of_time_and_cover_nothing(qtbot, lo
     assert all(near(shown.pixelColor(int(flag.left()), 1), look.theme.ink) for _, flag in flags)
 
 
+def test_the_readout_covers_no_flag(qtbot, look):
+    line, history = line_of(qtbot, look, height=64), history_of(lambda _: (0.0,))
+    history.mark(history.now_s - 30)
+    line.draw(history)
+    flag = line.flags()[0][1].toAlignedRect()
+    flagged = image(line)
+
+    line.point_at(31.0, "0 %, 31 s ago")
+
+    assert image(line) != flagged
+    assert image(line).copy(flag) == flagged.copy(flag)
+
+
 def test_flags_of_marks_neither_part_nor_join_while_time_goes_on(qtbot, look):
     line, history = line_of(qtbot, look), History(lambda: 0.0, lambda: 0.0)
     for n in range(30):

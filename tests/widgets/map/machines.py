@@ -50,7 +50,7 @@ def small() -> Machine:
     for n in (0, 1):
         caches += [
             _cache(1, 32 * KIB, (n,), "data"),
-            _cache(1, 32 * KIB, (n,), "instruction"),
+            _cache(1, 64 * KIB, (n,), "instruction"),
             _cache(2, MIB, (n,)),
         ]
     return Machine(

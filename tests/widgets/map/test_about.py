@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from experiments import words
+from experiments.declare import Part
 from machine.model import Cache, Cpu, Machine, Missing
 from tests.widgets.map.machines import MACHINES, dense, small, workstation
 from widgets.map.about import About
@@ -72,6 +73,23 @@ def test_a_fact_says_where_it_was_read(measure):
     assert known["Size"].value == "16 MiB"
     assert known["Size"].source == "/sys/devices/system/cpu/cpu*/cache/index*"
     assert known["Serves"].value == "threads 0–1"
+
+
+def test_the_first_cache_says_for_what_it_is(measure):
+    boxes = boxes_of(small(), measure)
+    first, second = (
+        next(box for box in boxes if box.kind is Kind.CACHE and box.part is part)
+        for part in (Part.L1, Part.L2)
+    )
+
+    told = facts(small(), first)
+    assert told["Size, for data"].value == "32 KiB"
+    assert told["Size, for instructions"].value == "64 KiB"
+    assert "Size" not in told
+    assert "Size, for data" not in facts(small(), second)
+    assert facts(small(), second)["Size"].value == "1 MiB"
+    without = next(box for box in boxes_of(workstation(), measure) if box.part is Part.L1)
+    assert "Size, for instructions" not in facts(workstation(), without)
 
 
 def test_what_is_not_known_says_why_and_how_to_get_it(measure):

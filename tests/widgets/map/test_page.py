@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from experiments import words
 from experiments.declare import Part
-from tests.widgets.map.machines import small, workstation
+from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample
 from widgets import theme as themes
-from widgets.map.boxes import EarnedValue, Invitation
+from widgets.map.boxes import EarnedValue, Invitation, Kind
 from widgets.map.page import MapPage
 from widgets.map.part_panel import PartPanel
 from widgets.wrapped_link import WrappedLink
@@ -163,6 +163,74 @@ def test_the_map_turns_into_a_table_and_back(page):
     assert model.rowCount() > len(cells)
     page.table.click()
     assert page.map.isVisible()
+
+
+def row_of(page) -> str:
+    """Return the name in the row that is marked, "" where none is."""
+    view = page._parts.view
+    rows = view.selectionModel().selectedRows()
+    assert view.currentIndex().row() == (rows[0].row() if rows else -1)  # has the frame
+    return page._parts.model.parts[rows[0].row()].name if rows else ""
+
+
+def click_row(qtbot, page, name):
+    view, parts = page._parts.view, page._parts.model.parts
+    index = view.model().index([part.name for part in parts].index(name), 0)
+    view.scrollTo(index)
+    place = view.visualRect(index).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_the_row_of_the_table_and_the_part_beside_it_are_the_same(qtbot, page):
+    page.show_machine(small())
+    page.table.click()
+    assert row_of(page) == ""
+    page.table.click()
+    choose(page, Part.MEMORY)
+
+    page.table.click()
+    assert (row_of(page), page.panel.accessibleName()) == ("Memory", "Chosen: Memory")
+    click_row(qtbot, page, "L3 cache")
+    assert (row_of(page), page.panel.accessibleName()) == ("L3 cache", "Chosen: L3 cache")
+    assert page.map.chosen.part is Part.L3
+    QTest.keyClick(page._parts.view, Qt.Key.Key_Up)
+    assert page.panel.accessibleName() == f"Chosen: {row_of(page)}" != "Chosen: L3 cache"
+    page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
+    assert page.panel.accessibleName() == f"Chosen: {row_of(page)}"
+    links(page.panel)[0].click()
+    assert row_of(page) == ""
+    choose(page, Part.L3)
+    assert row_of(page) == "L3 cache"
+
+
+def test_a_row_of_what_the_map_folds_is_told_of_too(qtbot, page):
+    machine = MACHINES["dual-socket-8-gpu"]()
+    page.resize(800, 500)
+    page.show_machine(machine)
+    QApplication.processEvents()
+    name = "hardware thread 511"
+    assert page.map.box("thread:511") is None
+    choose(page, Part.MEMORY)
+    page.table.click()
+
+    click_row(qtbot, page, name)
+    assert (row_of(page), page.panel.accessibleName()) == (name, f"Chosen: {name}")
+    links(page.panel)[0].click()
+    assert (row_of(page), "This machine" in page.panel.accessibleName()) == ("", True)
+    click_row(qtbot, page, name)
+    page.table.click()
+    assert page.map.chosen is None
+    assert "This machine" in page.panel.accessibleName()
+
+
+def test_what_is_not_there_is_not_counted(page):
+    page.show_machine(small())
+    page.table.click()
+
+    names = [part.name for part in page._parts.model.parts]
+    missing = [part for part in page._parts.model.parts if part.box.kind is Kind.UNREAD]
+    assert len(missing) == 3
+    assert f"{len(names) - 3} parts" in said(page)
 
 
 def test_long_names_of_parts_leave_room_for_their_facts(page):

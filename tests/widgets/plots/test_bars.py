@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -120,6 +121,21 @@ def test_a_reading_says_round_value_and_limit(qtbot):
         "threads · median of 3 · 520 ms (20.0 ms above “all jobs in a row”)"
     )
     assert plot._scene.drawing.read(0, 1) == "threads · round 1 · 500 ms (at “all jobs in a row”)"
+
+
+def test_a_dot_is_of_the_round_of_its_row_however_many_are_of_one(qtbot):
+    rows = [timing("threads", 0.5, repeat) for repeat in (0, 0, 0, 1, 1, 1)]
+    plot = plotted(qtbot, *WALL, rows=rows, values={})
+
+    said = [plot._scene.drawing.read(0, point) for point in range(1, 7)]
+    assert [each.split(" · ")[1] for each in said] == ["round 1"] * 3 + ["round 2"] * 3
+
+
+def test_a_dot_whose_row_knows_no_round_claims_none(qtbot):
+    rows = [SimpleNamespace(method="threads", python="3.11", wall_s=0.5)]
+    plot = plotted(qtbot, *WALL, rows=rows, values={})
+
+    assert plot._scene.drawing.read(0, 1) == "threads · 500 ms"
 
 
 def test_the_bars_of_each_run_are_told_against_its_own_limit(qtbot):
