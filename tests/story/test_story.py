@@ -94,7 +94,7 @@ def test_everything_by_the_mouse_alone(coreopsis: Program, tmp_path):
     coreopsis.click("Stop comparing")
 
     coreopsis.click("Runs")
-    coreopsis.click("Delete")
+    coreopsis.click("Delete: into the bin, with name, note and tags")
     coreopsis.wait_until(shows("runs", 2))
     coreopsis.click("Undo")
     coreopsis.wait_until(shows("runs", 3))
