@@ -217,8 +217,10 @@ class Listing:
         self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
     ) -> Iterator[str]:
         """Yield the parameters that are not as in `others`, where these have them."""
+        told = {name: value for name, _, value in self._settings(experiment_id, others)}
         for name, called, value in self._settings(experiment_id, params):
-            if name in others and _plain(others[name]) != _plain(params[name]):
+            is_other = name in others and _plain(others[name]) != _plain(params[name])
+            if is_other and value != told.get(name):  # how much memory is free changes a little
                 yield f"{called} {value}"
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:

@@ -65,14 +65,14 @@ def measure_loaded(
 
 
 def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
-    """Return the best latency without load, and the middle of the walks under the greatest."""
+    """Return the middle of the walks without load, and of those under the greatest."""
     idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
     # Where nothing was read the walk was over before.
     busiest = [row for row in rows if row.level == LEVELS[-1] and row.load_bytes_per_s]
     if not idle or not busiest:
         return {}
     return {
-        "idle_latency_s": min(idle),
+        "idle_latency_s": statistics.median(idle),
         "loaded_latency_s": statistics.median(row.latency_s for row in busiest),
         "loaded_bytes_per_s": statistics.median(row.load_bytes_per_s for row in busiest),
     }

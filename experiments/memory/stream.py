@@ -16,7 +16,7 @@ copy and scale move half as much again, add and triad a third more.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from experiments.declare import (
     param,
 )
 from experiments.memory.arrays import ARRAYS, Team, cache_count, counts, spread_out
+from experiments.memory.cache_ladder import is_guest
 from experiments.memory.huge_pages import huge_pages_told
 from experiments.memory.loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 from experiments.statistics import TOO_FEW, Spread, spreads, too_few
@@ -46,7 +47,8 @@ from machine.model import Machine, last_level_cache_bytes, physical_cores, usabl
 MIB, GIB = 2**20, 2**30
 BEYOND_CACHE = 4  # times all last-level caches together, for each array
 LEAST_BYTES = 64 * MIB
-FREE_SHARE = 0.45
+CLEARLY = 1.25  # times what memory moves; a cache moves several times as much
+FREE_SHARE = 0.48
 SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread that has to wake
 MOVED = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1}  # arrays that are read or written
 KERNELS = tuple(MOVED)
@@ -158,13 +160,16 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
     values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
     values |= _cached(tables) | under_load(tables["loaded"])
+    cache_bytes = last_level_cache_bytes(machine)
     if "idle_latency_s" not in values:
-        limits.append("no_loaded_latency")
+        can_come = params.loaded and params.threads > 1
+        limits.append("loaded_not_reached" if can_come else "no_loaded_latency")
     elif scatters(tables["loaded"]):
         limits.append("loaded_scatters")
     if not tables["cached"]:
-        limits.append("no_cache_known")
-    cache_bytes = last_level_cache_bytes(machine)
+        limits.append("cached_not_reached" if cache_bytes else "no_cache_known")
+    elif is_guest(machine) and _is_no_faster(values):
+        limits.append("part_of_the_cache")
     all_bytes = (cache_bytes or 0) * cache_count(machine, usable_threads(machine))
     if not all_bytes or params.array_bytes < BEYOND_CACHE * all_bytes:
         limits.append("partly_in_cache")
@@ -223,6 +228,12 @@ def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
         for kernel in KERNELS
         if kernel != "triad" and {(kernel, one), (kernel, most)} <= of.keys()
     )
+
+
+def _is_no_faster(values: Mapping[str, float]) -> bool:
+    """Does the triad in the last-level cache move hardly more than in memory?"""
+    cached, far = (values.get(f"{name}triad_bytes_per_s") for name in ("cached_", ""))
+    return cached is not None and far is not None and cached < CLEARLY * far
 
 
 def _cached(tables: Tables) -> dict[str, float]:

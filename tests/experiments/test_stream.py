@@ -130,7 +130,7 @@ def test_without_a_known_limit_no_share_is_told():
 def test_latency_under_load_is_told_beside_the_idle_one():
     found = analyse(PARAMS, tables({1: 10e9}, under_load()), machine())
 
-    assert found.values["idle_latency_s"] == pytest.approx(99e-9)
+    assert found.values["idle_latency_s"] == pytest.approx(100e-9)
     assert found.values["loaded_latency_s"] == pytest.approx(300e-9)
     assert found.values["loaded_bytes_per_s"] == pytest.approx(LEVELS[-1] * 5e9)
 
@@ -164,7 +164,34 @@ def test_reads_under_one_load_that_scatter_are_named():
 
 
 def test_latency_under_load_that_was_not_measured_is_named():
-    assert "no_loaded_latency" in analyse(PARAMS, tables({1: 10e9}), machine()).limits
+    def limits(**changes):
+        return analyse(replace(PARAMS, **changes), tables({1: 10e9}), machine()).limits
+
+    assert "no_loaded_latency" in limits(loaded=False)
+    assert "no_loaded_latency" in limits(threads=1)
+    assert "no_loaded_latency" not in limits()
+    assert "loaded_not_reached" in limits()
+
+
+@pytest.mark.parametrize(
+    ("here", "cached", "is_told"),
+    [("kvm", 21e9, True), ("kvm", 60e9, False), (None, 21e9, False)],
+)
+def test_a_guest_whose_cache_is_no_faster_than_memory_is_told_why(here, cached, is_told):
+    rows = {**tables({1: 20e9}), "cached": moves({1: cached}, (CachedMove,))}
+
+    limits = analyse(PARAMS, rows, machine(virtualization=here)).limits
+
+    assert ("part_of_the_cache" in limits) is is_told
+
+
+def test_a_stopped_run_does_not_say_that_the_cache_is_not_known():
+    limits = analyse(PARAMS, {"moves": [], "cached": [], "loaded": []}, machine()).limits
+    unknown = analyse(PARAMS, {"moves": [], "cached": [], "loaded": []}, Machine()).limits
+
+    assert "cached_not_reached" in limits
+    assert "no_cache_known" not in limits
+    assert "no_cache_known" in unknown
 
 
 @pytest.mark.parametrize(

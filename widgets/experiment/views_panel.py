@@ -87,7 +87,8 @@ class ViewsPanel(QScrollArea):
         self._left_out = frozenset()
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place), 2 * STEP if place else 0)
-            head.title.setToolTip(tip(self.method))
+            if not place:  # it speaks of the headline; what another shows stands in its title
+                head.title.setToolTip(tip(self.method))
             layout.addWidget(head)
             if isinstance(view, Code):
                 puzzle = Puzzle(experiment, view, self._words, self._look)

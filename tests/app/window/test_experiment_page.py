@@ -777,9 +777,9 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     player.restart()
     player.pause()
     assert stage.page.showing.following.rows == 0
-    assert "All is made ready" in said(stage)
+    assert "Before anything is timed" in said(stage)
     player.seek(player.total_s / 2)
-    assert "All is made ready" not in said(stage)
+    assert "Before anything is timed" not in said(stage)
     assert stage.page.showing.following.rows < 105
     assert "round 3 of 5" in said(stage)
 
