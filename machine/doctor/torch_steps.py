@@ -51,7 +51,10 @@ def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
         return how("torch_silent_loading", command, python=python)
     if torch.stage == "import" and torch.outcome is Outcome.CRASHED:
         return how("torch_crashes_loading", *again, python=python, said=said)
-    return fine("torch_there", version=torch.version or "?", python=python)
+    version = torch.version or "?"
+    if vendor is None and not any(built_for(torch, each) for each in Vendor):
+        return fine("torch_for_processors", version=version, python=python)
+    return fine("torch_there", version=version, python=python)
 
 
 def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:

@@ -7,9 +7,10 @@ import pytest
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import AmdDevice, Evidence, Nvml, Outcome, Torch
 from machine.doctor.hiding import see
-from machine.doctor.torch_steps import runs_on
+from machine.doctor.torch_steps import installed, runs_on
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
+    CPU_TORCH,
     CUDA_TORCH,
     PYTHON,
     amd,
@@ -60,6 +61,16 @@ def test_without_an_accelerator_that_is_worth_a_look_and_no_more(key):
 
     assert diagnosis.state is (State.OK if key == "torch_missing" else State.LOOK)
     assert named(diagnosis, "torch").key == (key + "_here" if key == "torch_missing" else key)
+
+
+@pytest.mark.parametrize(
+    ("torch", "key"),
+    [(CPU_TORCH, "torch_for_processors"), (replace(CPU_TORCH, cuda="12.8"), "torch_there")],
+)
+def test_without_an_accelerator_a_build_for_processors_is_told(torch, key):
+    verdict = installed(Evidence(torch=torch), None)
+
+    assert (verdict.key, verdict.state) == (key, State.OK)
 
 
 def test_a_broken_pytorch_is_replaced_by_the_build_for_the_card():
