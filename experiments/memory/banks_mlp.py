@@ -209,7 +209,7 @@ EXPERIMENT = Experiment(
         Value("bandwidth_limit_bytes_per_s", "bytes/s"),
         Value("one_chain_cycles", ""),
         Value("best_cycles", ""),
-        Value("core_hz", "hz"),
+        Value("core_hz", "hz", Part.CORES),
     ),
     parts=(Part.MEMORY,),
     needs=(Need.NUMBA,),

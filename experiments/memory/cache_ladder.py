@@ -289,7 +289,7 @@ EXPERIMENT = Experiment(
         Value("l2_latency_cycles", ""),
         Value("l3_latency_cycles", "", within="l3_seen_bytes"),
         Value("memory_latency_cycles", ""),
-        Value("core_hz", "hz"),
+        Value("core_hz", "hz", Part.CORES),
         Value("in_a_row_latency_s", "s"),
         Value("l1_bytes", "bytes"),
         Value("l2_bytes", "bytes"),

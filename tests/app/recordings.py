@@ -108,12 +108,15 @@ def burst(factor: float = 1.0, noise: Sequence[float] = NOISE, **more: Any) -> M
     return made("burst-random", params, rows, **more)
 
 
-def ladder(factor: float = 1.0, reaches: int = 256 * MIB, **more: Any) -> Made:
+def ladder(
+    factor: float = 1.0, reaches: int = 256 * MIB, clock_hz: float = 0.0, **more: Any
+) -> Made:
     """Return a run of cache-ladder that reaches memory, or only a working set of that size."""
+    from experiments.core_clock import Clock
     from experiments.memory.cache_ladder import Params, Step, sizes
 
     params = Params(largest_bytes=256 * MIB, points_per_octave=2, rounds=3)
-    rows = [
+    rows: list[Any] = [
         Step(
             size_bytes=size,
             order=order,
@@ -125,6 +128,8 @@ def ladder(factor: float = 1.0, reaches: int = 256 * MIB, **more: Any) -> Made:
         if size <= reaches
         for order in ("random", "sequential")
     ]
+    if clock_hz:
+        rows += [Clock(repeat=repeat, core_hz=clock_hz) for repeat in range(params.rounds)]
     return made("cache-ladder", params, rows, **more)
 
 

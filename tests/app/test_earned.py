@@ -93,7 +93,14 @@ def test_a_completed_run_fills_the_parts_it_is_about(library):
     assert (value.text, value.label) == ("1.50 ns", "read from the L1 cache")
     assert (value.when, value.experiment) == ("1 hour ago", "cache-ladder")
     assert set(found.values) == {Part.L1, Part.L2, Part.L3, Part.MEMORY}
-    assert counts(found) == (4, POSSIBLE - 1)  # it gets the whole of its L3
+    assert counts(found) == (4, POSSIBLE - 2)  # it gets the whole of its L3; no clock was timed
+
+
+def test_the_clock_that_was_timed_stands_with_the_cores(library):
+    keep(library, ladder(here=HERE, clock_hz=3e9))
+
+    (value,) = look(library).values[Part.CORES]
+    assert (value.text, value.label) == ("3 GHz", "clock of the core, measured")
 
 
 def test_what_is_not_measured_yet_is_named_by_the_experiment_that_has_it(library):

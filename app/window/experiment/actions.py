@@ -28,6 +28,7 @@ class ExperimentActions(QObject):
         self.go_there = self._action("page.go_there")
         self.reset = self._action("page.reset")
         self.replay = self._action("page.replay", "R")
+        self.replay.setToolTip(words.say("page.replay_help"))
         self.live = self._action("page.own_run")
         self.recording = self._action("page.show_recording")
         self.recording.setToolTip(words.say("page.show_recording_help"))
