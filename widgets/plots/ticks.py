@@ -54,7 +54,7 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
         return []
     is_binary = scale == "log2" or unit == "bytes"
     if scale == "linear":
-        return _steps(low, high, (high - low) / most, is_binary=is_binary)
+        return _steps(low, high, most, is_binary=is_binary)
     if scale == "log10" and unit == "s" and high > 10 * _MIN_S:
         found = [step for step in ladder(low, high, unit) if low <= step <= high]
         if len(found) > 1:
@@ -74,7 +74,7 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
             return between
     if len(found) > 1 or most < 2:
         return found
-    return _steps(low, high, (high - low) / most, is_binary=is_binary)  # almost linear, so near
+    return _steps(low, high, most, is_binary=is_binary)  # almost linear, so near
 
 
 def ladder(low: float, high: float, unit: str = "") -> list[float]:
@@ -124,7 +124,19 @@ def _tidy(value: float) -> float:
     return float(f"{value:.9g}")
 
 
-def _steps(low: float, high: float, least: float, *, is_binary: bool) -> list[float]:
+def _steps(low: float, high: float, most: int, *, is_binary: bool) -> list[float]:
+    """Return the multiples of the smallest round step that fits in at most so many times.
+
+    One tick alone tells no scale: where there would be one, they are of a finer step.
+    """
+    found = _multiples(low, high, (high - low) / most, is_binary=is_binary)
+    if len(found) > 1 or most < 2:
+        return found
+    found = _multiples(low, high, (high - low) / 5, is_binary=is_binary)
+    return found[:: math.ceil(len(found) / (most + 1))]
+
+
+def _multiples(low: float, high: float, least: float, *, is_binary: bool) -> list[float]:
     """Return the multiples of the smallest round step that is not below `least`."""
     if is_binary:
         step = 2.0 ** math.ceil(math.log2(least) - 1e-9)

@@ -12,6 +12,17 @@ from widgets.plots.ticks import from_axis, label, labels, ladder, ticks, to_axis
 KIB, MIB = 2**10, 2**20
 
 
+@given(
+    st.floats(1e-3, 1e6),
+    st.floats(1e-3, 1.0),
+    st.sampled_from(["linear", "log2", "log10"]),
+    st.sampled_from(["", "bytes"]),
+    st.integers(2, 9),
+)
+def test_an_axis_has_two_ticks_at_least_since_one_tells_no_scale(low, part, scale, unit, most):
+    assert 2 <= len(ticks(low, low * (1 + part), scale, most, unit)) <= most + 1
+
+
 def test_a_linear_axis_has_steps_of_1_2_or_5():
     assert ticks(0.0, 2.1, "linear", 5) == [0.0, 0.5, 1.0, 1.5, 2.0]
     assert ticks(0.0, 0.07, "linear", 4) == pytest.approx([0.0, 0.02, 0.04, 0.06])
