@@ -82,7 +82,7 @@ def _state(entry: Entry | None, run: Kept | None) -> State:
 
 def _seconds(entry: Entry | None, session: Session) -> float | None:
     """Return how long a run takes here: as long as the last time, if it was made before."""
-    if entry is None or session.machine is None:
+    if entry is None or entry.need is not None or session.machine is None:
         return None
     here = runs_here(session.runs, entry.experiment.id, session.machine)
     return expected_s(here, entry.experiment, entry.params)

@@ -110,7 +110,8 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
         detail = words.say("page.loading", {"modules": modules}) if modules else ""
         return Standing(title=words.say("page.beginning"), detail=detail, busy=True)
     fraction = following.progress.fraction
-    prepares = not fraction and not following.rows
+    plots = following.experiment.plots
+    prepares = not fraction and not any(following.drawn_from.get(plot.table) for plot in plots)
     return Standing(
         title=words.say("page.preparing" if prepares else "page.running"),
         aside=time_left(words, following),

@@ -24,7 +24,7 @@ from experiments.declare import Need
 from experiments.engine import messages as wire
 from experiments.problems import Trouble
 from experiments.python_at_work import gil_threads
-from tests.app.recordings import Made, burst, made, threads
+from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s
 from widgets import theme as themes
 from widgets.tab_order import go_on
@@ -430,6 +430,17 @@ def test_what_is_made_ready_before_the_first_progress_is_said(stage):
     stage.runner.hear(events(burst())[1])
     live_s(0.06)
     assert button(stage, "Stop").y() == before
+
+
+def test_rows_that_no_plot_shows_leave_it_preparing(stage):
+    stage.page.open("cache-ladder")
+    button(stage, "Run").click()
+    stage.runner.hear(*events(ladder())[:1])
+    clock = {"repeat": 0, "core_hz": 3e9}
+    stage.runner.hear(wire.Row(n=0, t_s=0.1, table="clocks", row=clock))
+    live_s(0.06)
+
+    assert ENGLISH.say("page.preparing") in said(stage)
 
 
 def test_another_page_says_what_runs_and_leads_there(qtbot, stage):

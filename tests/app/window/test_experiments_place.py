@@ -243,6 +243,7 @@ def test_what_cannot_run_here_says_why(place, awake):
 
     assert offer.state is State.NOT_HERE
     assert offer.note == "This needs two GPUs, and there are not as many here."
+    assert offer.seconds is None  # no run, so no time that it takes
 
 
 def test_the_experiment_that_runs_says_how_far_it_is(place, awake):
