@@ -1,4 +1,4 @@
-"""When is which plot drawn? One at a turn, while somebody looks and it is out of date."""
+"""When is which plot drawn? While somebody looks and it is out of date, not for long at a turn."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from experiments.words import Words
 from widgets.experiment.views_panel import ViewsPanel
 
 DRAW_MS = 33
+TURN_S = 0.008  # after which a further plot waits for the next turn: half of a frame of the screen
 SHARE = 0.1  # of a core that this thread may take while something is measured
 LONGEST_S = 0.5  # that a plot waits for it
 
@@ -71,11 +72,13 @@ class Drawing(QObject):
             following, other = pair[0].following, pair[1].following
             values = _values(following)
             beside = ("A", "B", other.tables, _values(other))
-        drew = self._views.draw_next(
+        until_s = time.perf_counter() + TURN_S
+        while self._views.draw_next(
             following.tables, following.frames, following.drawn_from, values, beside
-        )
-        if not drew:
-            self._timer.stop()
+        ):
+            if time.perf_counter() > until_s:
+                return
+        self._timer.stop()
 
     def _would_disturb(self) -> bool:
         """Would this thread take more of a core than its share, if it drew again already?"""

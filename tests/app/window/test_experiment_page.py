@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import itertools
 import time
 from functools import partial
 from types import SimpleNamespace
@@ -396,6 +397,18 @@ def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypa
     clock.perf_counter = lambda: 100.21
     drawn(qtbot, stage)
     assert headline.grab().toImage() != before
+
+
+@pytest.mark.parametrize(("draws_s", "without"), [(0.001, 0), (0.1, 1)])
+def test_plots_fill_together_unless_that_takes_long(stage, monkeypatch, draws_s, without):
+    times_s = itertools.count(100.0, draws_s)
+    clock = SimpleNamespace(perf_counter=lambda: next(times_s), thread_time=lambda: 1.0)
+    monkeypatch.setattr(drawing, "time", clock)
+    run_to(stage, share=0.3)
+    stage.page._drawing._draw()
+
+    plots = stage.page._panel.views.plots
+    assert [plot._scene.is_empty for plot in plots].count(True) == without
 
 
 def test_limit_lines_come_with_the_first_estimate(stage):
