@@ -296,7 +296,7 @@ EXPERIMENT = Experiment(
         Value("l3_bytes", "bytes"),
         Value("l3_seen_bytes", "bytes", Part.L3),
     ),
-    parts=(Part.L1, Part.L2, Part.L3, Part.MEMORY),
+    parts=(Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY),
     needs=(Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,

@@ -154,6 +154,25 @@ def test_more_chains_share_the_same_reads():
     assert all(1e-10 < time_s < 1e-5 for time_s in times)
 
 
+def test_each_walk_follows_one_of_its_own_kind_that_is_not_timed(monkeypatch):
+    from experiments.kernels import many_chains
+
+    told = []
+    monkeypatch.setattr(many_chains, "walk_all", lambda steps, places: told.append(set(places)))
+
+    class Watch(Bench):
+        def time(self, work):
+            told.append("timed")
+            work()
+            return 1.0
+
+    read_s(LongChain(Buffer(MIB), Bench(machine())), 3, 300, Watch(machine()))
+    before, timed, after = told
+    assert timed == "timed"
+    assert len(before) == len(after) == 3
+    assert before.isdisjoint(after)
+
+
 @pytest.mark.parametrize(
     ("size", "power"), [(1, 1), (2, 2), (3, 2), (MIB, MIB), (MIB - 1, MIB // 2)]
 )
