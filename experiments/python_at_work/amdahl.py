@@ -210,6 +210,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     values["best_speedup"] = of[best].median
     if any(not of[n].parts_from(of[best]) for n in of if n != best):
         limits.append("best_by_chance")
+    if params.kernel != MEMORY and any(s > n > 1 for each in rounds for n, s in each.items()):
+        limits.append("above_ideal")  # more caches can bring as much where memory is read
     if not of[1].is_below(of[best]):
         limits.append("no_fit")
         if too_few((of[1], of[best])):

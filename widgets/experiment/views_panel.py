@@ -42,6 +42,9 @@ MARKS = {  # what dots are, and what goes through them
         "median": "plot.pin_median", "least": "plot.pin_least", "greatest": "plot.pin_greatest",
     },
 }  # fmt: skip
+ALONE = {  # of lines: at one place there is none
+    "median": "plot.point_median", "least": "plot.point_least", "greatest": "plot.point_greatest",
+}  # fmt: skip
 SCROLL_BAR_PX = 16
 MOST_PX = 16_777_215  # of any widget of Qt, as in its header: the bindings lack QWIDGETSIZE_MAX
 
@@ -223,8 +226,12 @@ class ViewsPanel(QScrollArea):
         """Say what dots and lines are, once there is a second round to tell them apart."""
         if not isinstance(view, Lines | Bars | Ruler):
             return ""
-        are_repeated = any(getattr(row, "repeat", 0) for row in rows)
-        return self._words.say(MARKS[type(view)][view.statistic]) if are_repeated else ""
+        if not any(getattr(row, "repeat", 0) for row in rows):
+            return ""
+        is_alone = isinstance(view, Lines) and all(
+            _x(row, view) == _x(rows[0], view) for row in rows
+        )
+        return self._words.say((ALONE if is_alone else MARKS[type(view)])[view.statistic])
 
     def _fit(self) -> None:
         for place in range(len(self._shown)):
@@ -252,6 +259,10 @@ class _Content(QWidget):
     def heightForWidth(self, width: int) -> int:
         layout = self.layout()
         return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
+
+
+def _x(row: Any, view: Lines) -> Any:
+    return getattr(row, view.x.column)
 
 
 def _limits(view: View, views: Sequence[View]) -> list[Limit]:

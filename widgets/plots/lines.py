@@ -85,7 +85,7 @@ class LinesDrawing:
         room = (y_high - y_low) * min(1.5 * line / size.height(), 0.3)
         is_one_count = x_low == x_high and x.scale == "linear" and self._terms.is_count(x.column)
         return Span(
-            (x_low - 1, x_high + 1) if is_one_count else around(x_low, x_high, x.scale),
+            (x_low - 0.5, x_high + 0.5) if is_one_count else around(x_low, x_high, x.scale),
             around(y_low, y_high + room, y.scale),
             is_passing=x_low == x_high or y_low == y_high,
         )

@@ -66,6 +66,15 @@ def test_what_dots_and_line_are_stands_beside_the_title_from_the_second_round_on
     assert [head.aside.text() for head in panel._heads] == [told, told]
 
 
+def test_where_no_line_can_be_the_bright_dot_is_named(panel, rows):
+    place = getattr(rows["reads"][0], BURST.views[0].x.column)
+    alone = [row for row in rows["reads"] if getattr(row, BURST.views[0].x.column) == place]
+    panel.draw_next({"reads": alone}, {}, {"reads": 1}, {})
+
+    told = "each dot is one measurement, the bright one their median"
+    assert panel._heads[0].aside.text() == told
+
+
 def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
     def draw(count, values=()):
         return panel.draw_next(rows, {}, {"reads": count}, dict(values))

@@ -212,7 +212,12 @@ def test_a_single_count_stands_in_the_middle(qtbot):
     qtbot.addWidget(plot)
     plot.draw(rows, {})
 
-    assert painted(plot).full.x == (1, 3)
+    from widgets.plots import axes
+
+    area = painted(plot).area
+    across = plot._scene.drawing.plan().x
+    assert area.sight.x == (1.5, 2.5)
+    assert [text for _, text in axes._ticks(across, area.sight.x, 9)] == ["2"]
 
 
 def test_many_curves_can_be_moved_smoothly(qtbot):
