@@ -16,6 +16,7 @@ import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from experiments.bench import Bench
 from experiments.declare import (
@@ -45,6 +46,7 @@ COPY = "copy"
 IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
 PARTS = (*IN_A_ROW, "wake")
 APART = 0.2  # of the whole, by which its parts may miss it without a word
+SOONER = 1.5  # times, by which a larger message is clearly answered sooner
 COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
@@ -145,6 +147,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits = ["one_at_a_time"]
     if is_virtual(machine):
         limits.append("virtual_machine")
+    medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
+    if any(a > SOONER * b for some_s in medians_s.values() for a, b in pairwise(some_s)):
+        limits.append("larger_sooner")
     parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
     whole_s = values.get("pipe_large_s", math.nan)
     if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said

@@ -70,6 +70,14 @@ def test_parts_that_miss_the_whole_say_why(whole_s, is_told):
     assert ("parts_do_not_add_up" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("larger_s", "is_told"), [(20e-6, True), (40e-6, False)])
+def test_a_larger_message_that_is_answered_sooner_is_explained(larger_s, is_told):
+    rows = {**tables(), "talks": [*tables()["talks"], *talks("pipe", 256, larger_s)]}
+    found = analyse(PARAMS, rows, machine())
+
+    assert ("larger_sooner" in found.limits) is is_told
+
+
 def test_two_rounds_make_no_way_faster():
     rows = {**tables(), "talks": [row for row in tables()["talks"] if row.repeat < 2]}
     found = analyse(PARAMS, rows, machine())
