@@ -103,10 +103,11 @@ def expected_s(
 ) -> float:
     """Return how long a run should take: as long as the same one did, the first of these runs.
 
-    Without such a one the estimate counts, by as much longer or shorter as it was for another.
+    Without such a one the estimate counts, by as much longer or shorter as it was for another, if
+    possible one that was as quick.
     """
     whole = [run for run in runs if run.outcome == wire.Outcome.COMPLETED and run.taken_s]
-    whole = [run for run in whole if run.quick == quick]
+    whole.sort(key=lambda run: run.quick != quick)
     wanted = msgspec.json.decode(msgspec.json.encode(to_kept_json(params)))  # lists, no tuples
     estimate_s = experiment.seconds(params)
     for run in whole:

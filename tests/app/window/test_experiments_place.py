@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.window.background import Background
 from app.window.entries import Entry
+from app.window.experiment.shown import expected_s
 from app.window.offers import best_run
 from app.window.places.experiments import ExperimentsPlace
 from app.window.target import EXPERIMENTS, Target
@@ -176,6 +177,28 @@ def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
     full, newer = sorted(awake.runs, key=lambda run: run.quick)
     assert newer.at > full.at
     assert best_run(awake.runs, "cache-ladder", awake.machine) is full
+
+
+def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
+    def quick(started):
+        return msgspec.structs.replace(started, quick=True)
+
+    entry = awake.entries["burst-random"]
+    seconds = entry.experiment.seconds
+    params = entry.experiment.quick(entry.params)
+
+    keep(awake, burst(at="2026-06-04T03:02:01+00:00"))
+    (full,) = awake.runs
+    pace = full.taken_s / seconds(dataclasses.replace(entry.params, **full.params))
+    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    assert expected == pytest.approx(seconds(params) * pace)
+
+    keep(awake, burst(noise=(1.0,), change=quick))
+    own = next(run for run in awake.runs if run.quick)
+    own_pace = own.taken_s / seconds(dataclasses.replace(entry.params, **own.params))
+    assert own_pace != pytest.approx(pace)
+    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    assert expected == pytest.approx(seconds(params) * own_pace)
 
 
 def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
