@@ -53,7 +53,7 @@ from experiments.numbers.precisions import (
     is_emulated,
     kind_of,
 )
-from experiments.statistics import TOO_FEW, ratios, spreads, too_few
+from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Bars, Heatmap, Limit
 from machine.model import Machine
 
@@ -64,6 +64,7 @@ DRAWN = 4  # rows and columns of the picture whose order is drawn
 FP32_BYTES = 4
 SAMPLE_S = 5e-3
 TRIES = 3
+ALWAYS = 5  # rounds: that all of them lie on one side of 1 by chance happens once in sixteen times
 ALIVE = 8  # at most, arrays as large as all channels of all pictures
 CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # assumed, not measured, to tell the time beforehand
 
@@ -293,6 +294,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if not pairs:
         return Finding("in_part", values, tuple(limits))
     compared, unclear = ratios({name: (last, first) for name, (first, last) in pairs.items()})
+    gains = spreads(
+        (f"gain_{row.precision}", row.gain) for row in tables["gains"] if row.work == NETWORK
+    )
+    compared |= {name: gain.median for name, gain in gains.items() if name in compared}
+    unclear = tuple(name for name in unclear if name not in gains or not _always(gains[name]))
     clear = {name: gain for name, gain in compared.items() if name not in unclear}
     values |= compared | {"default_layout_gain": 1.0}
     if clear:
@@ -302,6 +308,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
         message = "results_differ"
     return Finding(message, values, tuple(limits), unclear)
+
+
+def _always(gain: Spread) -> bool:
+    """Was one layout the faster in every round, and in so many that this is no chance?"""
+    return gain.count >= ALWAYS and not gain.low <= 1 <= gain.high
 
 
 def _message(clear: Mapping[str, float]) -> str:

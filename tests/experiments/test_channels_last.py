@@ -15,6 +15,7 @@ from experiments.numbers.channels_last import (
     LAYOUTS,
     NETWORK,
     WORKS,
+    Gain,
     Params,
     Pass,
     Result,
@@ -73,6 +74,10 @@ def rates(of):
         if layout == CONTIGUOUS
     ]
     return {"passes": rows, "results": results, "gains": [], "places": [], "conditions": []}
+
+
+def gains(*found):
+    return [Gain(precision=FP32, work=NETWORK, repeat=n, gain=gain) for n, gain in enumerate(found)]
 
 
 def pair(precision, contiguous, last):
@@ -175,6 +180,24 @@ def test_a_slow_precision_gets_fewer_pictures_and_then_none(monkeypatch):
     assert channels_last._prepared(params, device, FP32)[0] == 8
     assert channels_last._prepared(replace(params, most_s=0.005), device, BF16)[1] == {}
     assert channels_last._prepared(replace(params, most_s=0.005), device, FP32)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "is_clear"),
+    [
+        ((1.3, 1.1, 1.2, 1.4, 1.2), True),
+        ((0.9, 0.8, 0.9, 0.7, 0.8), True),
+        ((1.3, 0.9, 1.2, 1.4, 1.2), False),
+        ((1.3, 1.1, 1.2, 1.4), False),
+    ],
+)
+def test_what_is_faster_in_every_round_is_a_gain_though_rates_overlap(found, is_clear):
+    tables = rates(pair(FP32, 100, 101)) | {"gains": gains(*found)}
+    finding = analyse(SMALL, tables, HERE)
+
+    assert (finding.unclear == ()) is is_clear
+    assert finding.values["gain_fp32"] == pytest.approx(sorted(found)[len(found) // 2], rel=0.05)
+    assert (finding.message == "no_difference") is not is_clear
 
 
 @pytest.mark.parametrize(
