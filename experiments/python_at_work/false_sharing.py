@@ -48,6 +48,7 @@ DISTANCES_BYTES = (8, 16, 32, 64, 128, 256, 512)
 BUFFER_BYTES = 64 * 2**10
 SAMPLE_S = 0.01
 FIRST_COUNT = 1_000_000
+PLAIN = "plain"
 ALONE, READERS = "alone", "readers"
 CORES = (SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN)  # pairs of cores, the nearest first
 ORDER = (SAME_CORE, *CORES, READERS)
@@ -57,7 +58,7 @@ ORDER = (SAME_CORE, *CORES, READERS)
 class Params:
     """What may be turned."""
 
-    increment: str = param("plain", choices=("plain", "at_once"))
+    increment: str = param(PLAIN, choices=(PLAIN, "at_once"))
     rounds: int = param(21, minimum=1, maximum=100)
 
 
@@ -84,7 +85,7 @@ def measure(params: Params, bench: Bench) -> Measured:
     """Yield a row for each pair of threads, distance and round, and one for one thread alone."""
     from experiments.kernels.counters import increment, increment_at_once, read_often
 
-    work = increment if params.increment == "plain" else increment_at_once
+    work = increment if params.increment == PLAIN else increment_at_once
     if not CAN_PIN:
         yield Note("not_pinned")
     placed = _placed(bench.machine)
@@ -159,6 +160,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("cores_not_known")
     if SAME_CORE not in times:
         limits.append("no_hardware_threads")
+    if params.increment == PLAIN:
+        limits.append("plain_is_forwarded")
     same, apart = _ends(times[nearest])
     pairs_of = {"slowdown": (same, apart)}
     if SAME_CORE in times:

@@ -85,6 +85,14 @@ def test_where_spreads_overlap_no_difference_is_claimed_and_no_line_seen():
     assert "line_bytes_seen" not in finding.values
 
 
+@pytest.mark.parametrize(("increment", "is_told"), [("plain", True), ("at_once", False)])
+def test_why_plain_increments_hide_the_cliff_is_told(increment, is_told):
+    tables = {"increments": rows(CLIFF_64), "alone": []}
+    limits = analyse(Params(increment=increment), tables, machine()).limits
+
+    assert ("plain_is_forwarded" in limits) is is_told
+
+
 def test_neighbours_that_are_faster_are_not_called_slower():
     upside_down = dict(zip(DISTANCES_BYTES, reversed(CLIFF_64.values()), strict=True))
 
