@@ -36,6 +36,6 @@ def scrolling(content: QWidget, name: str) -> QScrollArea:
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setProperty("role", "reader")
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    area.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click would put a frame around what is read
     area.setAccessibleName(name)
     return area
