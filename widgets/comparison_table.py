@@ -28,6 +28,7 @@ MEANS = {
     "elsewhere": "terminal.elsewhere_means",
 }
 HEADINGS = ("A", "B", "B / A")
+NONE = "–"  # where nothing is divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,27 +128,30 @@ class ComparisonTable(QWidget):
         if not self._is_narrow:
             grid.setColumnStretch(0, 2)
             grid.setColumnStretch(first + 3, 1)
-        line = 1
+        line, are_judged = 1, any(each.verdict for each in rows)
         for each in rows:
             name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
             name.setToolTip(tip(each.about))
-            verdict = self._verdict(each)
             if self._is_narrow:
                 name.setContentsMargins(0, STEP, 0, 0)
                 grid.addWidget(name, line, 0, 1, 3)
-                grid.addWidget(verdict, line + 2, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
                 line += 1
             else:
                 grid.addWidget(name, line, 0)
-                grid.addWidget(verdict, line, first + 3)
-            for place, number in enumerate((each.a, each.b, each.ratio), first):
-                grid.addWidget(_number(number, "number"), line, place)
-            line += 2 if self._is_narrow else 1
+            numbers = [_number(text, "number") for text in (each.a, each.b, each.ratio or NONE)]
+            if are_judged and not each.verdict:
+                numbers[-1].setToolTip(tip(self._words.say("terminal.unjudged_means")))
+            for place, number in enumerate(numbers, first):
+                grid.addWidget(number, line, place)
+            if each.verdict and self._is_narrow:
+                line += 1
+                grid.addWidget(self._verdict(each), line, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
+            elif each.verdict:
+                grid.addWidget(self._verdict(each), line, first + 3)
+            line += 1
         return table
 
     def _verdict(self, compared: ComparedRow) -> QLabel:
-        if not compared.verdict:
-            return label()  # a footnote says why there is none
         differs = compared.verdict in ("higher", "lower")
         word = self._words.say(f"verdicts.{compared.verdict}")
         shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")

@@ -55,6 +55,26 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     assert "B is higher" in told["↑ higher"].toolTip()
 
 
+def test_what_has_no_verdict_says_why_where_one_points(table):
+    assert "no verdict: a fact" in labels(table)["–"].toolTip()
+
+    unjudged = Comparison(a="x", b="y", rows=(ComparedRow("z", "1", "2"),))
+    table.show_comparison(unjudged)  # settings differ, as stands above the rows
+    assert labels(table)["–"].toolTip() == ""
+
+
+def test_in_a_narrow_column_no_line_is_kept_for_a_verdict_that_is_not_there(qtbot):
+    def height(verdict):
+        table = ComparisonTable(worn(), WORDS)
+        qtbot.addWidget(table)
+        table.resize(345, 600)
+        rows = [ComparedRow(str(n), "1", "2", "2×", verdict) for n in range(9)]
+        table.show_comparison(Comparison(a="x", b="y", rows=tuple(rows)))
+        return table.sizeHint().height()
+
+    assert height("") < height("same") - 9 * 8
+
+
 def test_what_a_value_is_stands_where_one_points(table):
     told = labels(table)
     assert "The median read." in told["in a row"].toolTip()
