@@ -189,7 +189,8 @@ def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> fl
 def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     """Fit every round; compare the spread of the fits with the share that was chosen."""
     cores = physical_cores(machine)
-    values: dict[str, float] = {"serial_fraction": params.serial_fraction}
+    serial = params.serial_fraction
+    values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
     values |= {"logical_cpus": len(usable_threads(machine)), "cores": cores} if cores else {}
     limits = ["one_core_may_be_faster"] + (["virtual_machine"] if is_virtual(machine) else [])
     if params.kernel == MEMORY:
@@ -309,6 +310,7 @@ EXPERIMENT = Experiment(
         Value("best_workers", "", Part.CORES),
         Value("bound_speedup", "ratio"),
         Value("serial_fraction", "fraction"),
+        Value("chosen_parallel_fraction", "fraction"),
         Value("cores", ""),
         Value("logical_cpus", ""),
     ),

@@ -45,7 +45,7 @@ HOLDS, RAISES = "holds", "raises"
 TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
 INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
 OTHERS = 2.5  # so many times as long in an old Python
-LONG = 5  # times the switch interval: more than the lock has then been waited for
+LONG = 1.3  # times the switch interval: more than the lock has then been waited for
 HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
 
 
