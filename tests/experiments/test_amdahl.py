@@ -133,10 +133,8 @@ def test_a_fit_to_one_point_is_told(steps, is_told):
     assert ("fit_of_one" in found.limits) is is_told
 
 
-@pytest.mark.parametrize(
-    ("kernel", "slower", "is_told"),
-    [("compute", 1.3, True), ("compute", 1.0, False), ("memory", 1.3, False)],
-)
+@pytest.mark.parametrize("kernel", amdahl.KERNELS)
+@pytest.mark.parametrize(("slower", "is_told"), [(1.3, True), (1.0, False)])
 def test_a_round_above_the_ideal_is_explained(kernel, slower, is_told):
     rows = runs(0.1, steps=(1, 2), noise=(1.0, 1.001, 0.999, 1.0, 1.0))
     rows[0] = replace(rows[0], wall_s=slower)  # one worker alone, in one round
