@@ -85,6 +85,13 @@ def test_where_spreads_overlap_no_difference_is_claimed_and_no_line_seen():
     assert "line_bytes_seen" not in finding.values
 
 
+def test_reads_that_take_less_than_a_tick_are_explained():
+    readers = rows({at: 0.15e-9 for at in DISTANCES_BYTES}, READERS)
+
+    assert "reads_overlap" in found(rows(CLIFF_64) + readers).limits
+    assert "reads_overlap" not in found(rows(CLIFF_64)).limits
+
+
 @pytest.mark.parametrize(("increment", "is_told"), [("plain", True), ("at_once", False)])
 def test_why_plain_increments_hide_the_cliff_is_told(increment, is_told):
     tables = {"increments": rows(CLIFF_64), "alone": []}
