@@ -45,6 +45,7 @@ HOLDS, RAISES = "holds", "raises"
 TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
 INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
 OTHERS = 2.5  # so many times as long in an old Python
+SOON = 0.8  # of the update caught: the other thread wrote its last clearly before it went on
 LONG = 1.3  # times the switch interval: more than the lock has then been waited for
 HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
 
@@ -159,6 +160,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values["caught_s"] = moment.end_s - moment.start_s
             if values["caught_s"] > LONG * params.switch_interval_s:
                 limits.append("waited_for_a_core")
+    raised_s = next((m.end_s for m in tables["moments"] if m.act == RAISES), None)
+    if raised_s is not None and raised_s < SOON * values.get("caught_s", 0):
+        limits.append("other_was_over")
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]

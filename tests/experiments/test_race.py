@@ -84,6 +84,17 @@ def test_where_the_lock_was_tried_is_told_beside_other_pythons(others, locked, i
     assert ("lock_here_only" in analyse(PARAMS, rows, machine()).limits) is is_told
 
 
+@pytest.mark.parametrize(("raised_s", "is_told"), [(0.0049, False), (0.0025, True)])
+def test_an_update_that_waits_on_after_the_other_is_over_has_a_reason(raised_s, is_told):
+    rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
+    rows["moments"] = [
+        Moment(worker=1, act="holds", start_s=0.0, end_s=0.0052, value=0),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=raised_s, value=0),
+    ]
+
+    assert ("other_was_over" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
 @pytest.mark.parametrize(("caught_s", "waited"), [(0.0052, False), (0.008, True)])
 def test_a_wait_beyond_the_switch_interval_has_a_reason(caught_s, waited):
     rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
