@@ -5,7 +5,9 @@ same random pictures forward: once with one channel after the other in memory (t
 once with all channels of a pixel side by side (`channels_last`; weights too). In every precision
 that the device has, TF32 switched for products and convolutions, in shuffled rounds; a GPU with its
 queue held, so by its own time. Both layouts of a precision get as many pictures, fewer where they
-take long. The results of both are compared, and the order is read off the strides.
+take long. A gain is that within a round; it is claimed where the rates of the two layouts part, or
+the gains of the rounds from 1. The results of both are compared, and the order is read off the
+strides.
 
 What it cannot tell: what training gains, where gradients move too; how a layer is slowed down that
 knows no such order and has to rearrange; what searching for the best algorithm would change, as
@@ -311,7 +313,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
 
 
 def _always(gain: Spread) -> bool:
-    """Was one layout the faster in every round, and in so many that this is no chance?"""
+    """Does the spread of the rounds' own gains part from 1, over more rounds than chance explains?
+
+    Of eight rounds or more a tenth at either end may be an exception.
+    """
     return gain.count >= ALWAYS and not gain.low <= 1 <= gain.high
 
 

@@ -160,9 +160,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values["caught_s"] = moment.end_s - moment.start_s
             if values["caught_s"] > LONG * params.switch_interval_s:
                 limits.append("waited_for_a_core")
-    raised_s = next((m.end_s for m in tables["moments"] if m.act == RAISES), None)
-    if raised_s is not None and raised_s < SOON * values.get("caught_s", 0):
-        limits.append("other_was_over")
+        elif moment.end_s < SOON * values.get("caught_s", 0.0):  # what was caught comes first
+            limits.append("other_was_over")
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
     ]
