@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from experiments.words import Words
-from widgets.basics import IconButton, chip, label, leave_keys, row
+from widgets.basics import IconButton, chip, label, leave_keys, row, tip
 from widgets.icons import icon
 from widgets.look import Look
 from widgets.slider import StopSlider
@@ -71,8 +71,10 @@ class ReplayBar(QWidget):
         """How many times as fast as it was."""
         return SPEEDS[self._speeds.checkedId()]
 
-    def show_state(self, t_s: float, total_s: float, *, is_playing: bool) -> None:
-        """Show where the recording stands, and whether it goes on by itself."""
+    def show_state(
+        self, t_s: float, total_s: float, *, is_playing: bool, begins_s: float = 0.0
+    ) -> None:
+        """Show where the recording stands, whether it goes on by itself, and where it begins."""
         with QSignalBlocker(self.slider):
             total_ms = max(1, math.ceil(total_s * 1000))
             self.slider.setRange(0, total_ms)
@@ -81,6 +83,10 @@ class ReplayBar(QWidget):
             if not self.slider.isSliderDown():
                 self.slider.setValue(total_ms if t_s >= total_s else round(t_s * 1000))
         places = 1 if total_s >= 1 else 2
+        begins = {"begin": f"{begins_s:.{places}f} s"}
+        left_out = tip(self._words.say("replay.left_out", begins)) if begins_s else ""
+        for each in (self.slider, self._time):
+            each.setToolTip(left_out)
         time = {"position": f"{t_s:.{places}f}", "total": f"{total_s:.{places}f} s"}
         self._show_time(self._words.say("replay.time", time), f"{total_s:.{places}f}")
         if is_playing != self._is_playing or not self._shown:

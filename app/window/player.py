@@ -20,10 +20,11 @@ from experiments.engine.following import Following
 from experiments.engine.recording import Recording
 
 TICK_MS = 33
+LEAD_S = 0.5  # that is played of what came before anything was drawn
 
 
 class Player(QObject):
-    """One recording. It begins before the first row, paused."""
+    """One recording. It begins just before the first row of a plot, paused."""
 
     moved = Signal()  # there is something new in `following`, or the time has gone on
     ended = Signal()  # `following.finished` is there
@@ -59,7 +60,10 @@ class Player(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
+        self.begins_s = max(0.0, self._drawn_from_s() - LEAD_S)
         self._begin()
+        if self.begins_s:
+            self.restart()
 
     @property
     def total_s(self) -> float:
@@ -113,8 +117,8 @@ class Player(QObject):
             self._go(bisect.bisect_right(self._times, t_s), t_s)
 
     def restart(self) -> None:
-        """Go back to the beginning, and play on if it was playing."""
-        self.seek(0.0)
+        """Go back to where it begins, and play on if it was playing."""
+        self.seek(self.begins_s)
 
     def finish(self) -> None:
         """Show the whole run at once."""
@@ -124,6 +128,13 @@ class Player(QObject):
         self.following = Following(self.experiment)
         self.following.add(self.recording.started)
         self._next = 0
+
+    def _drawn_from_s(self) -> float:
+        """Return when the first row came that a plot shows: until then all was made ready."""
+        drawn = {plot.table for plot in self.experiment.plots}
+        timed = zip(self._times, self.recording.events, strict=True)
+        rows = (t_s for t_s, event in timed if _table(event) in drawn)
+        return next(rows, 0.0)
 
     def _go(self, place: int, t_s: float | None = None) -> None:
         """Hand over the events before `place`, from the beginning if some are too many."""
@@ -152,6 +163,10 @@ class Player(QObject):
             self._go(bisect.bisect_right(self._times, t_s), t_s)
         else:
             self._go(len(self._times))
+
+
+def _table(event: wire.Event) -> str | None:
+    return event.table if isinstance(event, wire.Row | wire.Frame) else None
 
 
 def _times(recording: Recording) -> list[float]:

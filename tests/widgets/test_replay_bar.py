@@ -40,6 +40,15 @@ def test_it_shows_where_the_recording_stands(bar):
     assert bar.asked == []
 
 
+def test_where_it_does_not_begin_at_once_a_tip_says_why(bar):
+    assert bar.slider.toolTip() == bar._time.toolTip() == ""
+    bar.show_state(6.0, 11.84, is_playing=False, begins_s=6.0)
+    assert "6.0 s" in bar.slider.toolTip()
+    assert bar._time.toolTip() == bar.slider.toolTip()
+    bar.show_state(6.0, 11.84, is_playing=False)
+    assert bar.slider.toolTip() == ""
+
+
 def test_the_last_position_of_the_slider_is_the_end_of_the_run(bar):
     bar.show_state(0.41000000000000003, 0.41000000000000003, is_playing=False)
     assert bar.slider.value() == bar.slider.maximum()

@@ -27,7 +27,7 @@ class Replaying(QObject):
         self._show()
 
     def begin(self) -> None:
-        """Play from the beginning, and give the keyboard to the bar."""
+        """Play from where it begins, and give the keyboard to the bar."""
         self._showing.replay(self._bar.speed)
         self._bar.setFocus()
 
@@ -43,4 +43,9 @@ class Replaying(QObject):
         player = self._showing.player
         self._bar.setVisible(player is not None)
         if player is not None:
-            self._bar.show_state(player.t_s, player.total_s, is_playing=player.is_playing)
+            self._bar.show_state(
+                player.t_s,
+                player.total_s,
+                is_playing=player.is_playing,
+                begins_s=player.begins_s,
+            )

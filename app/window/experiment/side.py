@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.report import Report, report
+from app.source import method
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.showing import Showing
@@ -136,6 +137,8 @@ class Side(QObject):
             told = self.report()
             lead = told.finding if told.ending else ""
             remarks, notes = (*disturbances_of(words, shown), *told.remarks), notes_of(words, shown)
+            if told.values:
+                notes += (words.say("page.measured_so", {"method": method(following.experiment)}),)
             self.column.show_result(told.values, remarks, notes, lead)
             if told.values or remarks or notes:
                 tabs.append(Tab.RESULT)

@@ -578,6 +578,12 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
     assert ENGLISH.say("notes.not_pinned") in said(stage)
 
 
+def test_how_it_was_measured_stands_below_the_result_too(stage):
+    run_to(stage)
+
+    assert "How it is measured: One thread, kept on one core (pinned), adds up" in said(stage)
+
+
 def test_coming_back_shows_the_run_of_this_window(stage):
     run_to(stage)
     stage.page.open("cache-ladder")

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from app.report import analysed_anew
-from app.window.player import TICK_MS, Player
+from app.window.player import LEAD_S, TICK_MS, Player
 from experiments.catalogue import Catalogue
+from experiments.core_clock import Clock
 from experiments.engine import messages as wire
 from experiments.engine.following import Following
 from experiments.engine.recording import read
@@ -18,7 +19,7 @@ from tests.app.recordings import burst, made
 BURST = Catalogue().load("burst-random")
 
 
-class Clock:
+class StillClock:
     """A clock that stands still until it is told."""
 
     def __init__(self):
@@ -46,7 +47,7 @@ def with_progress_and_notes(events):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return StillClock()
 
 
 @pytest.fixture
@@ -88,6 +89,45 @@ def test_it_begins_before_the_first_row_and_stands_still(qtbot, player, recordin
     assert player.following.rows == 0
     assert player.t_s == 0.0
     assert player.total_s == pytest.approx((42 - 1) * 0.01)
+
+
+def later(seconds, table="reads"):
+    """Return a change of events: rows that much later, as after so long a preparation."""
+
+    def change(events):
+        return [
+            msgspec.structs.replace(event, t_s=event.t_s + seconds)
+            if isinstance(event, wire.Row) and event.table == table
+            else event
+            for event in events
+        ]
+
+    return change
+
+
+def test_playing_begins_just_before_the_first_row_that_a_plot_shows(qtbot, tmp_path, clock):
+    player = Player(recording_of(tmp_path, burst(), later(6.5)), BURST, clock=clock)
+    assert player.t_s == player.begins_s == pytest.approx(6.5 - LEAD_S)
+    assert player.following.rows == 0
+    assert player.following.started is not None
+
+    player.play()
+    wait_for(qtbot, player, clock, LEAD_S + 0.005)
+    assert player.following.rows == 1
+    player.restart()
+    assert player.t_s == player.begins_s
+    player.seek(0.0)  # what came before can be seen all the same
+    assert player.t_s == 0.0
+    player.pause()
+
+
+def test_a_row_that_no_plot_shows_does_not_begin_it(tmp_path, qtbot, clock):
+    params, rows = _ladder_rows()
+    run = made("cache-ladder", params, [Clock(repeat=0, core_hz=3e9), *rows])
+    late = later(6.5, table="steps")
+    player = Player(recording_of(tmp_path, run, late), Catalogue().load("cache-ladder"))
+    assert player.t_s == player.begins_s == pytest.approx(6.51 - LEAD_S)
+    assert player.following.rows == 1
 
 
 def test_at_the_end_it_knows_what_a_run_fed_directly_knows(qtbot, player, recording, clock):
