@@ -2,24 +2,25 @@
 
 The noise of a value is what it varies by from round to round: each round of a run is analysed
 alone. A difference is claimed only where the two ranges do not touch, and none, nor a ratio, of
-what a run tells once: a fact, or what follows from all rounds together. Where one parameter differs
+what a run tells once: a fact, or what follows from all rounds together. What is no clear difference
+within a run is no number here either. Where one parameter differs
 it is the likely reason, and is named; where several do, nobody could tell which, so none is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from app.report import setting
+from app.report import number, setting
 from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.parameters import to_text
 from experiments.problems import Trouble
 from experiments.statistics import Spread, spreads
-from experiments.units import SWITCH
+from experiments.units import SWITCH, show, unit_of
 from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
@@ -36,21 +37,26 @@ NO_ROUND = -1
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of both runs; no verdict where several parameters differ.
+    """One value of two runs, None where one has none; no verdict where several parameters differ.
 
-    What has no rounds of its own has neither ratio nor verdict, nor has what is only on or off.
+    What has no rounds of its own has neither ratio nor verdict, nor has what is only on or off, or
+    was found by one run alone. `unclear` are the letters of the runs in which it tells two things
+    apart and cannot: nothing is divided by that.
     """
 
     name: str
-    a: float
-    b: float
+    a: float | None
+    b: float | None
     ratio: float | None  # b / a
     verdict: Verdict | None
+    unclear: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What both runs found, and the parameters in which they differ (name to both values).
+    """What the runs found, as declared, and the parameters in which they differ (name to both).
+
+    There are no values where they have none in common.
 
     `cut_short` are the letters of those that did not run to their end; `disturbed` says by letter
     how much of the processors other programs used, where that was much.
@@ -74,18 +80,28 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         for name in sorted(a.started.params.keys() | b.started.params.keys())
         if a.started.params.get(name) != b.started.params.get(name)
     }
-    found = [_values(experiment, run) for run in (a, b)]
+    found, unclear = zip(*(_found(experiment, run) for run in (a, b)), strict=True)
     is_known = versions[0] == experiment.version  # older ones keep their finding
     noise = _noise(experiment, a, b) if is_known else {}
     switches = {value.name for value in experiment.values if value.unit == SWITCH}
+    declared = [value.name for value in experiment.values]
+    names = dict.fromkeys((*declared, *found[0], *found[1]))
     values = []
-    for name in (name for name in found[0] if name in found[1]):
-        one, other = (values_of[name] for values_of in found)
+    for name in (name for name in names if name in found[0] or name in found[1]):
+        one, other = (values_of.get(name) for values_of in found)
+        without = "".join(run for run, of in zip("AB", unclear, strict=True) if name in of)
+        if one is None or other is None:
+            values.append(ComparedValue(name, one, other, None, None, without))
+            continue
         has_ratio = one and name not in switches and (name in noise or not is_known)
-        ratio = other / one if has_ratio else None
+        ratio = other / one if has_ratio and not without else None
         is_judged = name in noise and name not in switches and len(params) < 2
         verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
-        values.append(ComparedValue(name, one, other, ratio, verdict))
+        if without == "AB" and verdict in ("higher", "lower"):
+            verdict = "same"
+        values.append(ComparedValue(name, one, other, ratio, verdict, without))
+    if not found[0].keys() & found[1].keys():
+        values = []
     values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
@@ -114,6 +130,17 @@ def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> I
         yield words.say(key, {"names": names})
 
 
+def cells(words: Words, experiment: Experiment[Any], value: ComparedValue) -> tuple[str, str, str]:
+    """Return A, B and B / A in words, "" where there is none."""
+    units = {value.name: value.unit for value in experiment.values}
+    unit = units.get(value.name, unit_of(value.name))
+    a, b = (
+        "" if of is None else number(words, value.name, of, unit, (value.name,) * is_unclear)
+        for of, is_unclear in ((value.a, "A" in value.unclear), (value.b, "B" in value.unclear))
+    )
+    return a, b, "" if value.ratio is None else show(value.ratio, "ratio")
+
+
 def footnotes(words: Words, compared: Compared) -> list[str]:
     """Return what the verdicts mean, as far as there are such; nothing where there are none."""
     verdicts = {value.verdict for value in compared.values}
@@ -134,10 +161,13 @@ def _differing(
         yield words.say("terminal.differs", {"name": called, "a": a, "b": b})
 
 
-def _values(experiment: Experiment[Any], run: Recording) -> Mapping[str, float]:
+def _found(
+    experiment: Experiment[Any], run: Recording
+) -> tuple[Mapping[str, float], Collection[str]]:
+    """Return the values of a run, and the names of those that are unclear."""
     known = run.started.experiment_version == experiment.version
     finding = run.finding(experiment) if known else run.finished.finding
-    return finding.values if finding else {}
+    return (finding.values, finding.unclear) if finding else ({}, ())
 
 
 def _noise(

@@ -28,12 +28,12 @@ MEANS = {
     "elsewhere": "terminal.elsewhere_means",
 }
 HEADINGS = ("A", "B", "B / A")
-NONE = "–"  # where nothing is divided
+NONE = "–"  # where a run has no such value, or nothing is divided
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One value of both runs, in words; `verdict` is a key of `verdicts`, "" for none.
+    """One value of two runs, in words, "" where a run has none; `verdict` is a key of `verdicts`.
 
     `about` says what was timed or counted.
     """
@@ -138,9 +138,9 @@ class ComparisonTable(QWidget):
                 line += 1
             else:
                 grid.addWidget(name, line, 0)
-            numbers = [_number(text, "number") for text in (each.a, each.b, each.ratio or NONE)]
-            if are_judged and not each.verdict:
-                numbers[-1].setToolTip(tip(self._words.say("terminal.unjudged_means")))
+            numbers = [_number(text or NONE, "number") for text in (each.a, each.b, each.ratio)]
+            for number, why in zip(numbers, self._why_none(each, are_judged), strict=True):
+                number.setToolTip(tip(self._words.say(why) if why else ""))
             for place, number in enumerate(numbers, first):
                 grid.addWidget(number, line, place)
             if each.verdict and self._is_narrow:
@@ -150,6 +150,16 @@ class ComparisonTable(QWidget):
                 grid.addWidget(self._verdict(each), line, first + 3)
             line += 1
         return table
+
+    def _why_none(self, compared: ComparedRow, are_judged: bool) -> tuple[str, str, str]:
+        """Return why A, B and their ratio are not there, each "" where it is or nobody asks."""
+        lacks = [("" if text else "runs.lacks_value") for text in (compared.a, compared.b)]
+        no_ratio = ""
+        if not compared.ratio and compared.verdict:
+            no_ratio = "runs.no_ratio"
+        elif not compared.ratio and are_judged:
+            no_ratio = "terminal.unjudged_means"
+        return lacks[0], lacks[1], no_ratio
 
     def _verdict(self, compared: ComparedRow) -> QLabel:
         differs = compared.verdict in ("higher", "lower")
@@ -173,7 +183,7 @@ def _run(letter: str, name: str, drawn: str) -> QWidget:
 
 
 def _number(text: str, role: str) -> QLabel:
-    shown = label(text, role)
+    shown = label(text, role, wrap=not any(map(str.isdigit, text)))  # words may be broken
     shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return shown
 

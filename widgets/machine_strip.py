@@ -123,6 +123,8 @@ class MachineStrip(QWidget):
             if is_lit:
                 is_numbered = piece.part in self._numbered
                 key, tip = "map.in_use", "map.numbered_tip" if is_numbered else "map.in_use_tip"
+                if is_numbered and piece.part is Part.CORES and not self._threads:
+                    tip = "map.cores_tip"
             tile.light(is_lit, self._words.say(key, {"part": piece.text}))
             tile.setToolTip(self._words.say(tip))
 

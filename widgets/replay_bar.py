@@ -72,9 +72,9 @@ class ReplayBar(QWidget):
         return SPEEDS[self._speeds.checkedId()]
 
     def show_state(
-        self, t_s: float, total_s: float, *, is_playing: bool, begins_s: float = 0.0
+        self, t_s: float, total_s: float, *, is_playing: bool, left_out_s: float = 0.0
     ) -> None:
-        """Show where the recording stands, whether it goes on by itself, and where it begins."""
+        """Show where the recording stands, whether it goes on by itself, and what is not played."""
         with QSignalBlocker(self.slider):
             total_ms = max(1, math.ceil(total_s * 1000))
             self.slider.setRange(0, total_ms)
@@ -83,10 +83,9 @@ class ReplayBar(QWidget):
             if not self.slider.isSliderDown():
                 self.slider.setValue(total_ms if t_s >= total_s else round(t_s * 1000))
         places = 1 if total_s >= 1 else 2
-        begins = {"begin": f"{begins_s:.{places}f} s"}
-        left_out = tip(self._words.say("replay.left_out", begins)) if begins_s else ""
+        left_out = self._words.say("replay.left_out", {"duration": left_out_s})
         for each in (self.slider, self._time):
-            each.setToolTip(left_out)
+            each.setToolTip(tip(left_out) if left_out_s else "")
         time = {"position": f"{t_s:.{places}f}", "total": f"{total_s:.{places}f} s"}
         self._show_time(self._words.say("replay.time", time), f"{total_s:.{places}f}")
         if is_playing != self._is_playing or not self._shown:

@@ -9,14 +9,15 @@ from typing import Any
 
 from rich.table import Table
 
-from app.comparison import Compared, cautions, compare, footnotes
+from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.context import Context, ExitCode
 from app.library import machine_name
 from app.meta import read_meta
 from app.report import label
 from app.shipped import meant
 from experiments.engine.recording import Recording, read
-from experiments.units import show, unit_of
+
+NONE = "–"  # where a run has no such value, or nothing is divided
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -39,14 +40,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     for heading in ("A", "B", "B / A"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
-    units = {value.name: value.unit for value in experiment.values}
-    declared = list(units)
-    for value in sorted(compared.values, key=lambda v: (*declared, v.name).index(v.name)):
-        unit = units[value.name] if value.name in units else unit_of(value.name)
-        ratio = "" if value.ratio is None else show(value.ratio, "ratio")
+    for value in compared.values:
         verdict = words.say(f"verdicts.{value.verdict}") if value.verdict else ""
         name = label(words, experiment, value.name)
-        table.add_row(name, show(value.a, unit), show(value.b, unit), ratio, verdict)
+        numbers = (cell or NONE for cell in cells(words, experiment, value))
+        table.add_row(name, *numbers, verdict)
     console.print(table)
     for note in footnotes(words, compared):
         console.print(note, style="dim")

@@ -24,7 +24,11 @@ LEAD_S = 0.5  # that is played of what came before anything was drawn
 
 
 class Player(QObject):
-    """One recording. It begins just before the first row of a plot, paused."""
+    """One recording. It begins before the first row, paused.
+
+    Time counts from LEAD_S before the first row that a plot shows: nothing is seen while memory is
+    filled, so `left_out_s` of a run are not played. What came in them comes with what is next.
+    """
 
     moved = Signal()  # there is something new in `following`, or the time has gone on
     ended = Signal()  # `following.finished` is there
@@ -48,7 +52,9 @@ class Player(QObject):
         self._clock = clock
         self._looked_s = 0.0
         self._next = 0  # the first event that has not been handed over
-        self._times = _times(recording)
+        times, drawn_s = _times(recording), _drawn_from_s(recording, experiment)
+        self.left_out_s = max(0.0, drawn_s - LEAD_S)
+        self._times = [max(0.0, t_s - self.left_out_s) for t_s in times]
         # A step ends behind a row or frame and the progress and notes that follow it.
         visible = [
             place
@@ -60,10 +66,7 @@ class Player(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._tick)
-        self.begins_s = max(0.0, self._drawn_from_s() - LEAD_S)
         self._begin()
-        if self.begins_s:
-            self.restart()
 
     @property
     def total_s(self) -> float:
@@ -117,8 +120,8 @@ class Player(QObject):
             self._go(bisect.bisect_right(self._times, t_s), t_s)
 
     def restart(self) -> None:
-        """Go back to where it begins, and play on if it was playing."""
-        self.seek(self.begins_s)
+        """Go back to the beginning, and play on if it was playing."""
+        self.seek(0.0)
 
     def finish(self) -> None:
         """Show the whole run at once."""
@@ -128,13 +131,6 @@ class Player(QObject):
         self.following = Following(self.experiment)
         self.following.add(self.recording.started)
         self._next = 0
-
-    def _drawn_from_s(self) -> float:
-        """Return when the first row came that a plot shows: until then all was made ready."""
-        drawn = {plot.table for plot in self.experiment.plots}
-        timed = zip(self._times, self.recording.events, strict=True)
-        rows = (t_s for t_s, event in timed if _table(event) in drawn)
-        return next(rows, 0.0)
 
     def _go(self, place: int, t_s: float | None = None) -> None:
         """Hand over the events before `place`, from the beginning if some are too many."""
@@ -165,8 +161,13 @@ class Player(QObject):
             self._go(len(self._times))
 
 
-def _table(event: wire.Event) -> str | None:
-    return event.table if isinstance(event, wire.Row | wire.Frame) else None
+def _drawn_from_s(recording: Recording, experiment: Experiment[Any]) -> float:
+    """Return when the first row or frame came that a plot shows, 0 if none did."""
+    drawn = {plot.table for plot in experiment.plots}
+    for event in recording.events:
+        if isinstance(event, wire.Row | wire.Frame) and event.table in drawn:
+            return event.t_s
+    return 0.0
 
 
 def _times(recording: Recording) -> list[float]:

@@ -1,11 +1,11 @@
 """How many reads from memory can be under way at once?
 
-Method: one thread, kept on one core (pinned), walks 1 to 32 chains of dependent reads side by side.
-Within a chain a read waits for the one before; between chains nothing waits, so one core asks for
-as many lines at once as there are chains, until it, or the memory, can take no more. The chains are
-stretches of one random cycle, each walk on new ones, with the same number of reads for each number
-of chains, after as many that are not timed; 4 KiB pages unless huge ones are asked for. Rounds are
-shuffled; compared are the medians.
+Method: one thread, kept on the last core (pinned), walks 1 to 32 chains of dependent reads side by
+side. Within a chain a read waits for the one before; between chains nothing waits, so one core asks
+for as many lines at once as there are chains, until it, or the memory, can take no more. The chains
+are stretches of one random cycle, each walk on new ones, with the same number of reads for each
+number of chains, after as many that are not timed; 4 KiB pages unless huge ones are asked for.
+Rounds are shuffled; compared are the medians.
 Source: google/multichase (`-c parallelN`); J. D. C. Little (1961): what is under way is rate times
 latency.
 

@@ -2,9 +2,9 @@
 
 The same elements are read in a row, all over the array, and each led to by the one before.
 
-Method: one thread, kept on one core (pinned), adds up arrays of 8-byte numbers: from the first to
-the last (in a row), and in a random order. That order is computed, so no read waits for another and
-many are under way at once; chained, each read says where the next one is, so there is only one.
+Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers: from the first
+to the last (in a row), and in a random order. That order is computed, so no read waits for another
+and many are under way at once; chained, each read says where the next one is, so there is only one.
 Sizes and orders are shuffled in each round; compared are the medians.
 Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
 

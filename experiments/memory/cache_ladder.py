@@ -1,11 +1,11 @@
 """How far away is a byte? The time of one dependent read, from the first cache to memory.
 
-Method: one thread, kept on one core (pinned), walks through a block of memory (the working set) in
-steps: each place it reads says where the next one is. In random order nothing can be fetched ahead,
-so a step takes as long as the way to the cache or memory that answers; the same places in a row
-show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4 KiB unless huge
-ones are asked for. Sizes are shuffled in each round; the best repeat counts, because all
-disturbance only adds. The clock of the core is measured in each round, so that the steps can be
+Method: one thread, kept on the last core (pinned), walks through a block of memory (the working
+set) in steps: each place it reads says where the next one is. In random order nothing can be
+fetched ahead, so a step takes as long as the way to the cache or memory that answers; the same
+places in a row show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4 KiB
+unless huge ones are asked for. Sizes are shuffled in each round; the best repeat counts, because
+all disturbance only adds. The clock of the core is measured in each round, so that the steps can be
 read in cycles.
 Source: google/multichase, lmbench `lat_mem_rd -t`.
 

@@ -1,6 +1,6 @@
 """Eight at a time: how much faster are vector instructions than one number at a time?
 
-Method: one thread, kept on one core (pinned), adds up arrays of numbers, one at a time and by
+Method: one thread, kept on the last core (pinned), adds up arrays of numbers, one at a time and by
 vectors of 128, 256 and 512 bits as far as the processor has them, with eight sums at once so that
 no addition waits for the one before. The same loads and additions otherwise, compiled from the same
 lines. Plain Python adds up a list of as many numbers, where that is short enough. Sizes and widths

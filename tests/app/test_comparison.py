@@ -5,7 +5,15 @@ import dataclasses
 import msgspec
 import pytest
 
-from app.comparison import ComparedValue, _in_one_place, _of_one_mind, cautions, compare, footnotes
+from app.comparison import (
+    ComparedValue,
+    _in_one_place,
+    _of_one_mind,
+    cautions,
+    cells,
+    compare,
+    footnotes,
+)
 from app.shipped import RUNS
 from experiments import words
 from experiments.catalogue import Catalogue
@@ -20,6 +28,7 @@ from tests.experiments.machines import MIB
 
 ENGLISH = words.load("en")
 BURST = Catalogue().load("burst-random")
+FALSE_SHARING = Catalogue().load("false-sharing")
 
 
 @pytest.fixture
@@ -84,12 +93,12 @@ def test_a_fact_is_no_measurement_and_gets_no_verdict(recorded):
     assert (size.ratio, size.verdict) == (None, None)
 
 
-def increments(increment="plain"):
-    """Return 21 rounds of two cores that disturb each other up to 64 bytes apart."""
+def increments(increment="plain", line_bytes=64):
+    """Return 21 rounds of two cores that disturb each other up to that many bytes apart."""
     rows = []
     for repeat in range(21):
         for distance in DISTANCES_BYTES:
-            taken_s = (2e-8 if distance < 64 else 2.7e-9) * (1 + repeat / 1000)
+            taken_s = (2e-8 if distance < line_bytes else 2.7e-9) * (1 + repeat / 1000)
             rows.append(
                 Increment(
                     pair="unknown",
@@ -110,6 +119,38 @@ def test_what_follows_from_all_rounds_together_is_not_said_to_have_too_few(recor
     assert verdicts(compared)["slowdown"] == "same"
     seen = found["line_bytes_seen"]  # takes several rounds to be seen at all
     assert (seen.a, seen.b, seen.ratio, seen.verdict) == (64, 64, None, None)
+
+
+def test_what_one_run_alone_found_stands_beside_nothing(recorded):
+    experiment, hidden, plain = FALSE_SHARING, increments(line_bytes=0), increments()
+    found = {v.name: v for v in compare(experiment, recorded(hidden), recorded(plain)).values}
+
+    seen = found["line_bytes_seen"]
+    assert (seen.a, seen.b, seen.ratio, seen.verdict) == (None, 64, None, None)
+    assert cells(ENGLISH, experiment, seen) == ("", "64 B", "")
+
+
+def test_what_is_no_clear_difference_is_neither_a_number_nor_divided_by(recorded):
+    experiment, hidden, plain = FALSE_SHARING, increments(line_bytes=0), increments()
+    found = {v.name: v for v in compare(experiment, recorded(hidden), recorded(plain)).values}
+
+    slowdown = found["slowdown"]
+    assert (slowdown.unclear, slowdown.ratio, slowdown.verdict) == ("A", None, "higher")
+    assert cells(ENGLISH, experiment, slowdown) == ("no clear difference", "7.41×", "")
+
+
+def test_two_that_are_no_clear_difference_do_not_differ(recorded):
+    compared = compare(FALSE_SHARING, *(recorded(increments(line_bytes=0)) for _ in "AB"))
+
+    assert verdicts(compared)["slowdown"] in ("same", None)
+
+
+def test_the_values_come_as_they_are_declared(recorded):
+    run = recorded(increments())
+    names = [value.name for value in compare(FALSE_SHARING, run, run).values]
+
+    declared = [value.name for value in FALSE_SHARING.values]
+    assert names == [name for name in declared if name in names]
 
 
 def test_why_some_have_no_verdict_is_said_where_others_have_one(recorded):

@@ -56,11 +56,23 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
 
 
 def test_what_has_no_verdict_says_why_where_one_points(table):
-    assert "no verdict: a fact" in labels(table)["–"].toolTip()
+    assert "no verdict on a fact" in labels(table)["–"].toolTip()
 
     unjudged = Comparison(a="x", b="y", rows=(ComparedRow("z", "1", "2"),))
     table.show_comparison(unjudged)  # settings differ, as stands above the rows
     assert labels(table)["–"].toolTip() == ""
+
+
+def test_a_value_that_one_run_lacks_says_so_where_one_points(table):
+    row = ComparedRow("line", "", "no clear difference", verdict="higher")
+    table.show_comparison(Comparison(a="x", b="y", rows=(row,)))
+
+    missing, no_ratio = (
+        each for each in table.findChildren(QLabel) if each.isVisible() and each.text() == "–"
+    )
+    assert WORDS.say("runs.lacks_value") in missing.toolTip()
+    assert WORDS.say("runs.no_ratio") in no_ratio.toolTip()
+    assert labels(table)["no clear difference"].wordWrap()
 
 
 def test_in_a_narrow_column_no_line_is_kept_for_a_verdict_that_is_not_there(qtbot):

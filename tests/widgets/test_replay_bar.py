@@ -40,12 +40,12 @@ def test_it_shows_where_the_recording_stands(bar):
     assert bar.asked == []
 
 
-def test_where_it_does_not_begin_at_once_a_tip_says_why(bar):
+def test_what_is_not_played_is_told_where_one_points_at_the_time(bar):
     assert bar.slider.toolTip() == bar._time.toolTip() == ""
-    bar.show_state(6.0, 11.84, is_playing=False, begins_s=6.0)
-    assert "6.0 s" in bar.slider.toolTip()
+    bar.show_state(0.0, 5.84, is_playing=False, left_out_s=6.0)
+    assert "6 s" in bar.slider.toolTip()
     assert bar._time.toolTip() == bar.slider.toolTip()
-    bar.show_state(6.0, 11.84, is_playing=False)
+    bar.show_state(0.0, 11.84, is_playing=False)
     assert bar.slider.toolTip() == ""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.comparison import Compared, cautions, compare, footnotes
+from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.library import machine_name
 from app.meta import read_meta
 from app.report import about, label
@@ -21,7 +21,6 @@ from app.window.session import Session
 from experiments.declare import Experiment
 from experiments.engine import messages as wire
 from experiments.problems import Problem, Trouble
-from experiments.units import show, unit_of
 from experiments.words import Words
 from widgets.comparison_table import ComparedRow, Comparison
 
@@ -163,16 +162,12 @@ def _names(words: Words, listing: Listing, a: Shown, b: Shown) -> tuple[str, str
 
 
 def _rows(words: Words, experiment: Experiment[Any], compared: Compared) -> list[ComparedRow]:
-    units = {value.name: value.unit for value in experiment.values}
-    declared = list(units)
     return [
         ComparedRow(
-            label=label(words, experiment, value.name),
-            a=show(value.a, units.get(value.name, unit_of(value.name))),
-            b=show(value.b, units.get(value.name, unit_of(value.name))),
-            ratio="" if value.ratio is None else show(value.ratio, "ratio"),
+            label(words, experiment, value.name),
+            *cells(words, experiment, value),
             verdict=value.verdict or "",
             about=about(words, experiment, value.name),
         )
-        for value in sorted(compared.values, key=lambda v: (*declared, v.name).index(v.name))
+        for value in compared.values
     ]

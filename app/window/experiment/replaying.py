@@ -27,7 +27,7 @@ class Replaying(QObject):
         self._show()
 
     def begin(self) -> None:
-        """Play from where it begins, and give the keyboard to the bar."""
+        """Play from the beginning, and give the keyboard to the bar."""
         self._showing.replay(self._bar.speed)
         self._bar.setFocus()
 
@@ -47,5 +47,5 @@ class Replaying(QObject):
                 player.t_s,
                 player.total_s,
                 is_playing=player.is_playing,
-                begins_s=player.begins_s,
+                left_out_s=player.left_out_s,
             )

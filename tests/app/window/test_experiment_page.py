@@ -86,7 +86,7 @@ def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
 def test_before_any_run_it_says_what_will_be_done(stage):
     stage.page.open("cache-ladder")
 
-    assert "One thread, kept on one core (pinned), walks" in said(stage)
+    assert "One thread, kept on the last core (pinned), walks" in said(stage)
     assert "what fetching ahead hides." in said(stage)
 
 
@@ -581,7 +581,7 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
 def test_how_it_was_measured_stands_below_the_result_too(stage):
     run_to(stage)
 
-    assert "How it is measured: One thread, kept on one core (pinned), adds up" in said(stage)
+    assert "How it is measured: One thread, kept on the last core (pinned), adds up" in said(stage)
 
 
 def test_coming_back_shows_the_run_of_this_window(stage):

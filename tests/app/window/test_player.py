@@ -106,28 +106,30 @@ def later(seconds, table="reads"):
 
 
 def test_playing_begins_just_before_the_first_row_that_a_plot_shows(qtbot, tmp_path, clock):
-    player = Player(recording_of(tmp_path, burst(), later(6.5)), BURST, clock=clock)
-    assert player.t_s == player.begins_s == pytest.approx(6.5 - LEAD_S)
-    assert player.following.rows == 0
-    assert player.following.started is not None
+    player = Player(recording_of(tmp_path, burst(noise=(1.0, 1.1)), later(6.5)), BURST, clock=clock)
+    assert player.left_out_s == pytest.approx(6.5 - LEAD_S)
+    assert player.t_s == 0.0
+    assert player.total_s == pytest.approx(LEAD_S + 41 * 0.01)
 
     player.play()
     wait_for(qtbot, player, clock, LEAD_S + 0.005)
     assert player.following.rows == 1
-    player.restart()
-    assert player.t_s == player.begins_s
-    player.seek(0.0)  # what came before can be seen all the same
-    assert player.t_s == 0.0
     player.pause()
 
 
-def test_a_row_that_no_plot_shows_does_not_begin_it(tmp_path, qtbot, clock):
+def test_what_came_before_it_comes_with_it(qtbot, tmp_path, clock):
     params, rows = _ladder_rows()
     run = made("cache-ladder", params, [Clock(repeat=0, core_hz=3e9), *rows])
-    late = later(6.5, table="steps")
-    player = Player(recording_of(tmp_path, run, late), Catalogue().load("cache-ladder"))
-    assert player.t_s == player.begins_s == pytest.approx(6.51 - LEAD_S)
-    assert player.following.rows == 1
+    recording = recording_of(tmp_path, run, later(6.5, table="steps"))
+    player = Player(recording, Catalogue().load("cache-ladder"), clock=clock)
+    assert player.left_out_s == pytest.approx(6.51 - LEAD_S)
+    assert player.following.rows == 0
+
+    player.play()
+    wait_for(qtbot, player, clock, 0.01)
+    assert player.following.tables["clocks"]
+    assert not player.following.tables["steps"]
+    player.pause()
 
 
 def test_at_the_end_it_knows_what_a_run_fed_directly_knows(qtbot, player, recording, clock):
