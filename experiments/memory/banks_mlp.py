@@ -147,6 +147,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["best_cycles"] = best.median * clock_hz
     if fastest == max(COUNTS):
         limits.append("no_floor_reached")
+    if any(one.low > chains * each.high for chains, each in of.items() if chains > 1):
+        limits.append("more_than_chains")
     if not best.parts_from(one):
         unclear = ("parallelism", "bytes_in_flight")
         message = TOO_FEW if too_few((best, one)) else "one_at_a_time"

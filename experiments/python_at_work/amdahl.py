@@ -215,10 +215,12 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if any(s > n > 1 for each in rounds for n, s in each.items()):
         limits.append("above_ideal")
     if not of[1].is_below(of[best]):
-        limits.append("no_fit")
-        if too_few((of[1], of[best])):
+        if too_few((of[1], of[best])):  # each round has its fit all the same
+            values["parallel_fraction"] = fit.median
             return Finding(TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
+        limits.append("no_fit")
         return Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
+    limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
     if len({n for measured in rounds for n in measured if 1 < n <= (cores or 1)}) == 1:
         limits.append("fit_of_one")
     values |= {

@@ -155,6 +155,18 @@ def test_of_two_rounds_no_speedup_is_claimed():
 
     assert found.message == "too_few_rounds"
     assert found.unclear == ("best_speedup",)
+    assert found.values["parallel_fraction"] == pytest.approx(0.9, abs=0.01)
+    assert "no_fit" not in found.limits
+
+
+@pytest.mark.parametrize(
+    ("problem", "law"), [("fixed", "amdahls_law"), ("growing", "gustafsons_law")]
+)
+def test_the_law_that_is_fitted_is_told(problem, law):
+    params = replace(PARAMS, problem=problem)
+    found = analyse(params, tables(runs(0.1)), machine(cores=8))
+
+    assert [limit for limit in found.limits if limit.endswith("_law")] == [law]
 
 
 def test_work_that_gains_nothing_does_not_scale():

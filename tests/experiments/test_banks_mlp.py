@@ -83,6 +83,14 @@ def test_a_line_that_still_falls_at_its_end_is_a_limit():
     assert "no_floor_reached" in found(reads(lambda chains: 150e-9 / chains)).limits
 
 
+def test_more_under_way_than_there_are_chains_is_explained():
+    def faster_beside_others(chains):
+        return textbook(chains) * (0.8 if chains > 1 else 1)
+
+    assert "more_than_chains" in found(reads(faster_beside_others)).limits
+    assert "more_than_chains" not in found(reads(textbook)).limits
+
+
 def test_one_count_alone_is_not_compared():
     for rows in ([], [r for r in reads(textbook) if r.chains == 1],
                  [r for r in reads(textbook) if r.chains > 1]):  # fmt: skip

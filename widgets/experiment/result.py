@@ -76,7 +76,7 @@ class ResultBlock(QWidget):
     def _links(self, sentence: str) -> Iterator[WrappedLink]:
         for named in dict.fromkeys(_NAMED.findall(sentence)):
             if self._words.has(f"{named}.question"):
-                link = WrappedLink(self._words.say(f"{named}.question"))
+                link = WrappedLink(f"{named}: {self._words.say(f'{named}.question')}")
                 link.clicked.connect(lambda _=False, id_=named: self.experiment_wanted.emit(id_))
                 yield link
 

@@ -291,7 +291,7 @@ def _sample(look: Look, words: Words) -> QWidget:
             question="Reading in a row or all over: does the order matter?",
             when="today 14:03 · full",
             said=Said("Before the BIOS update", "Window open", ("office",)),
-            finding="The order alone makes it 20× and 400× as long.",
+            finding="Random order makes it 20× as long.",
             ending=words.say("runs.stopped"),
             values=(("random over in a row", "20×"), ("chained over in a row", "400×")),
             facts=(("Rounds", "5"), ("Machine", "AMD EPYC 7B13")),

@@ -119,7 +119,7 @@ def test_limit_lines_are_named_in_words_where_their_value_is_known(tables):
 
     with_values = drawn(experiment, experiment.views[0], rows, values)
     assert with_values[-1] == (
-        "┄ L1 32 KiB · L2 1 MiB · L3 32 MiB · reads in a row, prefetched 1 ns"
+        "┄ L1 32 KiB · L2 1 MiB · L3 32 MiB · in a row, at the largest size 1 ns"
     )
     assert not any(line.startswith("┄") for line in drawn(experiment, experiment.views[0], rows))
 

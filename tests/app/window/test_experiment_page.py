@@ -814,7 +814,7 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     assert "round 3 of 5" in said(stage)
 
     player.finish()
-    assert "The order alone makes it" in said(stage)
+    assert "Random order makes it" in said(stage)
     button(stage, "End the replay").click()
     assert stage.page.showing.state is State.ENDED
     assert stage.page.showing.following.rows == 105
@@ -1105,7 +1105,7 @@ def test_begin_quarters_and_end_are_announced(stage):
 
     assert stage.said[:4] == ["Starting", "25 % done", "50 % done", "75 % done"]
     assert len(stage.said) == 5
-    assert "The order alone makes it" in stage.said[4]
+    assert "Random order makes it" in stage.said[4]
 
 
 def test_only_what_makes_sense_now_is_offered(stage):

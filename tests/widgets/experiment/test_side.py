@@ -122,7 +122,7 @@ def test_an_experiment_that_a_sentence_names_is_a_link_below_it(qtbot):
     block.experiment_wanted.connect(wanted.append)
 
     (link,) = block.findChildren(WrappedLink)
-    assert link.accessibleName() == ENGLISH.say("stream.question")
+    assert link.accessibleName() == f"stream: {ENGLISH.say('stream.question')}"
     link.click()
 
     assert wanted == ["stream"]
