@@ -181,6 +181,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     overlapping = [c for c in by_chunk if c != best and not by_chunk[c].parts_from(by_chunk[best])]
     if overlapping:
         limits.append("best_chunk_by_chance")
+    if INTERLEAVED in by_way and not by_chunk[best].is_below(by_way[INTERLEAVED]):
+        limits.append("interleaved_as_good")
     if by_chunk[best].median < values["ideal_s"]:
         limits.append("below_ideal")
     return Finding(_message(by_way[BLOCK], by_chunk[best]), values, tuple(limits))

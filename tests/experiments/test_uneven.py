@@ -33,6 +33,13 @@ def tables(times=USUAL, noise=NOISE):
     }
 
 
+@pytest.mark.parametrize(("interleaved_s", "is_told"), [(0.3, False), (0.27, True), (0.2, True)])
+def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
+    found = analyse(PARAMS, tables(USUAL | {("interleaved", 1): interleaved_s}), machine(cores=4))
+
+    assert ("interleaved_as_good" in found.limits) is is_told
+
+
 def test_handing_out_wins_where_the_best_chunk_parts_from_blocks():
     found = analyse(PARAMS, tables(), machine(cores=4))
 

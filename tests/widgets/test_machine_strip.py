@@ -89,6 +89,15 @@ def test_a_tile_tells_what_it_is_and_whether_there_will_be_numbers_on_the_map(st
     assert tips["Memory"].startswith("This experiment is not about it")
 
 
+def test_numbers_of_the_cores_stand_for_all_of_them(strip):
+    shown = strip(small())
+
+    shown.light([Part.CORES], numbered=[Part.CORES])
+
+    (told,) = {tile.toolTip() for tile in shown.tiles if tile.piece.part is Part.CORES}
+    assert told == WORDS.say("map.cores_tip")
+
+
 def test_only_the_cores_of_the_threads_in_use_are_lit(strip):
     shown = strip(small())
 

@@ -155,8 +155,10 @@ class PartPanel(QFrame):
         return heading
 
     def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
-        known = self._values.get(box.part, ()) if box and box.part and box.bears_value else ()
-        if not known or box is None or box.part is None:
+        if box is None or box.part is None or not (box.bears_value or box.kind is Kind.CORE):
+            return []
+        known = self._values.get(box.part, ())
+        if not known:
             return []
         count = {"count": len(known), "possible": self._possible.get(box.part, len(known))}
         parts = [self._heading("map.measured", count)]
@@ -165,7 +167,9 @@ class PartPanel(QFrame):
             told = self._words.say(key, {"label": value.label, "when": value.when})
             parts.append(pair := _pair(value.text, told))
             pair.setToolTip(tip(value.about))
-        if (alike := about.count_alike(box)) > 1:
+        if not box.bears_value:
+            parts.append(label(self._words.say("map.at_package"), "small", wrap=True))
+        elif (alike := about.count_alike(box)) > 1:
             parts.append(label(self._words.say("map.one_of", {"count": alike}), "small", wrap=True))
         return parts
 

@@ -385,6 +385,20 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     ]
 
 
+def test_a_core_tells_the_numbers_that_stand_at_its_package(page):
+    page.show_machine(small())
+    page.show_values({Part.CORES: [value("clock of the core", "3.57 GHz")]}, {}, {Part.CORES: 34})
+
+    page.map.choose_part(Part.CORES, frozenset({1}))
+    QApplication.processEvents()
+
+    assert page.panel.box.kind is Kind.CORE
+    texts = said(page.panel)
+    assert "Measured here: 1 of 34" in texts
+    assert "3.57 GHz" in texts
+    assert WORDS.say("map.at_package") in texts
+
+
 def test_a_number_of_another_size_of_cache_is_not_told(page):
     page.show_machine(workstation())
     page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})

@@ -102,7 +102,7 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
 
     plot.draw(ROWS, samples.LADDER_VALUES, beside=Beside("A", "B", other, values))
 
-    row = "reads in a row, prefetched"
+    row = "in a row, at the largest size"
     named = {text for text in texts(plot) if row in text or "L1" in text}
     assert named == {f"A · {row} · 1.30 ns", f"B · {row} · 13 ns", "L1 · 32 KiB"}
     drawing = plot._scene.drawing
@@ -142,7 +142,7 @@ def test_a_limit_has_its_label_beside_it_and_over_no_data(qtbot, limits_s, size)
 
     area, drawn = painted(plot).area, painted(plot).labels
     for run, latency_s, other_s in (("A", *limits_s), ("B", *limits_s[::-1])):
-        label = next(each for each in drawn if each.text.startswith(f"{run} · reads in a row"))
+        label = next(each for each in drawn if each.text.startswith(f"{run} · in a row"))
         own, other = (area.y_px(math.log10(each)) for each in (latency_s, other_s))
         middle = label.rect.center().y()
         assert label.leader or abs(middle - own) < abs(middle - other)
