@@ -156,8 +156,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         **gains,
     }
     half = of.get((str(widest // 2), max(cached)))
-    if half is not None and not half.is_below(vector):
+    if half is not None and not half.is_below(vector) and not too_few((half, vector)):
         limits.append("no_wider_gain")
+    if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
+        limits.append("python_ends_early")
     if (PYTHON, max(cached)) in of:
         values["python_per_s"] = of[PYTHON, max(cached)].median
     return Finding(_message(pairs, gains), values, tuple(limits), unclear)

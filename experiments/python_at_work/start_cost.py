@@ -47,6 +47,7 @@ LADDER = ("call", "coroutine", "task", "thread", "spawn")  # each is expected to
 POOLS = ("thread_pool_warm", "thread_pool_cold", "process_pool_warm", "process_pool_cold")
 METHODS = ("call", "coroutine", "task", "thread", "subinterpreter", *PROCESSES, *POOLS)
 BATCHES = (1, 2, 4)
+SAVES_LITTLE = 0.5  # of what a thread costs, that a job for a standing pool takes
 UNSTEADY = 2.0  # times: of one kind, the dearest start and the cheapest
 USUAL_S = {  # of those that are longer than a sample
     "fork": 0.004, "forkserver": 0.06, "spawn": 0.12, "subinterpreter": 0.02,
@@ -129,6 +130,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits += [f"no_{name}" for name in ("fork", "forkserver") if name not in of]
     if is_virtual(machine):
         limits.append("virtual_machine")
+    pool, thread = of.get("thread_pool_warm"), of.get("thread")
+    if pool and thread and not too_few((pool, thread)):
+        limits += ["pool_saves_little"] if pool.median > SAVES_LITTLE * thread.median else []
     if of:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
     if not all(method in of for method in LADDER):

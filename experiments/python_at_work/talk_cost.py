@@ -150,6 +150,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
     if any(a > SOONER * b for some_s in medians_s.values() for a, b in pairwise(some_s)):
         limits.append("larger_sooner")
+    shared, copied = of.get(("shared_memory", large_bytes)), of.get((COPY, large_bytes))
+    if shared and copied and not too_few((shared, copied)) and not copied.is_below(shared):
+        limits.append("shared_as_copied")
     parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
     whole_s = values.get("pipe_large_s", math.nan)
     if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said

@@ -181,7 +181,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     overlapping = [c for c in by_chunk if c != best and not by_chunk[c].parts_from(by_chunk[best])]
     if overlapping:
         limits.append("best_chunk_by_chance")
-    if INTERLEAVED in by_way and not by_chunk[best].is_below(by_way[INTERLEAVED]):
+    in_turn = by_way.get(INTERLEAVED)
+    if in_turn and not by_chunk[best].is_below(in_turn) and not too_few((in_turn, by_chunk[best])):
         limits.append("interleaved_as_good")
     if by_chunk[best].median < values["ideal_s"]:
         limits.append("below_ideal")

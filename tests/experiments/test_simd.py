@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.bench import Bench
@@ -63,10 +65,18 @@ def test_a_gain_that_is_left_in_memory_is_said(memory_per_s, message):
     assert found(rates(cached_alike)).message == message
 
 
+def test_why_the_line_of_plain_python_ends_early_is_told():
+    rows = rates(textbook)
+    listed = [replace(rate, way=PYTHON) for rate in rows if rate.way == SCALAR]
+    assert "python_ends_early" not in found(rows).limits
+    assert "python_ends_early" in found([*rows, *listed[:9]]).limits
+
+
 def test_the_widest_that_are_no_faster_than_those_of_half_the_width_are_told_of():
     assert "no_wider_gain" not in found(rates(textbook)).limits
     halved = rates(lambda way, size: textbook("128" if way == "256" else way, size))
     assert "no_wider_gain" in found(halved).limits
+    assert "no_wider_gain" not in found([rate for rate in halved if rate.repeat < 2]).limits
 
 
 def test_memory_that_keeps_up_is_said_to():

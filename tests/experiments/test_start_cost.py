@@ -41,6 +41,13 @@ def test_what_scatters_so_much_that_no_ratio_holds_is_named():
     assert "unsteady" not in analyse(Params(), tables(noise=(0.8, 1.0, 1.2)), machine()).limits
 
 
+@pytest.mark.parametrize(("pool_s", "is_told"), [(40e-6, False), (60e-6, True)])
+def test_a_pool_that_saves_little_is_explained(pool_s, is_told):
+    found = analyse(Params(), tables({**USUAL, "thread_pool_warm": pool_s}), machine())
+
+    assert ("pool_saves_little" in found.limits) is is_told
+
+
 def test_each_step_costs_more_where_all_of_them_part():
     found = analyse(Params(), tables(), machine())
 

@@ -78,6 +78,13 @@ def test_a_larger_message_that_is_answered_sooner_is_explained(larger_s, is_told
     assert ("larger_sooner" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("shared_s", "is_told"), [(0.9e-4, True), (1.05e-4, True), (2e-4, False)])
+def test_that_shared_memory_costs_one_copy_is_told(shared_s, is_told):
+    found = analyse(PARAMS, tables({**LARGE, "shared_memory": shared_s}), machine())
+
+    assert ("shared_as_copied" in found.limits) is is_told
+
+
 def test_two_rounds_make_no_way_faster():
     rows = {**tables(), "talks": [row for row in tables()["talks"] if row.repeat < 2]}
     found = analyse(PARAMS, rows, machine())

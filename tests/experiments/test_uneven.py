@@ -40,6 +40,13 @@ def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
     assert ("interleaved_as_good" in found.limits) is is_told
 
 
+def test_of_two_rounds_nothing_is_said_of_dealing_in_turn():
+    times = USUAL | {("interleaved", 1): 0.2}
+    found = analyse(PARAMS, tables(times, noise=(1.0, 1.02)), machine(cores=4))
+
+    assert "interleaved_as_good" not in found.limits
+
+
 def test_handing_out_wins_where_the_best_chunk_parts_from_blocks():
     found = analyse(PARAMS, tables(), machine(cores=4))
 

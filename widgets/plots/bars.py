@@ -114,7 +114,11 @@ class BarsDrawing:
 
     def least_px(self, area: Area, theme: Theme) -> float:
         """Return the height at which each bar has its line of text."""
-        return len(self._names) * LEAST_ROW_PX * theme.zoom
+        row_px = LEAST_ROW_PX * theme.zoom
+        if any(bar.side for bar in self._bars):  # two lines, as far apart as their bars
+            line_px = text_size(self._bars[0].number, _number_font(theme, "small")).height()
+            row_px = max(row_px, line_px / (2 * APART))
+        return len(self._names) * row_px
 
     def paint(self, sheet: Sheet) -> None:
         """Draw bars and dots, and each number where the dots behind its bar leave room for it.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -101,6 +102,18 @@ def test_another_run_stands_in_thin_bars_right_below_its_twins(qtbot):
         assert theirs.xs[0] == pytest.approx(ours.xs[0] / 2)
     assert sum(text.startswith("A ") for text in texts(plot)) == 6
     assert sum(text.startswith("B ") for text in texts(plot)) == 6
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+def test_as_low_as_it_may_be_the_numbers_of_two_runs_do_not_meet(qtbot, zoom):
+    plot = plotted(qtbot, *WALL, wears=look(zoom=zoom))
+    plot.draw(ROWS, {}, beside=Beside("A", "B", ROWS))
+
+    plot.resize(1000, math.ceil(plot.least_height(1000)))
+
+    rects = [label.rect for label in painted(plot).labels]
+    assert len(rects) == 12
+    assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
 
 
 def test_a_bar_that_only_the_other_run_has_keeps_a_place(qtbot):
