@@ -180,6 +180,14 @@ def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
     return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
 
 
+def _by_law(params: Params, workers: int) -> float:
+    """Return the speedup with the chosen share where nothing but the serial part is lost."""
+    parallel = 1 - params.serial_fraction
+    if params.problem == GROWING:
+        return 1 + parallel * (workers - 1)
+    return 1 / (1 - parallel * (1 - 1 / workers))
+
+
 def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
     """Return the p of the law, from speedups by least squares up to `cores`; None without two."""
     gains = [_gain(params, n, speedup) for n, speedup in of.items() if 1 < n <= cores]
@@ -225,6 +233,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("fit_of_one")
     values |= {
         "best_workers": best,
+        "law_speedup": _by_law(params, best),
         "parallel_fraction": fit.median,
         "parallel_least_fraction": fit.low,
         "parallel_most_fraction": fit.high,
@@ -311,6 +320,7 @@ EXPERIMENT = Experiment(
         Value("parallel_most_fraction", "fraction"),
         Value("best_speedup", "ratio", Part.CORES),
         Value("best_workers", "", Part.CORES),
+        Value("law_speedup", "ratio"),
         Value("bound_speedup", "ratio"),
         Value("serial_fraction", "fraction"),
         Value("chosen_parallel_fraction", "fraction"),

@@ -45,6 +45,7 @@ HOLDS, RAISES = "holds", "raises"
 TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
 INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
 OTHERS = 2.5  # so many times as long in an old Python
+NEARLY_WHOLE = 0.001  # of what one thread does
 SOON = 0.8  # of the update caught: the other thread wrote its last clearly before it went on
 LONG = 1.3  # times the switch interval: more than the lock has then been waited for
 HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
@@ -145,7 +146,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
     for race in tables["races"]:
         lost.setdefault((race.form, race.python), []).append(race.lost_fraction)
-    values: dict[str, float] = {"expected": params.workers * params.times}
+    values: dict[str, float] = {
+        "expected": params.workers * params.times,
+        "workers": params.workers,
+        "times": params.times,
+    }
     bare, call = lost.get((BARE, own), []), lost.get((CALL, own), [])
     for name, losses in (("bare", bare), ("read_call_write", call)):
         if found := spread(losses):
@@ -155,6 +160,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     slowdowns, unclear = ratios(both)
     values |= slowdowns
     limits = ["no_promise"] if bare and not any(bare) else []
+    if any(_is_whole(loss * params.workers) for losses in lost.values() for loss in losses):
+        limits.append("whole_shares")
     for moment in tables["moments"]:
         if moment.act == HOLDS:
             values["caught_s"] = moment.end_s - moment.start_s
@@ -179,6 +186,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     else:
         message = "only_the_call_lost" if any(call) else "nothing_lost"
     return Finding(message, values, tuple(limits), unclear)
+
+
+def _is_whole(shares: float) -> bool:
+    """Was lost what a whole number of threads had done, but for a few increments?"""
+    return round(shares) > 0 and abs(shares - round(shares)) < NEARLY_WHOLE
 
 
 def defaults(_machine: Machine) -> Params:
@@ -244,6 +256,8 @@ EXPERIMENT = Experiment(
     ),
     values=(
         Value("expected", ""),
+        Value("workers", ""),
+        Value("times", ""),
         Value("lost_fraction_bare", "fraction"),
         Value("lost_fraction_read_call_write", "fraction"),
         Value("lost_fraction_elsewhere", "fraction"),

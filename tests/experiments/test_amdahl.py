@@ -143,6 +143,15 @@ def test_a_round_above_the_ideal_is_explained(kernel, slower, is_told):
     assert ("above_ideal" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("problem", "speedup"), [("fixed", 1 / (0.1 + 0.9 / 8)), ("growing", 7.3)])
+def test_what_the_law_gives_for_the_chosen_share_stands_beside_the_measured(problem, speedup):
+    params = replace(PARAMS, problem=problem, serial_fraction=0.1)
+    found = analyse(params, tables(runs(0.1)), machine(cores=8))
+
+    assert found.values["best_workers"] == 8
+    assert found.values["law_speedup"] == pytest.approx(speedup)
+
+
 def test_the_bound_follows_from_the_fit():
     found = analyse(PARAMS, tables(runs(0.2)), machine(cores=8))
 

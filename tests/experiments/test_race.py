@@ -53,6 +53,16 @@ def test_what_was_lost_is_said(bare, call, message):
     assert ("no_promise" in found.limits) is (not any(bare))
 
 
+@pytest.mark.parametrize(
+    ("lost", "is_told"), [(0.25, True), (0.75, True), (0.3, False), (0.0001, False), (0, False)]
+)
+def test_losing_whatever_some_threads_did_is_explained(lost, is_told):
+    assert PARAMS.workers == 4
+    rows = tables(races("bare", (0, 0, 0)), races("read_call_write", (0.1, 0.2, lost)))
+
+    assert ("whole_shares" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
 def test_the_price_of_the_lock_is_against_the_bare_form():
     rows = tables(
         races("bare", (0, 0)),
