@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 
+from experiments import unwaited
 from experiments.declare import Note
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
@@ -72,7 +73,7 @@ def _apart_s() -> float:
 class _Used:
     """Seconds of processor time so far.
 
-    Of everybody, of this process and its ended children, and of the program that shows the run.
+    Of everybody, of this process and all that it has ended, and of the program that shows the run.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class _Used:
             time.monotonic(),
             used_s - idle_s - stolen_s,
             stolen_s,
-            own.user + own.system + own.children_user + own.children_system,
+            own.user + own.system + own.children_user + own.children_system + unwaited.used_s(),
             _program_s(),
         )
 

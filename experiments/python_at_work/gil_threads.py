@@ -43,6 +43,7 @@ from machine.pythons import find
 METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
 SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
 IN_A_ROW = ("serial", "released_serial")
+IN_PROCESSES = ("processes", "processes_started")
 ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways are shown
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
@@ -165,8 +166,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)
     limits = _limits(params, of, machine)
-    if _has_gaps(tables["slices"], own):
+    if _has_gaps(tables["slices"], own, IN_A_ROW):
         limits.append("gaps_in_a_row")
+    is_room = params.workers <= (physical_cores(machine) or 1)
+    if is_room and _has_gaps(tables["slices"], own, IN_PROCESSES):
+        limits.append("gaps_in_processes")
     beside = [values.get(f"sleeper_late_{name}_s", 0.0) for name in ("one", "two")]
     if values.get("gil_enabled") == 1 and 0 < beside[1] < EARLIER * beside[0]:
         limits.append("earlier_beside_two")
@@ -203,9 +207,9 @@ def _message(of: dict[str, Spread], workers: int, *, locked: bool) -> str:
     return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
 
 
-def _has_gaps(slices: Sequence[Slice], own: str) -> bool:
-    """Was a worker interrupted while the jobs were done in a row, and none was in its way?"""
-    alone = [(s.method, s.worker) for s in slices if s.method in IN_A_ROW and s.python == own]
+def _has_gaps(slices: Sequence[Slice], own: str, methods: Sequence[str]) -> bool:
+    """Was a worker interrupted in these ways, in which none of the others is in its way?"""
+    alone = [(s.method, s.worker) for s in slices if s.method in methods and s.python == own]
     return len(alone) > len(set(alone))
 
 

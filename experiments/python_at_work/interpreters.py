@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from experiments import unwaited
 from experiments.problems import Trouble
 
 JOBS = Path(__file__).with_name("gil_jobs.py")
@@ -112,6 +113,5 @@ def _kill_with_children(process: subprocess.Popen[str]) -> None:
         root = psutil.Process(process.pid)
         root.suspend()
         for child in root.children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                child.kill()
+            unwaited.end(child)
     process.kill()

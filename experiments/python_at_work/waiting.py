@@ -13,6 +13,7 @@ What it cannot tell: how a real server behaves that is busy itself.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -40,6 +41,7 @@ SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "thread
 STEP = 4  # from one number of waits to the next
 MOST = {SERIAL: 16, PROCESSES: 64}  # others go on to the end
 KINDS = ("coroutine", "thread")
+LONGER = 1.5  # times one wait: more than noise
 SPARE_FILES = 64  # of a process, beside its connections
 STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
 
@@ -154,6 +156,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         most = max((number for other, number in of if other == way), default=None)
         if most is not None:
             values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
+    most_s, one_s = values.get("most_coroutines_s", 0.0), values.get("one_wait_s", math.inf)
+    if most_s > LONGER * one_s:
+        limits.append("many_take_longer")
+    if params.most_waits > min(MOST.values()):
+        limits.append("ways_end_early")
     shared = [number for way, number in of if way == SERIAL and _measured(of, number)]
     if max(shared, default=1) == 1:
         return Finding("nothing_to_compare", values, tuple(limits))

@@ -287,6 +287,18 @@ def test_a_sleeper_that_wakes_earlier_beside_two_is_explained(two_s, gil, is_tol
     assert ("earlier_beside_two" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("cores", "is_told"), [(4, True), (1, False)])
+def test_gaps_of_processes_are_explained_where_each_has_a_core(cores, is_told):
+    rows = tables(serial=0.4, threads=0.4)
+    rows["slices"] = [
+        Slice(method="processes", python="3.11", worker=0, start_s=start_s, end_s=start_s + 0.1)
+        for start_s in (0.0, 0.2)
+    ]
+    found = analyse(PARAMS, rows, machine(cores=cores))
+
+    assert ("gaps_in_processes" in found.limits) is is_told
+
+
 @pytest.mark.parametrize(
     ("method", "is_told"), [("serial", True), ("released_serial", True), ("threads", False)]
 )
@@ -301,4 +313,5 @@ def test_gaps_where_nobody_was_in_the_way_are_explained(method, is_told):
     without = analyse(PARAMS, {**rows, "slices": [whole]}, machine())
 
     assert ("gaps_in_a_row" in found.limits) is is_told
+    assert "gaps_in_processes" not in found.limits
     assert "gaps_in_a_row" not in without.limits

@@ -4,8 +4,10 @@ import os
 import sys
 import time
 
+import psutil
 import pytest
 
+from experiments import unwaited
 from experiments.bench import StopRequested
 from experiments.problems import Trouble
 from experiments.python_at_work.interpreters import Interpreter
@@ -87,6 +89,28 @@ def test_closing_in_the_middle_of_a_job_leaves_nothing(start):
     assert not is_alive(pid)
     assert not python._reader.is_alive()
     assert time.monotonic() - started_s < 30  # far less than the job
+
+
+def test_what_its_children_used_is_remembered_though_it_never_waited_for_them(tmp_path):
+    script = tmp_path / "jobs.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "input()\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'while True: pass'])\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    python = Interpreter("3.99", OWN, lambda: None, script=script)
+    python.ask()
+    child, before_s = psutil.Process(python.answer()), unwaited.used_s()
+    while child.cpu_times().user < 0.2:
+        time.sleep(0.01)
+    python.ask()
+    python.close()
+
+    gone, _ = psutil.wait_procs([child], timeout=10)
+    assert gone == [child]
+    assert unwaited.used_s() - before_s >= 0.2
 
 
 def test_closing_twice_is_no_error(start):

@@ -49,7 +49,14 @@ def test_waits_overlap_where_coroutines_and_threads_part_from_one_after_another(
     assert found.values["most_coroutines"] == 1024
     assert found.values["most_threads_s"] == pytest.approx(0.15)
     assert found.values["bytes_per_thread"] == 2e4
-    assert found.limits == ("started_for_it",)
+    assert found.limits == ("started_for_it", "many_take_longer", "ways_end_early")
+
+
+def test_few_waits_that_take_as_long_as_one_need_no_explanation():
+    rows = [row for row in tables()["waits"] if row.waits <= 16]
+    found = analyse(Params(most_waits=16), {**tables(), "waits": rows}, machine())
+
+    assert not {"many_take_longer", "ways_end_early"} & {*found.limits}
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,10 @@ class ViewsPanel(QScrollArea):
         self.forget()
 
     def forget(self) -> None:
-        """Draw every plot anew at the next turns: another run is shown."""
+        """Draw every plot anew at the next turns: another run is shown, or the whole of one."""
         self._generation += 1
+        for plot in self.plots:
+            plot.forget_widest()
 
     def leave_out(self, tables: Set[str]) -> None:
         """Show no plot of these tables; all of them where no other would be left."""

@@ -75,7 +75,7 @@ class LinesDrawing:
         """Return round values around all dots, with some room above for labels."""
         xs = [line.dot_xs for line in self._lines if len(line.dot_xs)]
         if not xs:
-            return Span((0.0, 1.0), (0.0, 1.0))
+            return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
         ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
         x, y = self._view.x, self._view.y
         every = [*xs, np.array(self._others_xs)] if self._others_xs else xs

@@ -75,6 +75,10 @@ class Plot(Canvas):
         if not self._describing.isActive():
             self._describing.start()
 
+    def forget_widest(self) -> None:
+        """Let the axes of what is drawn next reach no further than it needs."""
+        self._scene.forget_widest()
+
     def draw_frame(self, frame: wire.Frame) -> None:
         """Show a picture, where the view is one of pictures."""
         self._scene.take_frame(frame)

@@ -95,6 +95,10 @@ class Scene:
         self.drawing.take(rows, values, beside)
         return is_another
 
+    def forget_widest(self) -> None:
+        """Let the axes reach no further than what is there needs."""
+        self._widest = None
+
     def take_frame(self, frame: wire.Frame) -> None:
         """Show a picture, where the view is one of pictures."""
         if isinstance(self.drawing, ShowsFrames):

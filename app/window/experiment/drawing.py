@@ -60,7 +60,8 @@ class Drawing(QObject):
         if self._showing.under_way is not None and self._would_disturb():
             return
         self._views.show_experiment(following.experiment)
-        wanted = (self._showing.shown, pair, self._showing.player, following.started is None)
+        of_run = (following.started is None, following.finished is None)
+        wanted = (self._showing.shown, pair, self._showing.player, *of_run)
         if self._drawn != wanted:
             self._drawn = wanted
             self._views.forget()

@@ -320,6 +320,7 @@ class Showing(QObject):
         if self.player is not None:
             self.doing.look(self.player.following)
             self._take_finding()
+            self.look_again()  # nothing is measured that this could disturb
             self.moved.emit()
 
     def _end_replay(self) -> None:

@@ -820,6 +820,20 @@ def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     assert stage.page.showing.following.rows == 105
 
 
+def test_limit_lines_of_a_replay_are_those_of_what_has_been_played(qtbot, stage):
+    open_run(qtbot, stage, burst(noise=(1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0)))
+    button(stage, "Replay").click()
+    showing = stage.page.showing
+    showing.player.pause()
+    lines = []
+    for part in (0.4, 0.95):
+        showing.player.seek(showing.player.total_s * part)
+        lines.append(showing.values["dependent_s"])
+        assert showing.values == showing.following.finding().clear_values()
+
+    assert lines[1] > 1.4 * lines[0]
+
+
 def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot, stage):
     open_run(qtbot, stage, burst())
     told = []

@@ -240,6 +240,21 @@ def test_many_curves_can_be_moved_smoothly(qtbot):
     assert min(took_s) < 0.2  # 0.033 is measured by the benchmark; this catches a blunder
 
 
+def test_an_axis_is_as_wide_as_it_was_until_that_is_forgotten(qtbot):
+    far, near = ({"in_a_row_latency_s": each} for each in (1e-6, 2e-9))
+    plot = plotted(qtbot, *LADDER, rows=ROWS, values=near)
+    alone = painted(plot).full
+    plot.draw(ROWS, far)
+    wide = painted(plot).full
+    plot.draw(ROWS, near)
+    kept = painted(plot).full
+    plot.forget_widest()
+    plot.draw(ROWS, near)
+
+    assert kept.y == wide.y != alone.y
+    assert painted(plot).full.y == alone.y
+
+
 def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
     view = dataclasses.replace(LINEAR, x=Axis("repeat"), series=None)
     rows = [dataclasses.replace(step(4096, 1e-9 * turn), repeat=turn) for turn in (1, 2)]

@@ -15,6 +15,7 @@ from app.shipped import recording_of
 from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine.recording import read
+from experiments.python_at_work import uneven
 from experiments.views import Lines
 from widgets import theme as themes
 from widgets.plots.drawing import Span
@@ -89,6 +90,18 @@ def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment
 
     at_once = span(Scene(experiment, view, ENGLISH), rows, values)
     assert span(grown, rows, values).x == at_once.x
+
+
+def test_rows_of_which_no_line_is_drawn_leave_no_trace_on_the_axes():
+    view = next(view for view in uneven.EXPERIMENT.views if view.key == "efficiency")
+    shares = [
+        uneven.Share(way=way, chunk=chunk, repeat=0, wall_s=0.1, efficiency_fraction=share)
+        for way, chunk, share in (("block", 128, 0.55), ("dynamic", 4, 0.9), ("dynamic", 8, 0.95))
+    ]
+    grown = Scene(uneven.EXPERIMENT, view, ENGLISH)
+    span(grown, shares[:1], {})
+
+    assert span(grown, shares, {}) == span(Scene(uneven.EXPERIMENT, view, ENGLISH), shares, {})
 
 
 @pytest.mark.parametrize(("experiment", "views"), along(), ids=names(along()))
