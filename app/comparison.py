@@ -3,8 +3,8 @@
 The noise of a value is what it varies by from round to round: each round of a run is analysed
 alone. A difference is claimed only where the two ranges do not touch, and none, nor a ratio, of
 what a run tells once: a fact, or what follows from all rounds together. What is no clear difference
-within a run is no number here either. Where one parameter differs
-it is the likely reason, and is named; where several do, nobody could tell which, so none is.
+within a run is no number here either. Where one parameter differs it is the likely reason, and is
+named; where several do, nobody could tell which, so none is.
 """
 
 from __future__ import annotations
