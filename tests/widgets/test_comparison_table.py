@@ -56,7 +56,7 @@ def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
 
 
 def test_what_has_no_verdict_says_why_where_one_points(table):
-    assert "no verdict on a fact" in labels(table)["–"].toolTip()
+    assert "no verdict: a fact" in labels(table)["–"].toolTip()
 
     unjudged = Comparison(a="x", b="y", rows=(ComparedRow("z", "1", "2"),))
     table.show_comparison(unjudged)  # settings differ, as stands above the rows
