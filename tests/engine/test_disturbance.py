@@ -60,4 +60,4 @@ def test_the_program_is_what_started_the_guardian_of_the_run():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
 
-    assert float(said.stdout) >= 0.5
+    assert float(said.stdout) >= 0.47  # user and system are told in whole ticks each
