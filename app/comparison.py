@@ -85,23 +85,21 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
     noise = _noise(experiment, a, b) if is_known else {}
     switches = {value.name for value in experiment.values if value.unit == SWITCH}
     declared = [value.name for value in experiment.values]
-    names = dict.fromkeys((*declared, *found[0], *found[1]))
+    names = (*declared, *found[0], *found[1]) if found[0].keys() & found[1].keys() else ()
     values = []
-    for name in (name for name in names if name in found[0] or name in found[1]):
+    for name in dict.fromkeys(names):
         one, other = (values_of.get(name) for values_of in found)
-        without = "".join(run for run, of in zip("AB", unclear, strict=True) if name in of)
-        if one is None or other is None:
-            values.append(ComparedValue(name, one, other, None, None, without))
-            continue
-        has_ratio = one and name not in switches and (name in noise or not is_known)
-        ratio = other / one if has_ratio and not without else None
-        is_judged = name in noise and name not in switches and len(params) < 2
-        verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
-        if without == "AB" and verdict in ("higher", "lower"):
+        unclear_in = "".join(run for run, of in zip("AB", unclear, strict=True) if name in of)
+        ratio, verdict = None, None
+        if one is not None and other is not None and name not in switches:
+            has_ratio = one and not unclear_in and (name in noise or not is_known)
+            ratio = other / one if has_ratio else None
+            is_judged = name in noise and len(params) < 2
+            verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
+        if unclear_in == "AB" and verdict in ("higher", "lower"):
             verdict = "same"
-        values.append(ComparedValue(name, one, other, ratio, verdict, without))
-    if not found[0].keys() & found[1].keys():
-        values = []
+        if one is not None or other is not None:
+            values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
     values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)

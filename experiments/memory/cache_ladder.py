@@ -149,12 +149,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
     if _has_spike(best):
         limits.append("spike")
+    largest = max(sizes(params))
     in_a_row = [
-        s.latency_s
-        for s in tables["steps"]
-        if s.order == IN_A_ROW and s.size_bytes == max(best, default=0)
+        s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == largest
     ]
-    if in_a_row:
+    if in_a_row and best:
         values["in_a_row_latency_s"] = min(in_a_row)
     if (clock_hz := core_hz(tables)) is None:
         limits.append("no_clock")

@@ -151,10 +151,9 @@ def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run 
     for workers, run in sorted(walls.items()):
         yield run
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
-        if fitted is not None and params.problem == GROWING:
-            of[GUSTAFSON] = 1 + fitted * (workers - 1)
-        elif fitted is not None:
-            of[AMDAHL] = 1 / max(1 - fitted * (1 - 1 / workers), LEAST_SHARE)
+        if fitted is not None:
+            law = GUSTAFSON if params.problem == GROWING else AMDAHL
+            of[law] = by_law(params, fitted, workers)
         for curve, speedup in of.items():
             yield Speedup(curve=curve, workers=workers, repeat=run.repeat, speedup=speedup)
         if workers > 1:
@@ -180,12 +179,11 @@ def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
     return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
 
 
-def _by_law(params: Params, workers: int) -> float:
-    """Return the speedup with the chosen share where nothing but the serial part is lost."""
-    parallel = 1 - params.serial_fraction
+def by_law(params: Params, parallel: float, workers: int) -> float:
+    """Return the speedup with this parallel share where nothing but the serial part is lost."""
     if params.problem == GROWING:
         return 1 + parallel * (workers - 1)
-    return 1 / (1 - parallel * (1 - 1 / workers))
+    return 1 / max(1 - parallel * (1 - 1 / workers), LEAST_SHARE)
 
 
 def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
@@ -233,7 +231,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("fit_of_one")
     values |= {
         "best_workers": best,
-        "law_speedup": _by_law(params, best),
+        "law_speedup": by_law(params, 1 - serial, best),
         "parallel_fraction": fit.median,
         "parallel_least_fraction": fit.low,
         "parallel_most_fraction": fit.high,

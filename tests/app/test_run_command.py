@@ -193,7 +193,7 @@ def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, command, 
 
     said = coreopsis.end(process)
     assert said.code == 130
-    assert re.search(r"^Stopped; rows kept: \d+\.", said.out, re.MULTILINE)
+    assert re.search(r"^Stopped; rows of data kept: \d+\.", said.out, re.MULTILINE)
     assert "What follows is from a partial run." in said.out
     assert "Traceback" not in said.err
     assert coreopsis.living() == {}

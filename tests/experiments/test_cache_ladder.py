@@ -176,6 +176,21 @@ def test_on_a_machine_of_which_nothing_is_known_memory_is_still_told():
     assert {f"no_l{level}_cache_known" for level in (1, 2, 3)} <= set(found.limits)
 
 
+def test_reads_in_a_row_are_told_of_the_largest_size_only():
+    params = Params(largest_bytes=256 * MIB, points_per_octave=2, rounds=3)
+    rows = [
+        Step(size_bytes=size, order=order, repeat=0, latency_s=1e-9)
+        for size in sizes(params)
+        for order in (RANDOM, IN_A_ROW)
+    ]
+
+    whole = analyse(params, {"steps": rows, "clocks": []}, machine())
+    early = analyse(params, {"steps": rows[:-2], "clocks": []}, machine())
+
+    assert whole.values["in_a_row_latency_s"] == 1e-9
+    assert "in_a_row_latency_s" not in early.values
+
+
 def test_a_chain_in_a_row_alone_is_no_ladder():
     found = analyse(PARAMS, tables(orders=(IN_A_ROW,)), machine())
 

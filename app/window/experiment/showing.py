@@ -5,6 +5,7 @@ A run under way belongs to the session's runner: the page may be left and come b
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,8 @@ from machine.memory import available_bytes
 
 Loaded = Shown | Problem
 
+LOOK_SHARE = 0.1  # of this thread, for the finding of what is played
+
 
 class Showing(QObject):
     """One experiment, and at most one run of it; `session` may still be asleep."""
@@ -54,6 +57,7 @@ class Showing(QObject):
         self._asked = 0  # which file was asked for last; what came before is of no interest
         self.doing = Doing(session.words)
         self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
+        self._look_from_s = 0.0  # before that it would take more than its share to look again
         session.entries_changed.connect(self.changed)
         session.machine_changed.connect(self._find_last)
         session.runs_changed.connect(self._take_runs)
@@ -201,6 +205,14 @@ class Showing(QObject):
             finding = following.finding()
             self.values = finding.clear_values() if finding is not None else {}
 
+    def _keep_up(self, player: Player) -> None:
+        """Look again at what is played; while it goes on, for a small share of this thread only."""
+        began_s = time.perf_counter()
+        if not player.is_playing or began_s >= self._look_from_s:
+            self.look_again()
+            now_s = time.perf_counter()
+            self._look_from_s = now_s + (now_s - began_s) / LOOK_SHARE
+
     def _of_window(self) -> Following | None:
         """Return the run that this window has made last, if it came to anything.
 
@@ -320,7 +332,7 @@ class Showing(QObject):
         if self.player is not None:
             self.doing.look(self.player.following)
             self._take_finding()
-            self.look_again()  # nothing is measured that this could disturb
+            self._keep_up(self.player)
             self.moved.emit()
 
     def _end_replay(self) -> None:

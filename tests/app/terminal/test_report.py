@@ -87,7 +87,7 @@ def test_a_quick_run_says_so(told):
 def test_a_stopped_run_says_how_many_rows_were_kept(told):
     said = told(burst(), outcome=wire.Outcome.STOPPED)
 
-    assert "Stopped; rows kept: 105." in said
+    assert "Stopped; rows of data kept: 105." in said
     assert ENGLISH.say("outcomes.partial") in said
 
 

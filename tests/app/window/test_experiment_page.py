@@ -225,7 +225,7 @@ def test_the_status_line_drops_the_old_run_when_another_begins(stage):
     run_to(stage)
     told = []
     stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
-    assert stage.page.status().startswith("Rows: ")
+    assert stage.page.status().startswith("Rows of data: ")
 
     button(stage, "Run again").click()
     assert told[-1] == ""
@@ -501,7 +501,7 @@ def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
     finding = wire.decode_event(burst().lines[-1]).finding
     run_to(stage, ended("stopped", finding=finding), share=0.5)
 
-    assert "Stopped; rows kept: 52." in said(stage)
+    assert "Stopped; rows of data kept: 52." in said(stage)
     assert "Full run" not in said(stage)
     assert ENGLISH.say("outcomes.partial") in said(stage)
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
@@ -842,7 +842,7 @@ def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot,
     player = stage.page.showing.player
     player.pause()
     player.step()
-    assert told[-1] == f"Rows: {player.following.rows}"
+    assert told[-1] == f"Rows of data: {player.following.rows}"
 
 
 def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
