@@ -151,7 +151,7 @@ def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run 
     for workers, run in sorted(walls.items()):
         yield run
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
-        if fitted is not None:
+        if fitted is not None and len(walls) > 2:  # through a single speedup it would only hide
             law = GUSTAFSON if params.problem == GROWING else AMDAHL
             of[law] = by_law(params, fitted, workers)
         for curve, speedup in of.items():

@@ -82,12 +82,18 @@ def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
     work = amdahl.Work(100, lambda start, end: done.append((start, end)))
     params = Params(serial_fraction=0.25, problem="growing")
     run = amdahl._run(params, Bench(inspect()), work, [None] * 2, 0)
-    items = amdahl._rows(params, {1: replace(run, workers=1), 2: run}, 2)
+    walls = {1: replace(run, workers=1), 2: run}
 
     assert sorted(done) == [(0.0, 0.25), *[(0.25, 0.625)] * 2, *[(0.625, 1.0)] * 2]
-    assert {item.curve for item in items if isinstance(item, Speedup)} == {
+    assert curves(params, walls | {4: replace(run, workers=4)}) == {
         *("measured", "ideal", "gustafson"),
     }
+    assert curves(params, walls) == {"measured", "ideal"}  # any law goes through one speedup
+
+
+def curves(params, walls):
+    """Return the curves that are drawn of one round."""
+    return {item.curve for item in amdahl._rows(params, walls, 4) if isinstance(item, Speedup)}
 
 
 @pytest.mark.parametrize(

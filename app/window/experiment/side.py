@@ -173,7 +173,8 @@ class Side(QObject):
             return during(words, state, shown.following, showing.doing.said)
         following = showing.following
         if following is None or following.finished is None:
-            return playing(words, shown, showing.doing.said, self._name(shown))
+            left_out_s = showing.player.left_out_s if showing.player is not None else 0.0
+            return playing(words, shown, showing.doing.said, self._name(shown), left_out_s)
         names = (self._comparing.letter(shown), self._name(shown))
         return after(words, shown, self.report(), self._changed(shown), names)
 

@@ -152,12 +152,15 @@ def elsewhere(words: Words, following: Following, *, same: bool) -> Standing:
     )
 
 
-def playing(words: Words, shown: Shown, doing: str, name: str) -> Standing:
+def playing(words: Words, shown: Shown, doing: str, name: str, left_out_s: float) -> Standing:
     """Return what is said while a recording is played; `name` is "" where nobody gave it one."""
     started = shown.following.started
     at = when(words, started.at) if started is not None else ""
     title = " · ".join(part for part in (words.say("page.playing"), name) if part)
-    return Standing(title=title, aside=at, detail=doing or words.say("page.preparing_what"))
+    lines = [doing or words.say("page.preparing_what")]
+    if left_out_s:  # else the time of the replay would seem to contradict that of the run
+        lines.append(words.say("replay.begins", {"duration": left_out_s}))
+    return Standing(title=title, aside=at, detail="\n".join(lines))
 
 
 def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:
