@@ -261,6 +261,7 @@ _LADDER: dict[str, Any] = {
     "limits": (
         Limit("l1", "l1_bytes", "x"),
         Limit("l2", "l2_bytes", "x"),
+        Limit("l3_seen", "l3_seen_bytes", "x"),
         Limit("l3", "l3_bytes", "x"),
         Limit("in_a_row", "in_a_row_latency_s"),
     ),
