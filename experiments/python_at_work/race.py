@@ -47,6 +47,7 @@ INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
 OTHERS = 2.5  # so many times as long in an old Python
 NEARLY_WHOLE = 0.001  # of what one thread does
 SOON = 0.8  # of the update caught: the other thread wrote its last clearly before it went on
+SHORT = 0.9  # times the switch interval: clearly less than a turn with the lock
 LONG = 1.3  # times the switch interval: more than the lock has then been waited for
 HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
 
@@ -167,6 +168,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             values["caught_s"] = moment.end_s - moment.start_s
             if values["caught_s"] > LONG * params.switch_interval_s:
                 limits.append("waited_for_a_core")
+            elif values["caught_s"] < SHORT * params.switch_interval_s:
+                limits.append("handed_over_early")
         elif moment.end_s < SOON * values.get("caught_s", 0.0):  # what was caught comes first
             limits.append("other_was_over")
     elsewhere = [

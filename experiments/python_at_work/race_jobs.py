@@ -59,11 +59,7 @@ def race(form: str, workers: int, times: int) -> dict[str, Any]:
 
 
 def trace(times: int) -> dict[str, Any]:
-    """Have two threads note when they read and wrote what; return an update that undid others.
-
-    "late" read, waited and wrote: [read, written, value read]; "others" is the same for all that
-    the other thread did meanwhile, together, and "undone" how many they were.
-    """
+    """Have two threads note when they read and wrote what; return an update that undid others."""
     counter = Counter()
     updates: list[list[tuple[float, float, int]]] = [[], []]
     clock = time.perf_counter
@@ -77,6 +73,17 @@ def trace(times: int) -> dict[str, Any]:
             own.append((start, clock(), value))
 
     _side_by_side(2, noted)
+    return caught(updates)
+
+
+def caught(updates: list[list[tuple[float, float, int]]]) -> dict[str, Any]:
+    """Return an update of one thread that undid others, of what each noted.
+
+    "late" read, waited and wrote: [read, written, value read]; "others" is the same for all that
+    the other thread did meanwhile, together, and "undone" how many they were. One is preferred
+    after which the other went on: who is through hands the lock over before its turn is over.
+    """
+    found: dict[str, Any] = {"worker": 0, "late": None, "others": None, "undone": 0}
     for place in (0, 1):
         others, first = updates[1 - place], 0
         for late in updates[place]:
@@ -87,8 +94,11 @@ def trace(times: int) -> dict[str, Any]:
                 last += 1
             if last - first > 1:  # of one alone it is not sure that it wrote in between
                 meanwhile = others[first][0], others[last - 1][1], others[first][2]
-                return {"worker": place, "late": late, "others": meanwhile, "undone": last - first}
-    return {"worker": 0, "late": None, "others": None, "undone": 0}
+                undone = last - first
+                found = {"worker": place, "late": late, "others": meanwhile, "undone": undone}
+                if last < len(others):
+                    return found
+    return found
 
 
 def _side_by_side(workers: int, work: Callable[[int], None]) -> float:

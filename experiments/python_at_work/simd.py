@@ -45,6 +45,7 @@ LONGEST_LIST_BYTES = 256 * KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
 BEYOND_CACHE = 4
+NEARLY_ALL = 0.9  # of what every lane together would bring
 FULL_S, FEW_ROUNDS = 28.0, 3
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
@@ -158,6 +159,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     half = of.get((str(widest // 2), max(cached)))
     if half is not None and not half.is_below(vector) and not too_few((half, vector)):
         limits.append("no_wider_gain")
+    elif vector.high < NEARLY_ALL * lanes * scalar.low and not too_few((vector, scalar)):
+        limits.append("too_slow_for_vectors")
     if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
         limits.append("python_ends_early")
     if (PYTHON, max(cached)) in of:
@@ -220,7 +223,7 @@ _RATES: dict[str, Any] = {
 
 EXPERIMENT = Experiment(
     id="simd",
-    version=1,
+    version=2,
     shelf=Shelf.PYTHON_AT_WORK,
     params=Params,
     tables={"rates": Rate},

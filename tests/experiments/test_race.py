@@ -105,8 +105,11 @@ def test_an_update_that_waits_on_after_the_other_is_over_has_a_reason(raised_s, 
     assert ("other_was_over" in analyse(PARAMS, rows, machine()).limits) is is_told
 
 
-@pytest.mark.parametrize(("caught_s", "waited"), [(0.0052, False), (0.008, True)])
-def test_a_wait_beyond_the_switch_interval_has_a_reason(caught_s, waited):
+@pytest.mark.parametrize(
+    ("caught_s", "reasons"),
+    [(0.0052, set()), (0.008, {"waited_for_a_core"}), (0.0044, {"handed_over_early"})],
+)
+def test_a_wait_that_is_not_about_one_switch_interval_has_a_reason(caught_s, reasons):
     rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
     rows["moments"] = [
         Moment(worker=1, act="holds", start_s=0.0, end_s=caught_s, value=0),
@@ -115,7 +118,7 @@ def test_a_wait_beyond_the_switch_interval_has_a_reason(caught_s, waited):
     found = analyse(PARAMS, rows, machine())
 
     assert found.values["caught_s"] == caught_s
-    assert ("waited_for_a_core" in found.limits) is waited
+    assert {"waited_for_a_core", "handed_over_early"} & set(found.limits) == reasons
 
 
 def test_one_thread_cannot_lose_and_nothing_is_no_error():
@@ -154,6 +157,18 @@ def test_the_moments_of_a_lost_update_lie_within_each_other():
     assert {holds.worker, raises.worker} == {0, 1}
     assert holds.start_s == 0 <= raises.start_s < raises.end_s <= holds.end_s
     assert found["undone"] > 1
+
+
+def test_an_update_after_which_the_other_thread_went_on_is_caught_rather_than_one_after_its_end():
+    early, late = (2.0, 9.0, 0), (11.0, 19.0, 5)
+    undone_early, undone_late = (
+        [(n + 0.1, n + 0.2, n) for n in each] for each in ((3, 4), (12, 13))
+    )
+
+    found = race_jobs.caught([[*undone_early, late], [early, *undone_late]])
+    assert (found["worker"], found["late"], found["undone"]) == (1, early, 2)
+    assert race_jobs.caught([[late], undone_late])["late"] == late  # better than none
+    assert race_jobs.caught([[early], undone_late])["late"] is None
 
 
 @pytest.mark.parametrize("python", find(), ids=lambda p: p.name)

@@ -79,6 +79,13 @@ def test_the_widest_that_are_no_faster_than_those_of_half_the_width_are_told_of(
     assert "no_wider_gain" not in found([rate for rate in halved if rate.repeat < 2]).limits
 
 
+def test_why_the_widest_gain_less_than_their_lanes_is_told():
+    fed = rates(lambda way, size: textbook(way, size) * (0.7 if way == "256" else 1))
+    assert "too_slow_for_vectors" in found(fed).limits
+    assert "too_slow_for_vectors" not in found(rates(textbook)).limits
+    assert "too_slow_for_vectors" not in found([rate for rate in fed if rate.repeat < 2]).limits
+
+
 def test_memory_that_keeps_up_is_said_to():
     assert found(rates(lambda way, _size: textbook(way, MIB))).message == "gain_everywhere"
 
