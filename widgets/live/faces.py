@@ -43,7 +43,7 @@ class Faces:
         errors = self._words.say("live.errors_untold")
         if moment.busy_fraction is None:
             return self.unknown(self.reasons.why("threads[*].busy", "threads"), errors)
-        values = {"busy": f"{sum(busy):.1f}", "count": len(moment.threads)}
+        values = {"busy": f"{sum(busy):.2f}", "count": len(moment.threads)}
         parts = [self._words.say("live.threads_busy", values)]
         if moment.highest_hz is not None:
             parts.append(show(moment.highest_hz, "hz"))

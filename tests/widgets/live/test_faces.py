@@ -58,7 +58,7 @@ def test_cores_say_how_many_are_busy_and_what_waits(faces, share, words):
 
     assert face.number == "25 %"
     detail = face.detail.replace("\N{NO-BREAK SPACE}", " ")
-    assert "1.0 of 4 hardware threads busy" in detail
+    assert "1.00 of 4 hardware threads busy" in detail
     assert words in detail
 
 
