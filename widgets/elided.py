@@ -59,8 +59,14 @@ class ElidedLabel(QLabel):
     def __init__(self, role: str, *, least: int = LEAST_CHARACTERS) -> None:
         super().__init__()
         self._least = least
+        self._about = ""
         self.setProperty("role", role)
         self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def explain(self, about: str) -> None:
+        """Say more where one points at the words, unless they themselves have no room."""
+        self._about = about
+        self.update()
 
     def minimumSizeHint(self) -> QSize:
         """Return room for a few letters."""
@@ -73,6 +79,6 @@ class ElidedLabel(QLabel):
         room = self.contentsRect()
         mode = Qt.TextElideMode.ElideRight
         shown = self.fontMetrics().elidedText(self.text(), mode, room.width() + 1)
-        self.setToolTip("" if shown == self.text() else self.text())
+        self.setToolTip(self._about if shown == self.text() else self.text())
         with QPainter(self) as painter:
             painter.drawText(room, self.alignment(), shown)

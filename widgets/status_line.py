@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel
 
 from experiments.words import Words
-from widgets.basics import button, row
+from widgets.basics import button, row, tip
 from widgets.elided import ElidedButton, ElidedLabel
 from widgets.theme import STEP
 
@@ -42,9 +42,10 @@ class StatusLine(QFrame):
         """Say which machine this is."""
         self._machine.setText(text)
 
-    def show_load(self, text: str) -> None:
-        """Say whether the machine is quiet."""
+    def show_load(self, text: str, about: str = "") -> None:
+        """Say whether the machine is quiet, and where one points at it what that is."""
         _set(self._load, text)
+        self._load.explain(tip(about))
 
     def show_power(self, text: str) -> None:
         """Say what it runs on, where that matters."""

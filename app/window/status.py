@@ -88,7 +88,9 @@ class Status(QObject):
             if min(self._busy) >= QUIET_BELOW:
                 key = "frame.busy_by_known_load" if known else "frame.busy"
             values = {"threads": f"{self._busy[-1]:.1f}", "known": known}
-            self._line.show_load(say(key, values))
+            limits = {"samples": SAMPLES, "below_fraction": QUIET_BELOW}
+            about = say("frame.quiet_help", limits) if key == "frame.quiet" else ""
+            self._line.show_load(say(key, values), about)
         elif self._session.runner.is_running:
             self._forget_load()  # what the run itself uses says nothing of others
         self._say_place()

@@ -166,6 +166,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)
     limits = _limits(params, of, machine)
+    if locked and {"serial", "threads"} <= of.keys() and of["serial"].is_below(of["threads"]):
+        limits.append("threads_slower")
     if _has_gaps(tables["slices"], own, IN_A_ROW):
         limits.append("gaps_in_a_row")
     is_room = params.workers <= (physical_cores(machine) or 1)

@@ -161,6 +161,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     slowdowns, unclear = ratios(both)
     values |= slowdowns
     limits = ["no_promise"] if bare and not any(bare) else []
+    limits += ["late_writes"] if any(bare) or any(call) else []
     if any(_is_whole(loss * params.workers) for losses in lost.values() for loss in losses):
         limits.append("whole_shares")
     for moment in tables["moments"]:

@@ -1,4 +1,4 @@
-"""Eight at a time: how much faster are vector instructions than one number at a time?
+"""Many numbers at once: how much faster are vector instructions than one at a time?
 
 Method: one thread, kept on the last core (pinned), adds up arrays of numbers, one at a time and by
 vectors of 128, 256 and 512 bits as far as the processor has them, with eight sums at once so that
@@ -161,6 +161,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("no_wider_gain")
     elif vector.high < NEARLY_ALL * lanes * scalar.low and not too_few((vector, scalar)):
         limits.append("too_slow_for_vectors")
+    if "gain_in_memory" in gains and "gain_in_memory" not in unclear:
+        limits.append("still_gains")
     if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
         limits.append("python_ends_early")
     if (PYTHON, max(cached)) in of:

@@ -132,7 +132,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("virtual_machine")
     pool, thread = of.get("thread_pool_warm"), of.get("thread")
     if pool and thread and not too_few((pool, thread)):
-        limits += ["pool_saves_little"] if pool.median > SAVES_LITTLE * thread.median else []
+        if pool.median > SAVES_LITTLE * thread.median:
+            limits.append("pool_saves_little")
+        elif pool.high > UNSTEADY * pool.low:
+            limits.append("pool_uneven")
     if of:
         values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
     if not all(method in of for method in LADDER):

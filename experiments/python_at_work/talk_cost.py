@@ -46,7 +46,7 @@ COPY = "copy"
 IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
 PARTS = (*IN_A_ROW, "wake")
 APART = 0.2  # of the whole, by which its parts may miss it without a word
-SOONER = 1.5  # times, by which a larger message is clearly answered sooner
+UNEVEN = 1.5  # times, by which one answer clearly comes later than another
 COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
@@ -148,8 +148,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if is_virtual(machine):
         limits.append("virtual_machine")
     medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
-    if any(a > SOONER * b for some_s in medians_s.values() for a, b in pairwise(some_s)):
-        limits.append("larger_sooner")
+    sooner = any(a > UNEVEN * b for some_s in medians_s.values() for a, b in pairwise(some_s))
+    by_reference = medians_s["thread_queue"]
+    later = bool(by_reference) and max(by_reference) > UNEVEN * min(by_reference)
+    if sooner or later or values.get("wake_s", 0.0) > values.get("pipe_small_s", math.inf):
+        limits.append("wakes_uneven")
     shared, copied = of.get(("shared_memory", large_bytes)), of.get((COPY, large_bytes))
     if shared and copied and not too_few((shared, copied)) and not copied.is_below(shared):
         limits.append("shared_as_copied")

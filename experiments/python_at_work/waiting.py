@@ -156,9 +156,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         most = max((number for other, number in of if other == way), default=None)
         if most is not None:
             values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
-    most_s, one_s = values.get("most_coroutines_s", 0.0), values.get("one_wait_s", math.inf)
-    if most_s > LONGER * one_s:
+    one_s = values.get("one_wait_s", math.inf)
+    if values.get("most_coroutines_s", 0.0) > LONGER * one_s:
         limits.append("many_take_longer")
+    if values.get("most_threads_s", 0.0) > LONGER * one_s:
+        limits.append("many_threads_take_longer")
     if params.most_waits > min(MOST.values()):
         limits.append("ways_end_early")
     shared = [number for way, number in of if way == SERIAL and _measured(of, number)]

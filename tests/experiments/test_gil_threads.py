@@ -53,6 +53,15 @@ def test_threads_run_side_by_side_where_no_lock_is_in_their_way(others):
     assert analyse(PARAMS, tables(**fast), machine()).message != "threads_side_by_side"
 
 
+@pytest.mark.parametrize(
+    ("threads_s", "gil", "is_told"), [(0.6, True, True), (0.6, False, False), (0.41, True, False)]
+)
+def test_threads_that_are_slower_under_the_lock_have_a_reason(threads_s, gil, is_told):
+    found = analyse(PARAMS, tables(serial=0.4, threads=threads_s, gil=gil), machine())
+
+    assert ("threads_slower" in found.limits) is is_told
+
+
 def test_one_worker_alone_compares_nothing():
     found = analyse(Params(workers=1), tables(serial=0.1, threads=0.05), machine(cores=1))
 

@@ -51,6 +51,7 @@ def test_what_was_lost_is_said(bare, call, message):
     assert found.values["expected"] == 4000
     assert found.values["runs"] == 3
     assert ("no_promise" in found.limits) is (not any(bare))
+    assert ("late_writes" in found.limits) is any((*bare, *call))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def test_the_gain_of_the_first_cache_is_gone_in_memory():
     assert finding.values["gain_in_l1"] == pytest.approx(8)
     assert finding.values["gain_in_memory"] == pytest.approx(1)
     assert finding.unclear == ("gain_in_memory",)
+    assert "still_gains" not in finding.limits
     assert finding.values["width_bits"] == 256
     assert finding.values["all_lanes_per_s"] == pytest.approx(40e9)
 
@@ -63,6 +64,7 @@ def test_a_gain_that_is_left_in_memory_is_said(memory_per_s, message):
         return textbook(way, size, memory_per_s) * (0.9 if way == "256" and size > MIB else 1)
 
     assert found(rates(cached_alike)).message == message
+    assert "still_gains" in found(rates(cached_alike)).limits
 
 
 def test_why_the_line_of_plain_python_ends_early_is_told():

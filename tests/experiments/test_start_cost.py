@@ -48,6 +48,13 @@ def test_a_pool_that_saves_little_is_explained(pool_s, is_told):
     assert ("pool_saves_little" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("noise", "is_told"), [((0.8, 1.0, 1.2), False), ((0.4, 1.0, 1.2), True)])
+def test_a_pool_whose_jobs_differ_much_is_explained(noise, is_told):
+    found = analyse(Params(), tables({**USUAL, "thread_pool_warm": 20e-6}, noise), machine())
+
+    assert ("pool_uneven" in found.limits) is is_told
+
+
 def test_each_step_costs_more_where_all_of_them_part():
     found = analyse(Params(), tables(), machine())
 

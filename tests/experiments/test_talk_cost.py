@@ -33,12 +33,14 @@ def talks(method, size, round_trip_s, noise=NOISE):
     ]
 
 
-def tables(large=LARGE):
+def tables(large=LARGE, wake_s=1e-5):
     rows = [row for way in WAYS for row in talks(way, 64, 50e-6)]
     rows += [row for way, large_s in large.items() for row in talks(way, MIB, large_s)]
     return {
         "talks": rows + talks(COPY, MIB, 1e-4),
-        "steps": [Step(part=part, repeat=0, part_s=1e-4) for part in PARTS],
+        "steps": [
+            Step(part=part, repeat=0, part_s=wake_s if part == "wake" else 1e-4) for part in PARTS
+        ],
     }
 
 
@@ -75,7 +77,17 @@ def test_a_larger_message_that_is_answered_sooner_is_explained(larger_s, is_told
     rows = {**tables(), "talks": [*tables()["talks"], *talks("pipe", 256, larger_s)]}
     found = analyse(PARAMS, rows, machine())
 
-    assert ("larger_sooner" in found.limits) is is_told
+    assert ("wakes_uneven" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("reference_s", "wake_s", "is_told"),
+    [(70e-6, 40e-6, False), (80e-6, 40e-6, True), (70e-6, 60e-6, True)],
+)
+def test_times_of_waking_that_do_not_go_by_the_size_are_explained(reference_s, wake_s, is_told):
+    rows = tables({**LARGE, "thread_queue": reference_s}, wake_s)
+
+    assert ("wakes_uneven" in analyse(PARAMS, rows, machine()).limits) is is_told
 
 
 @pytest.mark.parametrize(("shared_s", "is_told"), [(0.9e-4, True), (1.05e-4, True), (2e-4, False)])

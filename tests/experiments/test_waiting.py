@@ -59,6 +59,13 @@ def test_few_waits_that_take_as_long_as_one_need_no_explanation():
     assert not {"many_take_longer", "ways_end_early"} & {*found.limits}
 
 
+def test_thousands_of_threads_that_take_longer_are_explained():
+    rows = [*tables()["waits"], *waits("threads", 1024, 0.4)]
+    found = analyse(Params(), {**tables(), "waits": rows}, machine())
+
+    assert "many_threads_take_longer" in found.limits
+
+
 @pytest.mark.parametrize(
     ("at_16", "message"),
     [

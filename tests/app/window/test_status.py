@@ -14,12 +14,17 @@ from widgets.status_line import StatusLine
 
 
 @pytest.fixture
-def said(qtbot, session):
+def line(qtbot, session):
+    made = StatusLine(session.words)
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def said(session, line):
     """Return what stands in the line after these threads were busy, one number a sample."""
     session.background = Background()
     session.runner = SimpleNamespace(is_running=False, following=None, close=lambda: None)
-    line = StatusLine(session.words)
-    qtbot.addWidget(line)
     status = Status(session, line)
 
     def say(*busy: float) -> list[str]:
@@ -41,6 +46,14 @@ def test_a_load_that_stays_is_told_and_passing_work_is_not(said):
     told = ["0.9 threads busy with other programs: what is measured now may be off"]
     assert said(*[0.8] * SAMPLES, 0.9) == told  # what Live shows at this moment
     assert said(0.02) == ["quiet"]
+
+
+def test_what_counts_as_quiet_stands_where_one_points_at_it(said, line):
+    said(*[0.02] * SAMPLES)
+    (load,) = (label for label in line.findChildren(QLabel) if label.text() == "quiet")
+    load.grab()  # its tip comes with its words
+
+    assert "25 % of one hardware thread" in load.toolTip()
 
 
 def test_what_this_program_examines_is_no_other_programs_load(qtbot, said, session):
