@@ -74,6 +74,7 @@ class Spec:
     scale: Scale = "linear"
     choices: tuple[str, ...] | Callable[[Machine], tuple[str, ...]] = ()
     is_folder: bool = False  # a text that names one; "" is the usual one
+    used_with: tuple[str, str] | None = None  # only where this other field has this value
     earned: str = ""  # starts from this value, if it was measured here: "stream.add_bytes_per_s"
 
     def known_choices(self, machine: Machine) -> tuple[str, ...]:

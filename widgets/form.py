@@ -84,6 +84,7 @@ class ParamsForm(QWidget):
             QWidget.setTabOrder(before, control)
             before.installEventFilter(self)  # once, however often it is asked for
         self._start = params if start is None else start
+        self._show_used()
         self._show_reset()
 
     def params(self) -> Any:
@@ -145,8 +146,16 @@ class ParamsForm(QWidget):
         return self._choices.get(name, () if callable(declared) else declared)
 
     def _tell(self) -> None:
+        self._show_used()
         self._show_reset()
         self.changed.emit()
+
+    def _show_used(self) -> None:
+        """Let nobody turn what makes no difference as the others are."""
+        for name, spec in specs(self._experiment.params).items():
+            if spec.used_with is not None:
+                other, value = spec.used_with
+                self._inputs[name].setEnabled(self._inputs[other].value() == value)
 
     def _show_reset(self) -> None:
         try:

@@ -278,7 +278,7 @@ EXPERIMENT = Experiment(
             lane="lane",
             start="start_s",
             end="end_s",
-            order=SHOWN_WAYS,
+            order=WAYS,
         ),
     ),
     values=(

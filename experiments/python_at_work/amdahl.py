@@ -68,7 +68,10 @@ class Params:
     serial_fraction: float = param(0.05, unit="fraction", minimum=0.0, maximum=1.0)
     most_workers: int = param(4, minimum=1, maximum=4096, scale="log2")
     sample_s: float = param(0.2, unit="s", minimum=0.01, maximum=10.0, scale="log10")
-    array_bytes: int = param(128 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2")
+    array_bytes: int = param(
+        128 * MIB, unit="bytes", minimum=MIB, maximum=64 * GIB, scale="log2",
+        used_with=("kernel", MEMORY),
+    )  # fmt: skip
     rounds: int = param(9, minimum=1, maximum=50)
 
 

@@ -237,7 +237,7 @@ EXPERIMENT = Experiment(
             start="start_s",
             end="end_s",
             group="way",
-            order=SHOWN,
+            order=(SERIAL, *SHOWN),  # in the colours of the bars
             limits=(Limit("ideal", "ideal_s", "x"), Limit("block_ends", "block_ends_s", "x")),
         ),
         Lines(
@@ -247,6 +247,7 @@ EXPERIMENT = Experiment(
             y=Axis("efficiency_fraction"),
             series="way",
             only=DYNAMIC,
+            order=(SERIAL, BLOCK, INTERLEAVED, DYNAMIC),
         ),
         Bars(
             key="wall",

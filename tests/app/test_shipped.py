@@ -11,10 +11,11 @@ import pytest
 from app.library import Library
 from app.report import sentence
 from app.shipped import RUNS, SUFFIX, meant, recording_of
-from experiments import words
+from experiments import marks, words
 from experiments.catalogue import Catalogue
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
+from experiments.views import Bars, Lines, Timeline
 
 CATALOGUE = Catalogue()
 SHIPPED = sorted(RUNS.glob("*"))
@@ -60,6 +61,28 @@ def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_diffe
     said = sentence(words.load("en"), experiment, finding)
     for claim in ("quiet", "clearly", "beyond noise", "no difference beyond", "by chance"):
         assert claim not in said
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(recording.started.experiment)
+    places = {}
+    for view in experiment.plots:
+        rows = recording.rows.get(view.table, ())
+        match view:
+            case Lines(series=str(named), only=only):
+                names = [row[named] for row in rows if only in (None, row[named])]
+            case Timeline(group=str(named)):
+                names = [row[named] for row in rows]
+            case Bars(label=named, order=(_, *_)):
+                names = [row[named] for row in rows]
+            case _:
+                continue
+        for name, place in marks.colours(view, names).items():
+            places.setdefault(name, set()).add(place)
+
+    assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)

@@ -43,6 +43,13 @@ def choices_of(experiment) -> dict[str, tuple[str, ...]]:
     }
 
 
+def all_used(experiment, *names):
+    """Return parameters with which each of these makes a difference."""
+    declared = specs(experiment.params)
+    used_with = dict(other for name in names if (other := declared[name].used_with))
+    return dataclasses.replace(experiment.params(), **used_with)
+
+
 @pytest.fixture
 def form_of(qtbot):
     """Return a function that shows the form of an experiment."""
@@ -134,7 +141,7 @@ def test_choices_do_not_share_the_tip_of_what_they_are_chosen_for(form_of):
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
 def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
-    form = form_of(experiment.id)
+    form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     reached = [each for each in controls(form, name) if not is_beside_the_chosen(each)]
     for control in reached:
@@ -150,7 +157,7 @@ def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
 def test_every_parameter_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
-    form = form_of(experiment.id)
+    form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     control = controls(form, name)[-1]
     with qtbot.waitSignal(form.changed):
@@ -164,8 +171,8 @@ def test_every_parameter_can_be_changed_by_mouse(form_of, qtbot, experiment, nam
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
 def test_tab_goes_through_the_parameters_in_their_order(form_of, experiment):
-    form = form_of(experiment.id)
     wanted = list(specs(experiment.params))
+    form = form_of(experiment.id, all_used(experiment, *wanted))
     controls(form, wanted[0])[0].setFocus()
     passed = []
     for _ in range(40):
@@ -176,6 +183,17 @@ def test_tab_goes_through_the_parameters_in_their_order(form_of, experiment):
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
 
     assert passed == wanted
+
+
+def test_what_makes_no_difference_with_the_others_cannot_be_turned(form_of, qtbot):
+    form = form_of("amdahl")
+    (slider, *_), (_arithmetic, memory) = (controls(form, n) for n in ("array_bytes", "kernel"))
+    assert not slider.isEnabled()
+
+    QTest.mouseClick(memory, Qt.MouseButton.LeftButton)
+    assert slider.isEnabled()
+    form.reset()
+    assert not slider.isEnabled()
 
 
 # --- numbers ------------------------------------------------------------------------------------

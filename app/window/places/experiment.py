@@ -85,6 +85,7 @@ class ExperimentPage(QWidget):
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
         """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
         self._begin()
+        self._actions.plot.setChecked(True)
         self._wants_focus, self._then = then != "replay", then
         if then == "replay":  # until the bar has the keys, no button that measures may
             self.setFocus()

@@ -697,6 +697,14 @@ def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
     return path
 
 
+def test_a_run_that_is_opened_begins_with_its_plots(qtbot, stage):
+    path = open_run(qtbot, stage, burst())
+    stage.page._actions.code.trigger()
+    stage.page.open_run(path)
+
+    assert stage.page._actions.plot.isChecked()
+
+
 def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
     open_run(qtbot, stage, burst())
 
