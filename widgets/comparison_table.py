@@ -28,7 +28,7 @@ MEANS = {
     "elsewhere": "terminal.elsewhere_means",
 }
 HEADINGS = ("A", "B", "B / A")
-NONE = "–"  # where a run has no such value, or nothing is divided
+NONE = "–"  # where a run has no such value, or there is no verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,9 @@ class ComparisonTable(QWidget):
                 line += 1
             else:
                 grid.addWidget(name, line, 0)
-            numbers = [_number(text or NONE, "number") for text in (each.a, each.b, each.ratio)]
+            undivided = self._words.say("terminal.no_ratio") if each.verdict else NONE
+            texts = (each.a or NONE, each.b or NONE, each.ratio or undivided)
+            numbers = [_number(text, "number") for text in texts]
             for number, why in zip(numbers, self._why_none(each, are_judged), strict=True):
                 number.setToolTip(tip(self._words.say(why) if why else ""))
             for place, number in enumerate(numbers, first):

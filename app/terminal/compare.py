@@ -17,7 +17,7 @@ from app.report import label
 from app.shipped import meant
 from experiments.engine.recording import Recording, read
 
-NONE = "–"  # where a run has no such value, or nothing is divided
+NONE = "–"  # where a run has no such value, or there is no verdict
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -43,8 +43,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     for value in compared.values:
         verdict = words.say(f"verdicts.{value.verdict}") if value.verdict else ""
         name = label(words, experiment, value.name)
-        numbers = (cell or NONE for cell in cells(words, experiment, value))
-        table.add_row(name, *numbers, verdict)
+        of_a, of_b, ratio = cells(words, experiment, value)
+        undivided = words.say("terminal.no_ratio") if value.verdict else NONE
+        table.add_row(name, of_a or NONE, of_b or NONE, ratio or undivided, verdict)
     console.print(table)
     for note in footnotes(words, compared):
         console.print(note, style="dim")

@@ -162,6 +162,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         limits.append("no_hardware_threads")
     if params.increment == PLAIN:
         limits.append("plain_is_forwarded")
+    elif alone:
+        limits.append("at_once_alone")
     if READERS in times:
         limits.append("reads_overlap")
     same, apart = _ends(times[nearest])

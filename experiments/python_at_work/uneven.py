@@ -38,6 +38,7 @@ from experiments.views import Axis, Bars, Field, Limit, Lines, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 
 SERIAL, BLOCK, INTERLEAVED, DYNAMIC = "serial", "block", "interleaved", "dynamic"
+LATE = 0.01  # of the time that blocks take: seen in the plot
 SHOWN_CHUNKS = (1, 16)  # of the timeline
 SHOWN = (BLOCK, INTERLEAVED, *(f"{DYNAMIC}_{chunk}" for chunk in SHOWN_CHUNKS))
 AS_IT_COMES, LONGEST_FIRST, SHUFFLED = ORDERS = ("as_it_comes", "longest_first", "shuffled")
@@ -172,6 +173,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     ends = [each.end_s for each in tables["slices"] if each.way == BLOCK]
     if ends:  # of the round that is drawn
         values["block_ends_s"] = max(ends)
+    begins: dict[tuple[str, int], float] = {}
+    for each in tables["slices"]:
+        begins.setdefault((each.way, each.worker), each.start_s)
+    if ends and max(begins.values()) > LATE * max(ends):
+        limits.append("begins_later")
     if 1 in by_chunk:
         values["dynamic_1_s"] = by_chunk[1].median
     if not by_chunk or BLOCK not in by_way or SERIAL not in by_way or params.workers == 1:

@@ -92,12 +92,14 @@ def test_reads_that_take_less_than_a_tick_are_explained():
     assert "reads_overlap" not in found(rows(CLIFF_64)).limits
 
 
-@pytest.mark.parametrize(("increment", "is_told"), [("plain", True), ("at_once", False)])
-def test_why_plain_increments_hide_the_cliff_is_told(increment, is_told):
-    tables = {"increments": rows(CLIFF_64), "alone": []}
+@pytest.mark.parametrize(
+    ("increment", "told"), [("plain", "plain_is_forwarded"), ("at_once", "at_once_alone")]
+)
+def test_what_is_peculiar_to_an_increment_is_told(increment, told):
+    tables = {"increments": rows(CLIFF_64), "alone": [Alone(repeat=0, increment_s=5e-9)]}
     limits = analyse(Params(increment=increment), tables, machine()).limits
 
-    assert ("plain_is_forwarded" in limits) is is_told
+    assert {"plain_is_forwarded", "at_once_alone"} & {*limits} == {told}
 
 
 def test_neighbours_that_are_faster_are_not_called_slower():

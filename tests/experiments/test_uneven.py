@@ -40,6 +40,17 @@ def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
     assert ("interleaved_as_good" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(("begins_s", "is_told"), [(0.001, False), (0.004, True)])
+def test_why_a_worker_begins_later_is_told(begins_s, is_told):
+    rows = tables()
+    rows["slices"] = [
+        Slice(way="block", worker=worker, start_s=start_s, end_s=0.3)
+        for worker, start_s in ((0, 0.0), (1, begins_s), (1, 0.2))
+    ]
+
+    assert ("begins_later" in analyse(PARAMS, rows, machine(cores=4)).limits) is is_told
+
+
 def test_of_two_rounds_nothing_is_said_of_dealing_in_turn():
     times = USUAL | {("interleaved", 1): 0.2}
     found = analyse(PARAMS, tables(times, noise=(1.0, 1.02)), machine(cores=4))
