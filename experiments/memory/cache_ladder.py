@@ -54,6 +54,7 @@ STILL_RISING = 1.1  # times as slow as in half as much
 SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
+SLOWED_DOWN = 1.5  # times the latency of a cache: seen in the plot as its end
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
 BEYOND_L3 = 2  # in so many of them memory answers, and looking pages up is not yet most of it
 
@@ -186,7 +187,7 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
 
     A host can give its guests a few ways of the cache, and tell them the size of the whole. The
-    latency of this L3 is then that at half of the part.
+    latency of this L3 is then that in the middle of the part.
     """
     l3_s = values.get("l3_latency_s")
     beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]
@@ -197,7 +198,9 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     if not fast or l3_s < NEARLY_MEMORY * best[min(beyond)]:
         return {}
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
-    return {"l3_seen_bytes": max(fast), "l3_latency_s": _passed_over(best, max(within))}
+    part_s = _passed_over(best, max(within))
+    seen = max(size for size in fast if best[size] <= SLOWED_DOWN * part_s)
+    return {"l3_seen_bytes": seen, "l3_latency_s": part_s}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:

@@ -241,6 +241,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     }
     if params.problem == FIXED and fit.high < 1 - LEAST_SHARE / 10:
         values["bound_speedup"] = 1 / (1 - fit.median)
+    elif params.problem == FIXED:
+        limits.append("no_bound")
     return Finding(_message(params, fit), values, tuple(limits))
 
 

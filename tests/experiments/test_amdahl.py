@@ -163,6 +163,16 @@ def test_the_bound_follows_from_the_fit():
 
     assert found.values["bound_speedup"] == pytest.approx(5)
     assert found.unclear == ()
+    assert "no_bound" not in found.limits
+
+
+@pytest.mark.parametrize(("problem", "is_told"), [("fixed", True), ("growing", False)])
+def test_why_there_is_no_bound_is_told(problem, is_told):
+    params = replace(PARAMS, problem=problem)
+    found = analyse(params, tables(runs(0.0)), machine(cores=8))
+
+    assert "bound_speedup" not in found.values
+    assert ("no_bound" in found.limits) is is_told
 
 
 def test_of_two_rounds_no_speedup_is_claimed():

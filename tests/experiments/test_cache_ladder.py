@@ -279,6 +279,16 @@ def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here, latency_of):
     assert found.values["l3_latency_s"] == latency(max(s for s in sizes(PARAMS) if s <= 1.5 * MIB))
 
 
+def test_the_part_of_a_cache_ends_where_reads_slow_down():
+    def climbing(size):
+        return 1.6 * latency(2 * MIB) if 3 * MIB < size <= 4 * MIB else small_part(size)
+
+    found = seen(climbing, machine(virtualization="kvm"))
+
+    assert small_part(64 * MIB) > 2 * climbing(4 * MIB)
+    assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)
+
+
 @pytest.mark.parametrize("latency_of", [latency, slow_throughout])
 def test_a_whole_cache_and_one_that_is_slow_throughout_are_no_part_of_one(latency_of):
     found = seen(latency_of, machine(virtualization="kvm"))

@@ -276,6 +276,7 @@ class ExperimentPage(QWidget):
         self._drawing.soon()
         self._output.refresh()
         self._side.show_standing()  # time goes on: "5 minutes ago"
+        self.session.status_changed.emit()
 
     def _run(self, *, quick: bool) -> None:
         """Start a run with what the form says."""

@@ -262,6 +262,17 @@ def test_the_time_left_goes_on_through_a_step_that_tells_nothing(stage, monkeypa
     assert "longer than estimated" in said(stage)
 
 
+def test_the_status_line_tells_the_same_time_left_as_the_page(stage, monkeypatch):
+    told = []
+    run_to(stage, share=0.55)
+    now_s = time.monotonic()
+    stage.session.status_changed.connect(lambda: told.append("about 2 s left" in said(stage)))
+
+    monkeypatch.setattr("experiments.engine.following.time.monotonic", lambda: now_s + 2.0)
+    stage.page._look_again()  # each second, whenever the run moves
+    assert told == [True]
+
+
 def test_a_second_run_is_not_started_by_the_key(qtbot, stage):
     run_to(stage, share=0.5)
     qtbot.keyClick(stage.page, Qt.Key.Key_F5)
