@@ -90,7 +90,7 @@ class Status(QObject):
                 key = "frame.busy_by_known_load" if known else "frame.busy"
             values = {"threads": f"{self._busy[-1]:.1f}", "known": known}
             limits = {"samples": SAMPLES, "below_fraction": QUIET_BELOW}
-            about = say("frame.quiet_help", limits) if key == "frame.quiet" else ""
+            about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
             self._line.show_load(say(key, values), about)
         elif self._session.runner.is_running:
             self._forget_load()  # what the run itself uses says nothing of others

@@ -140,7 +140,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if best and max(best) >= beyond_bytes:
         values["memory_latency_s"] = best[max(best)]
         half = max((size for size in best if size <= max(best) // 2), default=max(best))
-        limits += ["still_rising"] if best[max(best)] > STILL_RISING * best[half] else []
+        if best[max(best)] > STILL_RISING * best[half]:
+            limits.append("still_rising_huge" if params.huge_pages else "still_rising")
     else:
         limits.append("no_memory_latency")
     if is_guest(machine):
@@ -200,7 +201,7 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
     part_s = _passed_over(best, max(within))
     seen = max(size for size in fast if best[size] <= SLOWED_DOWN * part_s)
-    return {"l3_seen_bytes": seen, "l3_latency_s": part_s}
+    return {"l3_seen_bytes": seen, "l3_read_bytes": max(within), "l3_latency_s": part_s}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
@@ -298,6 +299,7 @@ EXPERIMENT = Experiment(
         Value("l2_bytes", "bytes"),
         Value("l3_bytes", "bytes"),
         Value("l3_seen_bytes", "bytes", Part.L3),
+        Value("l3_read_bytes", "bytes"),
     ),
     parts=(Part.CORES, Part.L1, Part.L2, Part.L3, Part.MEMORY),
     needs=(Need.NUMBA,),

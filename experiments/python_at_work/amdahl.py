@@ -243,7 +243,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
         values["bound_speedup"] = 1 / (1 - fit.median)
     elif params.problem == FIXED:
         limits.append("no_bound")
-    return Finding(_message(params, fit), values, tuple(limits))
+    message = _message(params, fit)
+    if params.kernel == MEMORY and message in ("scales_as_chosen", "grows_as_chosen"):
+        limits.append("memory_suffices")
+    return Finding(message, values, tuple(limits))
 
 
 def _message(params: Params, fit: Spread) -> str:

@@ -168,6 +168,10 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     limits = _limits(params, of, machine)
     if locked and {"serial", "threads"} <= of.keys() and of["serial"].is_below(of["threads"]):
         limits.append("threads_slower")
+    if params.job == "sort" and values.get("gil_enabled") == 1:
+        limits.append("sort_lets_go")
+    if params.job == "sort" and "released_serial" in of:
+        limits.append("sorted_twice")
     if _has_gaps(tables["slices"], own, IN_A_ROW):
         limits.append("gaps_in_a_row")
     is_room = params.workers <= (physical_cores(machine) or 1)

@@ -34,6 +34,7 @@ from experiments.declare import (
     column,
     param,
 )
+from experiments.memory.cache_ladder import cache_sizes, is_guest
 from experiments.statistics import TOO_FEW, Spread, ratios, spreads, too_few
 from experiments.views import Axis, Limit, Lines
 from machine.memory import available_bytes
@@ -135,7 +136,9 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     cached = [size for size in both if first_bytes and size <= first_bytes // 2]
     beyond = [size for size in both if last_bytes and size >= BEYOND_CACHE * last_bytes]
     element_bytes = NUMBERS_BITS[params.numbers] // 8
-    values: dict[str, float] = {}
+    values: dict[str, float] = {f"{name}_bytes": of_ for name, of_ in cache_sizes(machine).items()}
+    if "l3_bytes" in values and is_guest(machine):
+        limits.append("part_of_l3")
     if machine.memory.peak_bytes_per_s:
         values["bandwidth_limit_per_s"] = machine.memory.peak_bytes_per_s / element_bytes
     if not beyond:
@@ -223,6 +226,8 @@ _RATES: dict[str, Any] = {
     "order": ORDER,
 }
 
+_CACHES = tuple(Limit(name, f"{name}_bytes", "x") for name in ("l1", "l2", "l3"))
+
 EXPERIMENT = Experiment(
     id="simd",
     version=2,
@@ -236,12 +241,13 @@ EXPERIMENT = Experiment(
             key="rate",
             y=Axis("elements_per_s", "log10"),
             limits=(
+                *_CACHES,
                 Limit("all_lanes", "all_lanes_per_s"),
                 Limit("memory_bandwidth", "bandwidth_limit_per_s"),
             ),
             **_RATES,
         ),
-        Lines(key="bytes", y=Axis("read_bytes_per_s", "log10"), **_RATES),
+        Lines(key="bytes", y=Axis("read_bytes_per_s", "log10"), limits=_CACHES, **_RATES),
     ),
     values=(
         Value("scalar_per_s", "per_s", Part.CORES),
@@ -253,6 +259,9 @@ EXPERIMENT = Experiment(
         Value("lanes", ""),
         Value("all_lanes_per_s", "per_s"),
         Value("bandwidth_limit_per_s", "per_s"),
+        Value("l1_bytes", "bytes"),
+        Value("l2_bytes", "bytes"),
+        Value("l3_bytes", "bytes"),
     ),
     parts=(Part.CORES, Part.L1, Part.MEMORY),
     needs=(Need.NUMBA,),

@@ -187,9 +187,11 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     overlapping = [c for c in by_chunk if c != best and not by_chunk[c].parts_from(by_chunk[best])]
     if overlapping:
         limits.append("best_chunk_by_chance")
+    is_in_turn = params.order == AS_IT_COMES
+    limits += [] if is_in_turn else [params.order]
     in_turn = by_way.get(INTERLEAVED)
     if in_turn and not by_chunk[best].is_below(in_turn) and not too_few((in_turn, by_chunk[best])):
-        limits.append("interleaved_as_good")
+        limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
     if by_chunk[best].median < values["ideal_s"]:
         limits.append("below_ideal")
     return Finding(_message(by_way[BLOCK], by_chunk[best]), values, tuple(limits))

@@ -166,6 +166,17 @@ def test_the_bound_follows_from_the_fit():
     assert "no_bound" not in found.limits
 
 
+@pytest.mark.parametrize(("kernel", "is_told"), [("memory", True), ("compute", False)])
+def test_that_memory_delivers_enough_is_told(kernel, is_told):
+    params = replace(PARAMS, kernel=kernel)
+    rows = runs(0.05) + [replace(row, repeat=9) for row in runs(0.06, noise=(1.0,))]
+    rows += [replace(row, repeat=10) for row in runs(0.04, noise=(1.0,))]
+    found = analyse(params, tables(rows), machine(cores=8))
+
+    assert found.message == "scales_as_chosen"
+    assert ("memory_suffices" in found.limits) is is_told
+
+
 @pytest.mark.parametrize(("problem", "is_told"), [("fixed", True), ("growing", False)])
 def test_why_there_is_no_bound_is_told(problem, is_told):
     params = replace(PARAMS, problem=problem)

@@ -307,6 +307,19 @@ def test_without_memory_measured_no_part_of_the_cache_is_told():
     assert "part_of_l3" not in analyse(PARAMS, rows, machine(virtualization="kvm")).limits
 
 
+@pytest.mark.parametrize(("huge", "told"), [(False, "still_rising"), (True, "still_rising_huge")])
+def test_what_still_rises_is_put_on_the_pages_that_there_were(huge, told):
+    rows = tables()
+    largest = max(step.size_bytes for step in rows["steps"])
+    rows["steps"] = [
+        replace(step, latency_s=2 * step.latency_s) if step.size_bytes == largest else step
+        for step in rows["steps"]
+    ]
+    found = analyse(replace(PARAMS, huge_pages=huge), rows, machine())
+
+    assert {"still_rising", "still_rising_huge"} & {*found.limits} == {told}
+
+
 @pytest.mark.parametrize(("far_s", "is_told"), [(0.9, False), (1.4, True)])
 def test_a_curve_that_still_rises_at_its_end_is_told(far_s, is_told):
     def rises(size):

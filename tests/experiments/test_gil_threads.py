@@ -62,6 +62,21 @@ def test_threads_that_are_slower_under_the_lock_have_a_reason(threads_s, gil, is
     assert ("threads_slower" in found.limits) is is_told
 
 
+@pytest.mark.parametrize(
+    ("job", "gil", "told"),
+    [
+        ("sort", True, {"sort_lets_go", "sorted_twice"}),
+        ("sort", False, {"sorted_twice"}),
+        ("loop", True, set()),
+    ],
+)
+def test_what_is_peculiar_to_jobs_that_sort_is_told(job, gil, told):
+    times = {"serial": 0.4, "threads": 0.2, "released_serial": 0.4}
+    found = analyse(Params(workers=4, job=job), tables(**times, gil=gil), machine())
+
+    assert {"sort_lets_go", "sorted_twice"} & {*found.limits} == told
+
+
 def test_one_worker_alone_compares_nothing():
     found = analyse(Params(workers=1), tables(serial=0.1, threads=0.05), machine(cores=1))
 

@@ -88,6 +88,14 @@ def test_why_the_widest_gain_less_than_their_lanes_is_told():
     assert "too_slow_for_vectors" not in found([rate for rate in fed if rate.repeat < 2]).limits
 
 
+def test_the_caches_stand_in_the_plot_and_a_guest_may_have_a_part_of_the_last():
+    guest = found(rates(textbook), machine(virtualization="kvm"))
+
+    assert guest.values["l2_bytes"] == MIB
+    assert "part_of_l3" in guest.limits
+    assert "part_of_l3" not in found(rates(textbook)).limits
+
+
 def test_memory_that_keeps_up_is_said_to():
     assert found(rates(lambda way, _size: textbook(way, MIB))).message == "gain_everywhere"
 

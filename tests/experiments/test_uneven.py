@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from dataclasses import replace
 
 import pytest
 
@@ -38,6 +39,22 @@ def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
     found = analyse(PARAMS, tables(USUAL | {("interleaved", 1): interleaved_s}), machine(cores=4))
 
     assert ("interleaved_as_good" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("as_it_comes", {"interleaved_as_good"}),
+        ("shuffled", {"shuffled", "interleaved_as_good_by_order"}),
+        ("longest_first", {"longest_first", "interleaved_as_good_by_order"}),
+    ],
+)
+def test_what_is_said_of_dealing_in_turn_follows_the_order(order, told):
+    rows = tables(USUAL | {("interleaved", 1): 0.2})
+    found = analyse(replace(PARAMS, order=order), rows, machine(cores=4))
+
+    of_order = {"interleaved_as_good", "interleaved_as_good_by_order", "shuffled", "longest_first"}
+    assert of_order & {*found.limits} == told
 
 
 @pytest.mark.parametrize(("begins_s", "is_told"), [(0.001, False), (0.004, True)])

@@ -66,12 +66,19 @@ class ResultBlock(QWidget):
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(STEP + 2)
         for sentence in sentences:
-            words = label(unbroken(sentence), "soft", wrap=True)
+            words = label(unbroken(self._plain(sentence)), "soft", wrap=True)
             words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # a command
             line = row(_dot(), column(words, *self._links(sentence), space=0))
             line.setStretch(1, 1)
             lines.addLayout(line)
         return made
+
+    def _plain(self, sentence: str) -> str:
+        """Return it without the ticks around what is a link below; those of a command stay."""
+        return _NAMED.sub(
+            lambda named: named[1] if self._words.has(f"{named[1]}.question") else named[0],
+            sentence,
+        )
 
     def _links(self, sentence: str) -> Iterator[WrappedLink]:
         for named in dict.fromkeys(_NAMED.findall(sentence)):

@@ -121,10 +121,7 @@ class BarsDrawing:
         return len(self._names) * row_px
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw bars and dots, and each number where the dots behind its bar leave room for it.
-
-        Where that is at a limit that the bar does not reach, it stays at the bar, over the dots.
-        """
+        """Draw bars and dots, and each number where dots and limits behind its bar leave room."""
         area, theme = sheet.area, sheet.theme
         limits = [area.x_px(limit) for limit in self._limits()]
         for bar in self._bars:
@@ -139,14 +136,14 @@ class BarsDrawing:
             aside = DOT_PX / 2 * theme.zoom + STEP  # from the middle of a dot
             room = text_size(bar.number, font).width() + 2 * aside
             end, *dots = (area.x_px(x) for x in track.xs)
-            left = _first_gap(end, dots, room)
-            meets_limit = any(end + aside < px < left + room for px in limits)
-            left = end if meets_limit else left
+            left = _first_gap(end, [*dots, *limits], room)
+            is_full = left + room > area.rect.right() + aside  # then rather over the dots
+            left = end if is_full else left
             if area.rect.left() <= left <= area.rect.right():
                 anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
                 sheet.wish(
                     bar.number, (anchor,), theme.ink, font=font,
-                    stays_in_row=True, stays_put=meets_limit,
+                    stays_in_row=True, stays_put=is_full,
                 )  # fmt: skip
 
     def tracks(self) -> Sequence[Track]:
@@ -196,9 +193,9 @@ class BarsDrawing:
         return marks.bars(self._view, placed(rows, Axis(self._view.value)))
 
 
-def _first_gap(end: float, dots: Sequence[float], room: float) -> float:
-    """Return the end of the bar, or the first dot after it, behind which there is so much room."""
-    behind = [end, *sorted(dot for dot in dots if dot > end)]
+def _first_gap(end: float, taken: Sequence[float], room: float) -> float:
+    """Return the end of the bar, or what is taken after it, behind which there is so much room."""
+    behind = [end, *sorted(px for px in taken if px > end)]
     return next((a for a, b in pairwise(behind) if b - a >= room), behind[-1])
 
 

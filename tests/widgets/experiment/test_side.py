@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QPushButton, Q
 
 from experiments import words
 from experiments.catalogue import Catalogue
+from experiments.units import unbroken
 from widgets import theme as themes
 from widgets.comparison_table import ComparedRow, Comparison
 from widgets.experiment.result import ResultBlock
@@ -123,6 +124,8 @@ def test_an_experiment_that_a_sentence_names_is_a_link_below_it(qtbot):
 
     (link,) = block.findChildren(WrappedLink)
     assert link.accessibleName() == f"stream: {ENGLISH.say('stream.question')}"
+    assert unbroken("Run stream first, not stream.") in texts(block)
+    assert unbroken("`doctor` tells.") in texts(block)  # a command keeps its ticks
     link.click()
 
     assert wanted == ["stream"]

@@ -51,7 +51,7 @@ def test_the_number_stands_where_the_dots_leave_room(qtbot, walls_s, after_s, be
 @pytest.mark.parametrize(
     "last_s", [0.585, 0.615], ids=["dots up to the limit", "dots beyond the limit"]
 )
-def test_a_number_stays_at_its_bar_rather_than_meet_a_limit(qtbot, last_s):
+def test_a_number_stands_behind_a_limit_rather_than_over_dots(qtbot, last_s):
     walls_s = (0.4, 0.45, 0.5, 0.53, 0.56, last_s)
     rows = [timing("serial", wall_s, repeat) for repeat, wall_s in enumerate(walls_s)]
     rows.append(timing("threads", 1.0))
@@ -59,8 +59,9 @@ def test_a_number_stays_at_its_bar_rather_than_meet_a_limit(qtbot, last_s):
 
     drawn = painted(plot)
     label = next(each for each in drawn.labels if each.text == "515 ms")
-    assert 0.0 < label.rect.left() - drawn.area.x_px(0.515) < label.rect.width()
-    assert label.is_over
+    assert drawn.area.x_px(max(0.6, last_s)) < label.rect.left()
+    assert label.rect.right() < drawn.area.rect.right()
+    assert not label.is_over
 
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
