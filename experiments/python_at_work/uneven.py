@@ -188,7 +188,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     if overlapping:
         limits.append("best_chunk_by_chance")
     is_in_turn = params.order == AS_IT_COMES
-    limits += [] if is_in_turn else [params.order]
+    if not is_in_turn:
+        limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
     in_turn = by_way.get(INTERLEAVED)
     if in_turn and not by_chunk[best].is_below(in_turn) and not too_few((in_turn, by_chunk[best])):
         limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
