@@ -200,8 +200,9 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
         return {}
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
     part_s = _passed_over(best, max(within))
+    read_off = min(size for size in best if size >= max(within) and best[size] == part_s)
     seen = max(size for size in fast if best[size] <= SLOWED_DOWN * part_s)
-    return {"l3_seen_bytes": seen, "l3_read_bytes": max(within), "l3_latency_s": part_s}
+    return {"l3_seen_bytes": seen, "l3_read_bytes": read_off, "l3_latency_s": part_s}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:

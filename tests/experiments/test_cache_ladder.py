@@ -277,6 +277,7 @@ def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here, latency_of):
     assert "part_of_l3" in found.limits
     assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)
     assert found.values["l3_latency_s"] == latency(max(s for s in sizes(PARAMS) if s <= 1.5 * MIB))
+    assert latency_of(int(found.values["l3_read_bytes"])) == found.values["l3_latency_s"]
 
 
 def test_the_part_of_a_cache_ends_where_reads_slow_down():
