@@ -65,8 +65,9 @@ class ElidedLabel(QLabel):
 
     def explain(self, about: str) -> None:
         """Say more where one points at the words, unless they themselves have no room."""
-        self._about = about
-        self.update()
+        if about != self._about:
+            self._about = about
+            self.update()
 
     def minimumSizeHint(self) -> QSize:
         """Return room for a few letters."""

@@ -54,7 +54,6 @@ class Status(QObject):
         self._session.runner.began.connect(self._show_running)
         self._session.runner.moved.connect(self._show_running)  # the same time left as on the page
         self._session.runner.ended.connect(self._show_running)
-        self._session.status_changed.connect(self._show_running)  # the page has told it anew
         self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
         self._power.start()

@@ -132,7 +132,7 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     for name, level_bytes in cache_bytes.items():
         inside = [size for size in best if below_bytes < size <= level_bytes // 2]
         if inside:
-            values[f"{name}_latency_s"] = _passed_over(best, max(inside))
+            values[f"{name}_latency_s"] = best[_read_off(best, max(inside))]
         else:
             limits.append(f"no_{name}_latency")
         below_bytes = level_bytes
@@ -175,13 +175,13 @@ def _has_spike(best: Mapping[int, float]) -> bool:
     return any(one > SPIKE * low for one, low in zip(found, least, strict=True))
 
 
-def _passed_over(best: Mapping[int, float], size: int) -> float:
-    """Return the time in a working set, or in the next larger one where that is less.
+def _read_off(best: Mapping[int, float], size: int) -> int:
+    """Return a working set, or the next larger one where that took less.
 
     By itself a smaller one is never slower; of more than the next, one may be fast by luck.
     """
     after = min((each for each in best if each > size), default=size)
-    return min(best[size], best[after])
+    return min(size, after, key=best.__getitem__)
 
 
 def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:
@@ -199,10 +199,9 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     if not fast or l3_s < NEARLY_MEMORY * best[min(beyond)]:
         return {}
     within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
-    part_s = _passed_over(best, max(within))
-    read_off = min(size for size in best if size >= max(within) and best[size] == part_s)
-    seen = max(size for size in fast if best[size] <= SLOWED_DOWN * part_s)
-    return {"l3_seen_bytes": seen, "l3_read_bytes": read_off, "l3_latency_s": part_s}
+    read_off = _read_off(best, max(within))
+    seen = max(size for size in fast if best[size] <= SLOWED_DOWN * best[read_off])
+    return {"l3_seen_bytes": seen, "l3_read_bytes": read_off, "l3_latency_s": best[read_off]}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:

@@ -244,7 +244,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     elif params.problem == FIXED:
         limits.append("no_bound")
     message = _message(params, fit)
-    if params.kernel == MEMORY and message in ("scales_as_chosen", "grows_as_chosen"):
+    is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in limits
+    if is_from_memory and message in ("scales_as_chosen", "grows_as_chosen"):
         limits.append("memory_suffices")
     return Finding(message, values, tuple(limits))
 

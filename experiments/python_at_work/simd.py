@@ -136,7 +136,8 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
     cached = [size for size in both if first_bytes and size <= first_bytes // 2]
     beyond = [size for size in both if last_bytes and size >= BEYOND_CACHE * last_bytes]
     element_bytes = NUMBERS_BITS[params.numbers] // 8
-    values: dict[str, float] = {f"{name}_bytes": of_ for name, of_ in cache_sizes(machine).items()}
+    known = cache_sizes(machine)
+    values: dict[str, float] = {f"{name}_bytes": size for name, size in known.items()}
     if "l3_bytes" in values and is_guest(machine):
         limits.append("part_of_l3")
     if machine.memory.peak_bytes_per_s:

@@ -37,7 +37,7 @@ from experiments.statistics import TOO_FEW, Spread, spreads, too_few
 from experiments.views import Axis, Bars, Field, Limit, Lines, Timeline
 from machine.model import Machine, is_virtual, physical_cores
 
-SERIAL, BLOCK, INTERLEAVED, DYNAMIC = "serial", "block", "interleaved", "dynamic"
+SERIAL, BLOCK, INTERLEAVED, DYNAMIC = WAYS = ("serial", "block", "interleaved", "dynamic")
 LATE = 0.01  # of the time that blocks take: seen in the plot
 SHOWN_CHUNKS = (1, 16)  # of the timeline
 SHOWN = (BLOCK, INTERLEAVED, *(f"{DYNAMIC}_{chunk}" for chunk in SHOWN_CHUNKS))
@@ -256,7 +256,7 @@ EXPERIMENT = Experiment(
             y=Axis("efficiency_fraction"),
             series="way",
             only=DYNAMIC,
-            order=(SERIAL, BLOCK, INTERLEAVED, DYNAMIC),
+            order=WAYS,
         ),
         Bars(
             key="wall",
@@ -264,7 +264,7 @@ EXPERIMENT = Experiment(
             label="way",
             detail="chunk",
             value="wall_s",
-            order=(SERIAL, BLOCK, INTERLEAVED, DYNAMIC),
+            order=WAYS,
             limits=(Limit("ideal", "ideal_s", "x"),),
         ),
         Lines(key="costs", table="costs", x=Axis("row"), y=Axis("turns")),

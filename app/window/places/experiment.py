@@ -275,8 +275,8 @@ class ExperimentPage(QWidget):
         self.showing.look_again()
         self._drawing.soon()
         self._output.refresh()
-        self._side.show_standing()  # time goes on: "5 minutes ago"
-        self.session.status_changed.emit()
+        if self.showing.under_way is None:  # else it moves each second, with the status line
+            self._side.show_standing()  # time goes on: "5 minutes ago"
 
     def _run(self, *, quick: bool) -> None:
         """Start a run with what the form says."""
