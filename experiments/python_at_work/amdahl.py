@@ -334,7 +334,7 @@ EXPERIMENT = Experiment(
         Value("cores", ""),
         Value("logical_cpus", ""),
     ),
-    parts=(Part.CORES, Part.L3, Part.MEMORY),
+    parts=(Part.CORES,),
     needs=(Need.NUMBA,),
     imports=("numpy", "numba"),
     defaults=defaults,

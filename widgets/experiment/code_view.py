@@ -58,8 +58,10 @@ class CodeView(QWidget):
             self._chips.removeButton(old)
             self._chooser.removeWidget(old)
             old.deleteLater()
-        for place, (name, _) in enumerate(files):
+        for place, (name, text) in enumerate(files):
             made = chip(name, checkable=True)
+            if MEASURES.search(text):
+                made.setToolTip(self._words.say("page.code_help"))
             made.clicked.connect(lambda _checked=False, place=place: self._show(place))
             self._chips.addButton(made, place)
             self._chooser.addWidget(made)

@@ -89,7 +89,8 @@ class Details(QFrame):
         inner.setLayout(layout)
         area = QScrollArea()
         area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # A click beside a field is not meant for the list: what is typed then would open a run.
+        area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
         above = column(self.buttons)  # what is said of a run may be long, and they stand still

@@ -508,6 +508,19 @@ def test_a_click_on_a_button_leaves_the_list_its_keys(runs):
     assert runs.keys() == names
 
 
+def test_what_is_typed_after_a_click_beside_a_field_opens_no_run(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.table.setFocus()
+    runs.qtbot.mouseClick(runs.details._finding, LEFT)
+    for key in (Qt.Key.Key_P, Qt.Key.Key_R, Qt.Key.Key_Return):
+        runs.qtbot.keyClick(runs.place.window().focusWidget(), key)
+    runs.settle()
+
+    assert runs.keys() == names
+    assert runs.went == []
+
+
 def test_of_several_runs_all_are_pinned_before_any_is_unpinned(runs):
     runs, names = four(runs)
     runs.table.select([names[1]])

@@ -45,6 +45,7 @@ def view(qtbot):
 
 def test_the_first_file_is_shown_and_the_others_are_offered(view):
     assert view._text.toPlainText() == TEXT
+    assert [each.toolTip() for each in view._chips.buttons()] == ["", ""]
     view._chips.button(1).click()
     assert view._text.toPlainText() == "x = 1\n"
 
@@ -83,6 +84,7 @@ def test_it_opens_at_what_measures_and_a_helper_behind_its_imports(qtbot, view):
         view.show()
     view.show_sources([("main.py", main), ("helper.py", f"{imports}@njit\ndef chase():\n{rest}")])
     assert top() == "def measure(params):"
+    assert view._chips.button(0).toolTip() == view._words.say("page.code_help")
     view._chips.button(1).click()
     assert top() == "@njit"
     view._chips.button(0).click()
