@@ -63,6 +63,7 @@ def nothing_is_left_behind(request) -> Iterator[None]:
         yield
     _delete_later_is_now()
     garbage.collect_due()
+    _undress()
     end_s = time.monotonic() + PATIENCE_S
     while (left := _left(threads, children)) and time.monotonic() < end_s:
         time.sleep(0.01)
@@ -106,6 +107,17 @@ def _delete_later_is_now() -> None:
     core = sys.modules.get("PySide6.QtCore")
     if core is not None and core.QCoreApplication.instance() is not None:
         core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+
+
+def _undress() -> None:
+    """Take off the theme that was worn: larger letters break lines in tests that wear none."""
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    application = widgets and widgets.QApplication.instance()
+    if application and application.styleSheet():
+        gui = sys.modules["PySide6.QtGui"]
+        application.setStyleSheet("")
+        application.setFont(gui.QFontDatabase.systemFont(gui.QFontDatabase.SystemFont.GeneralFont))
+        application.setPalette(gui.QPalette())
 
 
 def _left_open() -> list[str]:

@@ -258,7 +258,6 @@ def test_it_says_how_many_rows_there_are(table):
 
 
 def test_another_theme_reaches_cells_and_rows(table, look):
-    look.wear(look.theme)  # another test may have left larger letters
     table.show_tables({"timings": timings()})
     before = table.view.rowHeight(0)
     look.theme = theme.load("light", 1.6)
