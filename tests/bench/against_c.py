@@ -80,8 +80,13 @@ def _steps(size: int, bench: Bench, turn: int) -> list[float]:
 
 def _chained(chains: int, program: str, thread: int, bench: Bench) -> Line:
     what = f"{chains} {'chain' if chains == 1 else 'chains'} at once, per read (256 MiB)"
-    with contextlib.closing(_Chains(chains, program, thread, bench)) as both:
-        return in_turns(what, both.ours, both.theirs, turns=CHAINED_TURNS, budget=LATENCY)
+    with (
+        contextlib.closing(_Chains(chains, program, thread, bench)) as both,
+        contextlib.closing(_Chains(chains, program, thread, bench)) as again,
+    ):
+        return in_turns(
+            what, both.ours, both.theirs, again.theirs, turns=CHAINED_TURNS, budget=LATENCY
+        )
 
 
 class _Chains:
@@ -147,14 +152,23 @@ def _compare(
 
     The best, because whatever other programs and machines do only ever adds time.
     """
+
+    def theirs() -> list[float]:
+        command = [*twin, str(os.nice(0))]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return [float(sample) for sample in done.stdout.split()]
+
     mine: list[float] = []
     its: list[float] = []
     for turn in range(TURNS):
         mine += ours(turn)
-        command = [*twin, str(os.nice(0))]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        its += [float(sample) for sample in done.stdout.split()]
+        its += theirs()
     ratio = min(mine) / min(its)
     low, high = budget
     figure = f"{show(min(mine), 's')} against {show(min(its), 's')}: {ratio:.3f}"
-    return Line(what, figure, f"{low:.2f} to {high:.2f}", within(ratio, low, high))
+    said = f"{low:.2f} to {high:.2f}"
+    if within(ratio, low, high):
+        return Line(what, figure, said, kept=True)
+    again = min(sample for _ in range(TURNS) for sample in theirs())
+    why = f"the C program takes {show(again, 's')} when it is asked again"
+    return Line(what, figure, said, kept=False, why=why)

@@ -48,4 +48,4 @@ def _compare(what: str, program: str, timing: int, answering: int, bench: Bench)
     def theirs(_turn: int) -> float:
         return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    return in_turns(what, ours, theirs, turns=TURNS, budget=BUDGET)
+    return in_turns(what, ours, theirs, theirs, turns=TURNS, budget=BUDGET)

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
@@ -19,36 +19,12 @@ from app.window.session import Session
 from app.window.settings import Settings
 from app.window.target import EXPERIMENTS
 from app.window.window import Window
+from tests.bench.heart import Heart
 from tests.pictures import until, wait_s
 from widgets import theme as themes
 from widgets.look import Look
 
-BEAT_MS = 10
 READING_S = 3.0  # a person reads the page before the click; the process is warm by then
-
-
-class Heart(QObject):
-    """Beats every 10 ms; `gaps_s` are the times between two beats."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gaps_s: list[float] = []
-        self._last_s = time.perf_counter()
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._beat)
-
-    def start(self) -> None:
-        self._last_s = time.perf_counter()
-        self._timer.start(BEAT_MS)
-
-    def stop(self) -> None:
-        self._timer.stop()
-
-    def _beat(self) -> None:
-        now_s = time.perf_counter()
-        self.gaps_s.append(now_s - self._last_s)
-        self._last_s = now_s
 
 
 def main(data: Path, experiment: str) -> None:
