@@ -9,11 +9,11 @@ named; where several do, nobody could tell which, so none is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.report import number, setting
+from app.report import Judged, number, setting
 from experiments.declare import Experiment, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
@@ -40,8 +40,8 @@ class ComparedValue:
     """One value of two runs, None where one has none; no verdict where several parameters differ.
 
     What has no rounds of its own has neither ratio nor verdict, nor has what is only on or off, or
-    was found by one run alone. `unclear` are the letters of the runs in which it tells two things
-    apart and cannot: nothing is divided by that.
+    was found by one run alone. `unclear` has the findings, by letter, of the runs in which it tells
+    two things apart and cannot: nothing is divided by that.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ComparedValue:
     b: float | None
     ratio: float | None  # b / a
     verdict: Verdict | None
-    unclear: str = ""
+    unclear: Mapping[str, Judged] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
         for name in sorted(a.started.params.keys() | b.started.params.keys())
         if a.started.params.get(name) != b.started.params.get(name)
     }
-    found, unclear = zip(*(_found(experiment, run) for run in (a, b)), strict=True)
+    findings = {"A": _finding(experiment, a), "B": _finding(experiment, b)}
+    found = [finding.values if finding else {} for finding in findings.values()]
     is_known = versions[0] == experiment.version  # older ones keep their finding
     noise = _noise(experiment, a, b) if is_known else {}
     switches = {value.name for value in experiment.values if value.unit == SWITCH}
@@ -89,14 +90,14 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
     values = []
     for name in dict.fromkeys(names):
         one, other = (values_of.get(name) for values_of in found)
-        unclear_in = "".join(run for run, of in zip("AB", unclear, strict=True) if name in of)
+        unclear_in = {run: of for run, of in findings.items() if of and name in of.unclear}
         ratio, verdict = None, None
         if one is not None and other is not None and name not in switches:
             has_ratio = one and not unclear_in and (name in noise or not is_known)
             ratio = other / one if has_ratio else None
             is_judged = name in noise and len(params) < 2
             verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
-        if unclear_in == "AB" and verdict in ("higher", "lower"):
+        if len(unclear_in) == 2 and verdict in ("higher", "lower"):
             verdict = "same"
         if one is not None or other is not None:
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
@@ -133,8 +134,8 @@ def cells(words: Words, experiment: Experiment[Any], value: ComparedValue) -> tu
     units = {value.name: value.unit for value in experiment.values}
     unit = units.get(value.name, unit_of(value.name))
     a, b = (
-        "" if of is None else number(words, value.name, of, unit, (value.name,) * is_unclear)
-        for of, is_unclear in ((value.a, "A" in value.unclear), (value.b, "B" in value.unclear))
+        "" if of is None else number(words, value.name, of, unit, value.unclear.get(run))
+        for run, of in (("A", value.a), ("B", value.b))
     )
     return a, b, "" if value.ratio is None else show(value.ratio, "ratio")
 
@@ -159,13 +160,9 @@ def _differing(
         yield words.say("terminal.differs", {"name": called, "a": a, "b": b})
 
 
-def _found(
-    experiment: Experiment[Any], run: Recording
-) -> tuple[Mapping[str, float], Collection[str]]:
-    """Return the values of a run, and the names of those that are unclear."""
+def _finding(experiment: Experiment[Any], run: Recording) -> wire.FindingSent | None:
     known = run.started.experiment_version == experiment.version
-    finding = run.finding(experiment) if known else run.finished.finding
-    return (finding.values, finding.unclear) if finding else ({}, ())
+    return run.finding(experiment) if known else run.finished.finding
 
 
 def _noise(

@@ -165,7 +165,7 @@ def earned(
             values.setdefault(part, []).append(
                 EarnedValue(
                     label=label + settings,
-                    text=number(words, value.name, found, value.unit, measured.unclear),
+                    text=number(words, value.name, found, value.unit, measured),
                     when=since,
                     experiment=experiment.id,
                     unit=value.unit,

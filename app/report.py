@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from experiments.declare import Experiment, Spec, specs
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
 from experiments.parameters import to_text
+from experiments.statistics import TOO_FEW
 from experiments.units import show, unit_of
 from experiments.words import Words
 
@@ -23,6 +24,18 @@ class NamedValue(NamedTuple):
     label: str
     shown: str  # the number with its unit
     about: str = ""  # what was timed or counted, "" where the experiment does not say
+
+
+class Judged(Protocol):
+    """A finding, or a kept run with one."""
+
+    @property
+    def message(self) -> str:
+        """The key of what it says."""
+
+    @property
+    def unclear(self) -> Collection[str]:
+        """The names of values that tell two things apart, and cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +63,7 @@ def report(
         ending=ending,
         problem=words.say(f"problems.{problem.key}", problem.values) if problem else "",
         finding=sentence(words, experiment, finding) if finding else "",
-        values=named_values(words, experiment, finding.values, finding.unclear) if finding else (),
+        values=named_values(words, experiment, finding.values, finding) if finding else (),
         remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
     )
 
@@ -64,7 +77,7 @@ def named_values(
     words: Words,
     experiment: Experiment[Any],
     values: Mapping[str, float],
-    unclear: Collection[str] = (),
+    judged: Judged | None = None,
 ) -> tuple[NamedValue, ...]:
     """Return the values in words, those that are declared first."""
     units = {value.name: value.unit for value in experiment.values}
@@ -73,7 +86,7 @@ def named_values(
     return tuple(
         NamedValue(
             label(words, experiment, name),
-            number(words, name, values[name], units.get(name, unit_of(name)), unclear),
+            number(words, name, values[name], units.get(name, unit_of(name)), judged),
             about(words, experiment, name),
         )
         for name in names
@@ -81,10 +94,12 @@ def named_values(
     )
 
 
-def number(words: Words, name: str, value: float, unit: str, unclear: Collection[str] = ()) -> str:
+def number(words: Words, name: str, value: float, unit: str, judged: Judged | None = None) -> str:
     """Return a value with its unit; no number of one that tells two things apart and cannot."""
-    if name not in unclear:
+    if judged is None or name not in judged.unclear:
         return show(value, unit)
+    if judged.message == TOO_FEW:
+        return words.say("terminal.too_few")
     return words.say("terminal.no_gain" if _is_gain(name) else "terminal.no_difference")
 
 
@@ -92,11 +107,13 @@ def _is_gain(name: str) -> bool:
     return _GAIN.search(name) is not None
 
 
-def _why_unclear(name: str, value: float) -> str:
-    """Return why there is no number, as far as that is kept: not if few or scattered repeats."""
+def _why_unclear(finding: wire.FindingSent, name: str) -> str:
+    """Return why there is no number, as far as that is kept."""
+    if finding.message == TOO_FEW:
+        return "too_few"
     if not _is_gain(name):
         return "no_difference"
-    return "no_faster" if value <= 1 else "no_gain"
+    return "no_faster" if finding.values[name] <= 1 else "no_gain"
 
 
 _GAIN = re.compile(r"speedup$|gain$|^gain_")
@@ -174,7 +191,7 @@ def _remarks(
     unclear: dict[str, list[str]] = {}
     for name in finding.unclear:
         if name in finding.values:
-            why = _why_unclear(name, finding.values[name])
+            why = _why_unclear(finding, name)
             unclear.setdefault(why, []).append(label(words, experiment, name))
     for why, names in unclear.items():
         yield words.say(f"outcomes.{why}", {"names": ", ".join(names)})

@@ -159,7 +159,7 @@ def _read_clock(root: Path, notes: Notes) -> Clock:
             choose(all_khz) * 1000 if all_khz else None,
             f"/{CPU}/cpufreq/policy*/{file}",
             why=f"The kernel has no {file} here: virtual machines are not told the clock, and only "
-            "some drivers know it all.",
+            "some drivers know it at all.",
             how=f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
         )
     return Clock(**clocks)

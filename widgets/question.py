@@ -60,7 +60,8 @@ class Question(Overlay):
         self.content.addLayout(FlowLayout(*self.buttons.values()))
         self.content.addWidget(self.remember)
         self.remember.setVisible(bool(remember))
-        self.setFocusProxy(self.buttons[answers[0].name])
+        harmless = next((each for each in answers if each.role != "stop"), answers[-1])
+        self.setFocusProxy(self.buttons[harmless.name])
         self.closed.connect(lambda: self.answered.emit(self._answer, self._remembered))
 
     def _choose(self, name: str) -> None:

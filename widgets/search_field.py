@@ -26,6 +26,7 @@ class SearchField(QLineEdit):
         self.setProperty("role", "chip-search")
         self.setPlaceholderText(name)
         self.setAccessibleName(name)
+        self.setClearButtonEnabled(True)
         look.changed.connect(self._fit)
         self._fit()
 

@@ -111,9 +111,7 @@ class Listing:
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
-            values=named_values(self._words, experiment, run.values, run.unclear)
-            if experiment
-            else (),
+            values=named_values(self._words, experiment, run.values, run) if experiment else (),
             facts=(
                 *self.settings(run.experiment, run.params),
                 (say("runs.machine"), run.machine),
@@ -204,7 +202,7 @@ class Listing:
         asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
         for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
             value = run.values[name]
-            shown = number(self._words, name, value, units[name], run.unclear)
+            shown = number(self._words, name, value, units[name], run)
             yield Result(label(self._words, experiment, name), shown, value)
 
     def changed(

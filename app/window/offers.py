@@ -95,7 +95,7 @@ def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept |
     if entry is None:
         return topic
     if run is not None and words.has(f"{experiment_id}.in_short"):
-        unclear = {name: number(words, name, 0.0, "", run.unclear) for name in run.unclear}
+        unclear = {name: number(words, name, 0.0, "", run) for name in run.unclear}
         result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
         if "{" not in result:  # else a value is missing: a part was left out, or not reached
             listing = Listing(words, session.catalogue, session.entries)

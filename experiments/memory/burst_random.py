@@ -215,8 +215,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     values=(
-        Value("sequential_s", "s", Part.MEMORY),
-        Value("random_s", "s", Part.MEMORY),
+        Value("sequential_s", "s"),
+        Value("random_s", "s"),
         Value("dependent_s", "s", Part.MEMORY),
         Value("random_over_sequential", "ratio"),
         Value("dependent_over_sequential", "ratio"),

@@ -135,7 +135,7 @@ def test_what_is_no_clear_difference_is_neither_a_number_nor_divided_by(recorded
     found = {v.name: v for v in compare(experiment, recorded(hidden), recorded(plain)).values}
 
     slowdown = found["slowdown"]
-    assert (slowdown.unclear, slowdown.ratio, slowdown.verdict) == ("A", None, "higher")
+    assert ("".join(slowdown.unclear), slowdown.ratio, slowdown.verdict) == ("A", None, "higher")
     assert cells(ENGLISH, experiment, slowdown) == ("no clear difference", "7.41×", "")
 
 

@@ -22,7 +22,7 @@ def test_a_machine_without_an_accelerator_is_told_so_kindly(coreopsis):
     said = coreopsis("doctor")
 
     assert (said.code, said.err) == (0, "")
-    assert said.lines[0] == "No accelerator is to be seen here; PyTorch computes on the processor."
+    assert said.lines[0] == "No accelerator is visible here; PyTorch computes on the processor."
     assert max(len(line) for line in said.lines) <= 80
 
 

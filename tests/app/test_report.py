@@ -8,6 +8,7 @@ from experiments import words
 from experiments.catalogue import Catalogue
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
+from experiments.statistics import TOO_FEW
 from tests.app.recordings import burst
 
 ENGLISH = words.load("en")
@@ -65,8 +66,9 @@ def test_the_conditions_are_those_that_are_known(recording):
     assert "Governor" not in facts
 
 
-def shown(experiment, values, unclear=()) -> dict[str, str]:
-    return {told.label: told.shown for told in named_values(ENGLISH, experiment, values, unclear)}
+def shown(experiment, values, unclear=(), message="m") -> dict[str, str]:
+    judged = wire.FindingSent(message=message, values=values, limits=[], unclear=list(unclear))
+    return {told.label: told.shown for told in named_values(ENGLISH, experiment, values, judged)}
 
 
 def test_what_was_timed_is_said_also_for_another_python():
@@ -94,6 +96,8 @@ def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
     burst_values = {"random_over_sequential": 1.1}
     (number,) = shown(BURST, burst_values, unclear=burst_values).values()
     assert number == "no clear difference"
+    (number,) = shown(BURST, burst_values, unclear=burst_values, message=TOO_FEW).values()
+    assert number == "too few rounds"
 
 
 def test_an_unclear_value_travels_and_older_files_know_none(recording):

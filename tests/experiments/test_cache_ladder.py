@@ -240,10 +240,11 @@ def test_the_default_reaches_memory_within_half_of_what_is_free(monkeypatch):
     assert cache_ladder.defaults(Machine()).largest_bytes == 256 * MIB
 
 
-def seen(latency_of, here):
+def seen(latency_of, here, without=None):
     rows = [
         Step(size_bytes=size, order=RANDOM, repeat=0, latency_s=latency_of(size))
         for size in sizes(PARAMS)
+        if size != without
     ]
     return analyse(PARAMS, {"steps": rows}, here)
 
@@ -278,6 +279,16 @@ def test_a_guest_that_gets_a_part_of_the_cache_is_told_so(here, latency_of):
     assert found.values["l3_seen_bytes"] == max(s for s in sizes(PARAMS) if s <= 3 * MIB)
     assert found.values["l3_latency_s"] == latency(max(s for s in sizes(PARAMS) if s <= 1.5 * MIB))
     assert latency_of(int(found.values["l3_read_bytes"])) == found.values["l3_latency_s"]
+
+
+def test_where_a_part_of_the_cache_ends_is_told_once_the_next_size_is_measured():
+    after = min(size for size in sizes(PARAMS) if size > 3 * MIB)
+    found = seen(small_part, machine(virtualization="kvm"), without=after)
+
+    assert "end_of_l3_unknown" in found.limits
+    assert "part_of_l3" not in found.limits
+    assert not {"l3_seen_bytes", "l3_read_bytes", "l3_latency_s"} & found.values.keys()
+    assert "l2_latency_s" in found.values
 
 
 def test_the_part_of_a_cache_ends_where_reads_slow_down():

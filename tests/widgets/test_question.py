@@ -28,6 +28,13 @@ def test_a_click_answers_once_and_the_question_goes(qtbot, question):
     assert question.isHidden()
 
 
+def test_what_cannot_be_undone_never_has_the_focus_at_first(qtbot, window):
+    answers = [Answer("empty", "Delete", "stop"), Answer("leave", "Leave it")]
+    asked = ask(window, window.look, "For good?", "", answers)
+
+    assert QApplication.focusWidget() is asked.buttons["leave"]
+
+
 def test_the_first_answer_has_the_focus_and_enter_gives_it(qtbot, question):
     assert question.buttons["finish"].hasFocus()
 

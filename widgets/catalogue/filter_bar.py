@@ -19,7 +19,7 @@ from widgets.search_field import SearchField
 from widgets.theme import STEP
 
 LENGTHS_S = (10.0, 30.0, 120.0)
-SEARCH_WIDTH = 150  # pixels at zoom 1
+SEARCH_WIDTH = 180  # pixels at zoom 1
 
 
 class FilterBar(QWidget):

@@ -80,7 +80,8 @@ class Details(QFrame):
         self._head = QWidget()
         self._head.setLayout(column(self._title, self._when, space=STEP))
         self._parts = (
-            self._head, self._ending, self._finding, self._problem, self._hint, self._fields,
+            self._named, self._head, self._ending, self._finding, self._problem, self._hint,
+            self._fields,
             self._values, self._facts, self._remarks,
         )  # fmt: skip
         inner = QWidget()
@@ -126,7 +127,7 @@ class Details(QFrame):
         is_whole = not run.problem
         told = {self._ending, self._finding, self._problem, self._remarks}
         self._show_only(
-            {self._head, self._fields} if is_whole else {self._head},
+            {self._named, self._head, self._fields} if is_whole else {self._head},
             told | {self._values, self._facts},
         )
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
@@ -217,10 +218,13 @@ class Details(QFrame):
         self.tags.setPlaceholderText(say("runs.tags_hint"))
         self.tags.returnPressed.connect(self.hand_on)
         self._unkept_says = Warned(self._look)
-        self._fields = QWidget()
-        named = (("runs.name", self.name), ("runs.note", self.note), ("runs.tags", self.tags))
-        fields = [column(_FieldName(say(key), field), field, space=STEP) for key, field in named]
-        self._fields.setLayout(column(*fields, self._unkept_says))
+        fields = (("runs.name", self.name), ("runs.note", self.note), ("runs.tags", self.tags))
+        name, *others = (
+            column(_FieldName(say(key), field), field, space=STEP) for key, field in fields
+        )
+        self._named, self._fields = QWidget(), QWidget()
+        self._named.setLayout(name)  # above what is long or short, where the hand finds it again
+        self._fields.setLayout(column(*others, self._unkept_says))
         for field in (self.name, self.note, self.tags):
             field.setToolTip(say("runs.stays_here"))
             field.installEventFilter(self)

@@ -55,7 +55,6 @@ class RunsPage(QWidget):
         self._made_chips: list[QPushButton] = []
         self.table, self.details = RunsTable(look, words), Details(look, words)
         self.search = SearchField(look, words.say("runs.search"), SEARCH_PX)
-        self.search.setClearButtonEnabled(True)
         self.import_button = chip(words.say("runs.import_files"))
         self.import_button.clicked.connect(lambda: self.import_asked.emit())
         self._count = label("", "soft")

@@ -90,10 +90,10 @@ def test_what_is_not_there_is_not_marked_as_fine():
 @pytest.mark.parametrize(
     ("evidence", "sentence"),
     [
-        (BARE, "No accelerator is to be seen here; PyTorch computes on the processor."),
+        (BARE, "No accelerator is visible here; PyTorch computes on the processor."),
         (
             replace(BARE, torch=replace(CPU_TORCH, is_missing=True)),
-            "No accelerator is to be seen here, and this Python has no PyTorch.",
+            "No accelerator is visible here, and this Python has no PyTorch.",
         ),
         (nvidia(), "Nothing is wrong: PyTorch can use the GPU of NVIDIA."),
         (apple(), "Nothing is wrong: PyTorch can use the GPU of this Mac."),

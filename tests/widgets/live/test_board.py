@@ -61,7 +61,7 @@ def test_every_line_says_how_high_it_goes_and_which_of_two_flows_it_is(qtbot, lo
         return [texts[place][0] for place in ("left", "middle", "right") if place in texts]
 
     assert foot("memory") == foot("stolen") == ["up to 100 %"]
-    assert foot("disks")[0] == foot("network")[0] == "the larger of both rates"
+    assert foot("disks")[0] == foot("network")[0] == "the larger of the two rates"
     assert "0 to 100 %" in foot("cores")[1]
 
 

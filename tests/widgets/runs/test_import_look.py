@@ -119,7 +119,7 @@ def test_one_of_several_files_can_be_looked_at(qtbot, brought):
         for each in sheet.findChildren(QPushButton)
         if each.text() == WORDS.say("import.look") and each.isVisible()
     ]
-    assert [each.accessibleName() for each in links] == ["Only look: a.jsonl", "Only look: b.jsonl"]
+    assert [each.accessibleName() for each in links] == ["Just look: a.jsonl", "Just look: b.jsonl"]
     qtbot.mouseClick(links[1], LEFT)
     assert sheet.looked == ["/b"]
 
