@@ -108,8 +108,8 @@ class StopSlider(QSlider):
         return round(HANDLE * self._look.theme.zoom)
 
     def _reach(self) -> tuple[float, float]:
-        """Return how far the middle of the handle goes."""
-        margin = self._handle_px() / 2
+        """Return how far the middle of the handle goes; its ring has room at both ends."""
+        margin = self._handle_px() / 2 + RING
         return margin, self.width() - margin
 
     def _handle_x(self) -> float:
@@ -117,4 +117,4 @@ class StopSlider(QSlider):
         return left + (right - left) * self._stops.places[self.value()]
 
     def _track(self) -> QRectF:
-        return QRectF(0, (self.height() - TRACK) / 2, self.width(), TRACK)
+        return QRectF(RING, (self.height() - TRACK) / 2, self.width() - 2 * RING, TRACK)

@@ -193,7 +193,7 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
 
     A host can give its guests a few ways of the cache, and tell them the size of the whole. The
-    latency of this L3 is then that in the middle of the part.
+    latency of this L3 is then that in half of the part, as it would be in half of the whole.
     """
     l3_s = values.get("l3_latency_s")
     beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]
@@ -203,10 +203,11 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
     fast = list(takewhile(lambda size: best[size] * MUCH_FASTER <= l3_s, inside))
     if not fast or l3_s < NEARLY_MEMORY * best[min(beyond)]:
         return {}
-    within = [size for size in fast if size <= max(fast) // 2] or [min(fast)]
-    read_off = _read_off(best, max(within))
-    seen = max(size for size in fast if best[size] <= SLOWED_DOWN * best[read_off])
-    return {"l3_seen_bytes": seen, "l3_read_bytes": read_off, "l3_latency_s": best[read_off]}
+    for end in reversed(fast):
+        read_off = _read_off(best, max((s for s in fast if s <= end // 2), default=min(fast)))
+        if best[end] <= SLOWED_DOWN * best[read_off]:
+            return {"l3_seen_bytes": end, "l3_read_bytes": read_off, "l3_latency_s": best[read_off]}
+    return {}
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
