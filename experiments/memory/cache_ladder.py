@@ -144,15 +144,13 @@ def analyse(params: Params, tables: Tables, machine: Machine) -> Finding:
             limits.append("still_rising_huge" if params.huge_pages else "still_rising")
     else:
         limits.append("no_memory_latency")
-    if is_guest(machine):
-        values |= _part_of_l3(best, values)
-    if (seen := values.get("l3_seen_bytes")) is not None:
-        if min(size for size in sizes(params) if size > seen) in best:
+    if is_guest(machine) and (part := _part_of_l3(best, values)):
+        if min((s for s in sizes(params) if s > part["l3_seen_bytes"]), default=None) in best:
+            values |= part
             limits.append("part_of_l3")
         else:  # it may be fast farther up
+            del values["l3_latency_s"]
             limits.append("end_of_l3_unknown")
-            for name in ("l3_seen_bytes", "l3_read_bytes", "l3_latency_s"):
-                del values[name]
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
     if _has_spike(best):
         limits.append("spike")

@@ -67,6 +67,13 @@ def shown(found, part):
     return [(value.text, value.is_quick) for value in found.values.get(part, ())]
 
 
+def test_of_reads_in_several_orders_only_the_chained_one_is_the_time_of_memory(library):
+    keep(library, burst(here=HERE))
+    (value,) = look(library).values[Part.MEMORY]
+
+    assert value.label.startswith(WORDS.say("burst-random.values.dependent_s"))
+
+
 def test_without_runs_nothing_is_earned_and_every_part_invites(library):
     found = look(library)
 

@@ -3,7 +3,7 @@
 On a machine that changes from one second to the next (a virtual one may be given other cores, a
 shared one has neighbours) a turn and the next moment are still comparable. Where the turns do not
 agree among themselves, there is no verdict. Where the budget is not kept, the yardstick is held
-against itself: what it misses by is the machine's.
+against itself, so that one sees how far apart the machine alone makes two of the same.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QPushButton
 
 from tests.widgets.runs.samples import WORDS, worn
 from widgets.replay_bar import ReplayBar
+from widgets.slider import RING
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -30,6 +31,14 @@ def bar(qtbot):
 
 def speed_chips(bar):
     return [each for each in bar.findChildren(QPushButton) if each.isCheckable()]
+
+
+def test_the_ring_of_the_handle_is_whole_at_both_ends(bar):
+    slider = bar.slider
+    reach = slider._handle_px() / 2 + RING
+    for value in (slider.minimum(), slider.maximum()):
+        slider.setValue(value)
+        assert reach <= slider._handle_x() <= slider.width() - reach
 
 
 def test_it_shows_where_the_recording_stands(bar):

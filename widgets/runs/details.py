@@ -81,8 +81,7 @@ class Details(QFrame):
         self._head.setLayout(column(self._title, self._when, space=STEP))
         self._parts = (
             self._named, self._head, self._ending, self._finding, self._problem, self._hint,
-            self._fields,
-            self._values, self._facts, self._remarks,
+            self._fields, self._values, self._facts, self._remarks,
         )  # fmt: skip
         inner = QWidget()
         layout = column(*self._parts, None, space=3 * STEP)

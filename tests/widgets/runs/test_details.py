@@ -64,6 +64,15 @@ def test_what_a_value_is_stands_where_one_points(shown):
     assert tips["in a row"] == ""
 
 
+def test_the_name_stands_where_it_stood_whatever_is_said_of_a_run(qtbot, shown):
+    def place(run):
+        shown.details.show_run(run)
+        qtbot.wait(10)  # the layout follows
+        return shown.details.name.mapTo(shown.details, QPoint(0, 0))
+
+    assert place(RUN) == place(replace(RUN, key="b", question="Why? " * 30, finding="So. " * 90))
+
+
 def type_into(qtbot, field, text):
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
