@@ -44,11 +44,11 @@ sweep: .venv/.dev libraries $(TORCH_STAMP) ## run the slow tests: every experime
 	$(BIN)/python -m pytest tests/test_sweep.py $(ARGS)
 
 bench: .venv/.dev libraries $(TORCH_STAMP) ## measure the budgets of ARCHITECTURE.md
-	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m tests.tools.bench $(ARGS)
 
 # On a bare GPU server nothing is installed: what is there is used, and what is missing is named.
 gpu-check: ## hold every experiment of a GPU against CUDA, on a machine with one
-	@python=$(BIN)/python; [ -x $$python ] || python=$(PYTHON); $$python -m tests.gpu_check $(ARGS)
+	@python=$(BIN)/python; [ -x $$python ] || python=$(PYTHON); $$python -m tests.tools.gpu_check $(ARGS)
 
 lint: .venv/.dev ## check the style, the types and the layers
 	$(BIN)/ruff check

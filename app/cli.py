@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 from app.context import Context, ExitCode, discard_output
-from experiments.problems import Trouble
+from experiments.core.problems import UserError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,7 +41,7 @@ def _run(arguments: Sequence[str]) -> int:
     context = Context(data=options.data, fake_machine=options.fake_machine)
     try:
         return _command(options.command)(options, context)
-    except Trouble as trouble:
+    except UserError as trouble:
         if options.debug:
             import traceback
 
@@ -78,7 +78,7 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
         case "compare":
             from app.terminal.compare import run
         case _:
-            from app.window.start import run
+            from app.window.shell.start import run
     return run
 
 

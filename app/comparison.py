@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from app.report import Judged, number, setting
-from experiments.declare import Experiment, specs
+from experiments.core.declare import Experiment, specs
+from experiments.core.parameters import to_text
+from experiments.core.problems import UserError
+from experiments.core.statistics import Spread, spreads
+from experiments.core.units import SWITCH, show, unit_of
+from experiments.core.words import Words
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
-from experiments.parameters import to_text
-from experiments.problems import Trouble
-from experiments.statistics import Spread, spreads
-from experiments.units import SWITCH, show, unit_of
-from experiments.words import Words
 
 Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
 LEAST_ROUNDS = 3
@@ -69,12 +69,12 @@ class Compared:
 
 
 def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared:
-    """Compare two runs. Raises Trouble for other experiments or versions of it."""
+    """Compare two runs. Raises UserError for other experiments or versions of it."""
     if a.started.experiment != b.started.experiment:
-        raise Trouble("not_comparable_experiment", a=a.started.experiment, b=b.started.experiment)
+        raise UserError("not_comparable_experiment", a=a.started.experiment, b=b.started.experiment)
     versions = a.started.experiment_version, b.started.experiment_version
     if versions[0] != versions[1]:
-        raise Trouble("not_comparable_version", a=versions[0], b=versions[1])
+        raise UserError("not_comparable_version", a=versions[0], b=versions[1])
     params = {
         name: (a.started.params.get(name), b.started.params.get(name))
         for name in sorted(a.started.params.keys() | b.started.params.keys())

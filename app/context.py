@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import program
-from experiments import words
-from experiments.problems import Problem, Trouble
+from experiments.core import words
+from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from app.library import Library
-    from experiments.catalogue import Catalogue
-    from experiments.declare import Experiment
-    from experiments.words import Words
+    from app.runs.library import Library
+    from experiments.core.catalogue import Catalogue
+    from experiments.core.declare import Experiment
+    from experiments.core.words import Words
+    from machine.live.recorded_watch import RecordedWatch
     from machine.model import Machine
-    from machine.recorded_watch import RecordedWatch
 
 
 class ExitCode(enum.IntEnum):
@@ -55,13 +55,13 @@ class Context:
     @functools.cached_property
     def catalogue(self) -> Catalogue:
         """Every experiment."""
-        from experiments.catalogue import Catalogue
+        from experiments.core.catalogue import Catalogue
 
         return Catalogue()
 
     @functools.cached_property
     def machine(self) -> Machine:
-        """This machine, or the fake one. Raises Trouble."""
+        """This machine, or the fake one. Raises UserError."""
         import json
 
         from machine.inspect import inspect
@@ -73,17 +73,17 @@ class Context:
         try:
             return from_json(json.loads(self._fake_machine.read_text(encoding="utf-8")))
         except OSError as error:
-            raise Trouble("machine_unreadable", name=name, reason=error.strerror or "?") from None
+            raise UserError("machine_unreadable", name=name, reason=error.strerror or "?") from None
         except BadMachine as error:
-            raise Trouble("machine_refused", name=name, reason=str(error)) from None
+            raise UserError("machine_refused", name=name, reason=str(error)) from None
         except (ValueError, RecursionError):
-            raise Trouble("machine_unreadable", name=name, reason="it is no JSON") from None
+            raise UserError("machine_unreadable", name=name, reason="it is no JSON") from None
 
     @functools.cached_property
     def recorded_watch(self) -> RecordedWatch | None:
-        """What lies beside the file of a fake machine, to be played. Raises Trouble."""
-        from app.watches import read_watch
-        from machine.recorded_watch import beside
+        """What lies beside the file of a fake machine, to be played. Raises UserError."""
+        from app.runs.watches import read_watch
+        from machine.live.recorded_watch import beside
 
         path = None if self._fake_machine is None else beside(self._fake_machine)
         return None if path is None else read_watch(path)
@@ -98,13 +98,13 @@ class Context:
     @functools.cached_property
     def library(self) -> Library:
         """The runs in the user's data folder."""
-        from app.library import Library
+        from app.runs.library import Library
 
         return Library(self.folder)
 
     def earned(self, *experiments: Experiment[Any]) -> dict[str, float]:
         """Return what earlier runs on this machine told of what the parameters start from."""
-        from app.earned import Fingerprints, known_numbers
+        from app.known_values import Fingerprints, known_numbers
 
         if self.has_fake_machine:
             return {}

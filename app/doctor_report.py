@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from experiments.words import Words
+from experiments.core.words import Words
 from machine.doctor.diagnosis import Diagnosis, Step, to_json
 from machine.doctor.verdicts import State
 

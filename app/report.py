@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from experiments.declare import Experiment, Spec, specs
+from experiments.core.declare import Experiment, Spec, specs
+from experiments.core.parameters import to_text
+from experiments.core.statistics import TOO_FEW
+from experiments.core.units import show, unit_of
+from experiments.core.words import Words
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording
-from experiments.parameters import to_text
-from experiments.statistics import TOO_FEW
-from experiments.units import show, unit_of
-from experiments.words import Words
 
 DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
 
@@ -170,7 +170,7 @@ def analysed_anew(
     """Return the end of the run with what `analyse` says of its rows today.
 
     A run of another version of the experiment keeps the finding that was recorded, and the note
-    says so. Raises Trouble where the experiment has changed its tables since.
+    says so. Raises UserError where the experiment has changed its tables since.
     """
     started, finished = recording.started, recording.finished
     if started.experiment_version != experiment.version:

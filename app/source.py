@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.declare import Experiment
-from experiments.views import BROKEN, MENDED, Code
+from experiments.core.declare import Experiment
+from experiments.core.views import BROKEN, MENDED, Code
 
 KERNELS = "experiments.kernels"
 METHOD_WORDS = 30  # so many are enough to know what will be done

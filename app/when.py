@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from experiments.words import Words
+from experiments.core.words import Words
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 

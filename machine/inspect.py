@@ -11,19 +11,20 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from machine import accelerators, elsewhere
-from machine.cpu import read_cpu
+from machine.bus.identity import Host
+from machine.bus.pci import read_pci
 from machine.devices import Gpu
-from machine.memory import read_memory, read_numa
+from machine.gpus import accelerators
+from machine.memory.host import read_memory, read_numa
 from machine.model import Machine
 from machine.network import read_network
 from machine.notes import Notes
-from machine.pci import read_pci
-from machine.pci_facts import Host
 from machine.peaks import read_peaks
-from machine.storage import read_storage
-from machine.system import read_container, read_system, read_virtualization
-from machine.topology import present_and_online
+from machine.processor.cpu import read_cpu
+from machine.processor.topology import present_and_online
+from machine.storage.disks import read_storage
+from machine.system import elsewhere
+from machine.system.host import read_container, read_system, read_virtualization
 
 _GIB = 2**30
 

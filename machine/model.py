@@ -241,6 +241,23 @@ def last_level_cache_bytes(machine: Machine) -> int | None:
     return max(sizes, default=(0, 0))[1] or None
 
 
+def is_guest(machine: Machine) -> bool:
+    """Is there a host, which may give less of a cache than the system says?"""
+    return bool(machine.container) or is_virtual(machine)
+
+
+def cache_sizes(machine: Machine) -> dict[str, int]:
+    """Return the bytes of the caches of the last usable thread, "l1" to "l3", nearest first."""
+    usable = usable_threads(machine)
+    if not usable:
+        return {}
+    return {
+        f"l{cache.level}": cache.size_bytes
+        for cache in caches_of(machine, usable[-1].id)
+        if cache.size_bytes and cache.level in (1, 2, 3)
+    }
+
+
 def source_of(machine: Machine, path: str) -> str | None:
     """Return where the value at `path` was read."""
     return next((machine.sources[p] for p in _ways_to_say(path) if p in machine.sources), None)

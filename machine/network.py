@@ -14,8 +14,8 @@ from pathlib import Path
 
 from machine.devices import NetworkInterface
 from machine.facts import Facts, Reason, note
-from machine.linux import device_path, entries, pci_addresses, read_int, read_text
 from machine.notes import Notes
+from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/net"
 _ADAPTERS = "sys/class/infiniband"

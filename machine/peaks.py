@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from machine import pcie
+from machine.bus import pcie
 from machine.devices import Gpu, GpuLink, PciDevice
-from machine.gpu_rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
+from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
 from machine.notes import Notes
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.gpu_check import __main__ as check
-from tests.gpu_check import outside
+from tests.tools.gpu_check import __main__ as check
+from tests.tools.gpu_check import outside
 
 # As nvbandwidth 0.8 prints it.
 NVBANDWIDTH = """\
@@ -80,7 +80,7 @@ def test_an_experiment_is_run_and_its_finding_read(tmp_path):
 
 
 def test_each_value_held_against_cuda_is_declared():
-    from experiments.catalogue import Catalogue
+    from experiments.core.catalogue import Catalogue
 
     known = {each.id: {value.name for value in each.values} for each in Catalogue()}
     for held in check.HELD:

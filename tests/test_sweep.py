@@ -17,13 +17,13 @@ from collections.abc import Iterator
 import pytest
 
 from app.terminal.tour import STOPS
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.needs import missing_need
 from experiments.engine.guardian import MARK
 from experiments.engine.lock import FOLDER_VARIABLE
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import read
-from experiments.needs import missing_need
 from machine.inspect import inspect
 from tests.app.program import HIDE, Program
 from tests.processes import PATIENCE_S, TOKEN, living, until
@@ -101,7 +101,7 @@ def test_two_launchers_train_together_as_two_machines_would(tmp_path):
     out, token = tmp_path / "across.coreopsis.jsonl.gz", uuid.uuid4().hex
     line = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
     line += ["--master-addr", "127.0.0.1", "--master-port", str(port), "--rdzv-conf", "timeout=60"]
-    what = ["-m", "experiments.many_devices.across", "--quick", "--out", str(out)]
+    what = ["-m", "experiments.many_devices.data_parallel.across", "--quick", "--out", str(out)]
     environment = {**os.environ, FOLDER_VARIABLE: str(tmp_path), TOKEN: token}
     launchers = [
         subprocess.Popen([*line, "--node-rank", str(rank), *what], env=environment)

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from app.terminal.devices import lanes_text
 from app.terminal.gpus import numbers_text
-from experiments.units import show
-from machine import pcie
+from experiments.core.units import show
+from machine.bus import pcie
 from machine.model import Machine
 
 T = TypeVar("T")

@@ -11,18 +11,19 @@ from rich.table import Table
 
 from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.context import Context, ExitCode
-from app.library import machine_name
-from app.meta import read_meta
 from app.report import label
-from app.shipped import meant
+from app.runs.library import machine_name, meant
+from app.runs.run_notes import read_meta
 from experiments.engine.recording import Recording, read
 
 NONE = "–"  # where a run has no such value, or there is no verdict
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Compare two runs. Raises Trouble where they cannot be compared."""
-    paths = [meant(reference, context.library) for reference in (options.a, options.b)]
+    """Compare two runs. Raises UserError where they cannot be compared."""
+    paths = [
+        meant(reference, context.library, context.catalogue) for reference in (options.a, options.b)
+    ]
     a, b = (read(path) for path in paths)
     experiment = context.catalogue.load(a.started.experiment)
     compared = compare(experiment, a, b)

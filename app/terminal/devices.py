@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from experiments.units import show
-from machine import pcie
+from experiments.core.units import show
+from machine.bus import pcie
 from machine.devices import Disk, Link, NetworkInterface, PciDevice
 from machine.model import Machine, MemoryModule
 

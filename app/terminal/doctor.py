@@ -21,8 +21,8 @@ from rich.text import Text
 
 from app.context import Context, ExitCode
 from app.doctor_report import INDENT, MARKS, explained, headline, json_text, sign, title
-from experiments.problems import Trouble
-from experiments.words import Words
+from experiments.core.problems import UserError
+from experiments.core.words import Words
 from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.doctor.gather import gather
 from machine.doctor.torch_probe import BadPython, find_python
@@ -41,11 +41,11 @@ _CODES = {State.WRONG: ExitCode.FAILED, State.LOOK: ExitCode.LOOK}
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Examine this machine, and the PyTorch of `--python` or else of this program."""
     if context.has_fake_machine:
-        raise Trouble("fake_machine_examined")
+        raise UserError("fake_machine_examined")
     try:
         python = find_python(options.python) if options.python else sys.executable
     except BadPython as error:
-        raise Trouble("python_unusable", reason=str(error)) from None
+        raise UserError("python_unusable", reason=str(error)) from None
     if context.errors.is_terminal:
         said = context.words.say("doctor.examining", {"python": python})
         context.errors.print(said, style="dim")

@@ -15,11 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from app.terminal.programs import solution
-from experiments import marks
-from experiments.declare import Experiment, specs
-from experiments.units import show
-from experiments.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
-from experiments.words import Words
+from experiments.core import marks
+from experiments.core.declare import Experiment, specs
+from experiments.core.units import show
+from experiments.core.views import Bars, Code, Heatmap, Limit, Lines, Ruler, Timeline, View
+from experiments.core.words import Words
 
 T = TypeVar("T")
 

@@ -17,16 +17,16 @@ from rich.table import Table
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from experiments.declare import Experiment, specs
-from experiments.needs import missing_need
-from experiments.parameters import to_json, to_text
-from experiments.units import DURATION, show
+from experiments.core.declare import Experiment, specs
+from experiments.core.needs import missing_need
+from experiments.core.parameters import to_json, to_text
+from experiments.core.units import DURATION, show
 
 ID_WIDTH, TIME_WIDTH = 16, 10  # columns of the terminal
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """List the catalogue, or show a few of it. Raises Trouble for an id that is not in it."""
+    """List the catalogue, or show a few of it. Raises UserError for an id that is not in it."""
     chosen = [context.catalogue.load(name) for name in options.ids] or [*context.catalogue]
     if options.json:
         entries = [_entry(context, experiment) for experiment in chosen]

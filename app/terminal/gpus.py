@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.terminal.devices import link_text
-from experiments.units import show
-from experiments.words import Words
+from experiments.core.units import show
+from experiments.core.words import Words
 from machine.devices import Gpu
 from machine.model import Machine
 

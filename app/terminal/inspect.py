@@ -19,14 +19,14 @@ from app.context import Context, ExitCode
 from app.terminal.ceilings import show_ceilings
 from app.terminal.devices import device_lines, modules_text
 from app.terminal.gpus import gpu_lines
-from experiments.problems import Trouble
-from experiments.units import show
-from machine.core_kinds import ONE_KIND
-from machine.cpu import NO_QUOTA
+from experiments.core.problems import UserError
+from experiments.core.units import show
 from machine.inspect import BadRoot, inspect, portable
-from machine.instructions import vector_instructions
-from machine.linux import format_list
 from machine.model import Cache, Machine, Missing, Thread, is_virtual, missing_of, to_json
+from machine.processor.core_kinds import ONE_KIND
+from machine.processor.cpu import NO_QUOTA
+from machine.processor.instructions import vector_instructions
+from machine.system.linux import format_list
 
 FACTS = (NO_QUOTA, ONE_KIND)  # reasons that say that there is none, not that nobody knows
 
@@ -36,7 +36,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
     try:
         machine = inspect(options.root) if options.root else context.machine
     except BadRoot as error:
-        raise Trouble("root_unreadable", reason=str(error)) from None
+        raise UserError("root_unreadable", reason=str(error)) from None
     if options.out:
         _write(options.out, _json(portable(machine)))  # a file is handed on
     if options.json:
@@ -246,4 +246,4 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         reason = error.strerror or "?"
-        raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+        raise UserError("out_not_writable", path=str(path), reason=reason) from None

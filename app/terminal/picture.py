@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from app.context import Context
-from experiments.declare import Experiment
-from experiments.problems import Problem
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem
 
 SIZE_PX = (960, 480)
 MODE = "light"  # for paper
@@ -35,9 +35,9 @@ def draw(
         from PySide6.QtCore import QSize
         from PySide6.QtGui import QGuiApplication
 
-        from widgets import theme
         from widgets.plots import export
         from widgets.plots.scene import Scene
+        from widgets.style import theme
     except ModuleNotFoundError as error:
         return Problem("svg_needs_qt", {"name": error.name or "PySide6"})
     except ImportError as error:  # names the shared library that is not there

@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from experiments.declare import Experiment
-from experiments.remarked import remarked
-from experiments.views import BROKEN, Code, Piece
-from experiments.words import Words
+from experiments.core.declare import Experiment
+from experiments.core.puzzle_remarks import remarked
+from experiments.core.views import BROKEN, Code, Piece
+from experiments.core.words import Words
 
 
 def puzzle(words: Words, experiment: Experiment[Any]) -> RenderableType | None:

@@ -10,11 +10,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
 from app.report import DISTURBANCES
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem
 from experiments.engine import messages as wire
-from experiments.engine.following import Following
 from experiments.engine.jobs import Run
-from experiments.problems import Problem
+from experiments.engine.run_state import Following
 
 
 class Follow:

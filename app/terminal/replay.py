@@ -11,16 +11,15 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.library import machine_name
 from app.report import analysed_anew
-from app.shipped import meant
+from app.runs.library import machine_name, meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.problems import UserError
+from experiments.core.units import show
 from experiments.engine import messages as wire
 from experiments.engine.recording import Recording, read
-from experiments.problems import Trouble
-from experiments.units import show
 
 LOOK_S = 0.05  # between two looks whether to stop
 
@@ -28,8 +27,8 @@ LOOK_S = 0.05  # between two looks whether to stop
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Show the run in a file, one of the library, or the one that comes with an experiment."""
     if options.speed is not None and not options.speed > 0:
-        raise Trouble("not_a_speed", speed=options.speed)
-    recording = read(meant(options.file, context.library))
+        raise UserError("not_a_speed", speed=options.speed)
+    recording = read(meant(options.file, context.library, context.catalogue))
     experiment = context.catalogue.load(recording.started.experiment)
     with asked_to_stop() as asked:  # before the first word: who stops at it is heard
         _introduce(recording, experiment, context)

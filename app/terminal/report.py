@@ -11,9 +11,9 @@ from rich.text import Text
 
 from app.report import NamedValue, report
 from app.terminal.draw import Draw
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.words import Words
 from experiments.engine import messages as wire
-from experiments.words import Words
 
 
 def tell(

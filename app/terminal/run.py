@@ -12,21 +12,20 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
-from app.keeping import Keeping
-from app.shipped import recording_of
+from app.runs.run_writer import Keeping
 from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
-from experiments.declare import Experiment, specs
+from experiments.core.declare import Experiment, specs
+from experiments.core.needs import check_needs
+from experiments.core.parameters import check_memory, from_text, to_json
+from experiments.core.problems import Problem, UserError
+from experiments.core.words import Words
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.sweep import sweep
-from experiments.needs import check_needs
-from experiments.parameters import check_memory, from_text, to_json
-from experiments.problems import Problem, Trouble
-from experiments.words import Words
-from machine.memory import available_bytes
+from machine.memory.host import available_bytes
 
 
 class Ended(NamedTuple):
@@ -40,13 +39,13 @@ class Ended(NamedTuple):
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Run the experiment that the command line names."""
     if context.has_fake_machine:
-        raise Trouble("fake_machine_measured")
+        raise UserError("fake_machine_measured")
     experiment = context.catalogue.load(options.id)
     try:
         check_needs(experiment, context.machine)
-    except Trouble as trouble:
+    except UserError as trouble:
         context.complain(trouble.problem)
-        if recording_of(experiment.id) is not None:
+        if context.catalogue.recording(experiment.id) is not None:
             said = context.words.say("terminal.recording_there", {"id": experiment.id})
             context.console.print(said)
         return ExitCode.CANNOT_RUN_HERE
@@ -85,7 +84,7 @@ def measure(
     svg: Path | None = None,
     is_named: bool = True,
 ) -> Ended:
-    """Run one experiment, tell its result, and return how it ended. Raises Trouble.
+    """Run one experiment, tell its result, and return how it ended. Raises UserError.
 
     `is_named`: its question stands above the result.
     """
@@ -184,19 +183,19 @@ def _settings(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise Trouble("setting_malformed", text=text)
+            raise UserError("setting_malformed", text=text)
         if name.strip() in settings:
-            raise Trouble("setting_twice", name=name.strip())
+            raise UserError("setting_twice", name=name.strip())
         settings[name.strip()] = value
     return settings
 
 
 def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words: Words) -> None:
-    """Raise Trouble for a setting that is none; it tells what the window calls each."""
+    """Raise UserError for a setting that is none; it tells what the window calls each."""
     names = specs(experiment.params)
     for name in settings.keys() - names.keys():
         known = (f"{each} ({words.say(f'{experiment.id}.params.{each}')})" for each in names)
-        raise Trouble("parameter_unknown", name=name, known=", ".join(known))
+        raise UserError("parameter_unknown", name=name, known=", ".join(known))
 
 
 @contextlib.contextmanager
@@ -210,7 +209,7 @@ def _writable(path: Path | None, key: str) -> Iterator[None]:
         path.open("ab").close()
     except OSError as error:
         reason = error.strerror or "?"
-        raise Trouble(key, path=str(path), reason=reason) from None
+        raise UserError(key, path=str(path), reason=reason) from None
     try:
         yield
     finally:
@@ -229,4 +228,4 @@ def _write_copy(path: Path, lines: list[bytes]) -> None:
         path.write_bytes(data)
     except OSError as error:
         reason = error.strerror or "?"
-        raise Trouble("out_not_writable", path=str(path), reason=reason) from None
+        raise UserError("out_not_writable", path=str(path), reason=reason) from None

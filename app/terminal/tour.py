@@ -9,9 +9,9 @@ from app.context import Context, ExitCode
 from app.report import sentence
 from app.terminal.inspect import gaps, show_machine
 from app.terminal.run import measure
-from experiments.needs import missing_need
-from experiments.parameters import to_json
-from experiments.problems import Trouble
+from experiments.core.needs import missing_need
+from experiments.core.parameters import to_json
+from experiments.core.problems import UserError
 
 STOPS = ("gil-threads", "start-cost", "cache-ladder", "burst-random", "stream")
 
@@ -25,7 +25,7 @@ def run(context: Context) -> ExitCode:
     show_machine(console, context.machine)
     console.print(words.say("terminal.tour_unknown", {"count": len(gaps(context.machine))}))
     if context.has_fake_machine:
-        raise Trouble("fake_machine_measured")
+        raise UserError("fake_machine_measured")
     each = (context.catalogue.load(experiment_id) for experiment_id in STOPS)
     stops = [experiment for experiment in each if missing_need(experiment, context.machine) is None]
     console.print()

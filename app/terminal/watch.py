@@ -22,16 +22,16 @@ from rich.table import Table
 from app.context import Context, ExitCode
 from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
+from experiments.core.problems import Problem, UserError
+from experiments.core.units import show
 from experiments.engine import messages as wire
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
-from experiments.problems import Problem, Trouble
-from experiments.units import show
-from machine.recorded_watch import RecordedWatch
-from widgets.live.face import Face
-from widgets.live.faces import Faces
+from machine.live.recorded_watch import RecordedWatch
 from widgets.live.history import History, Moment
-from widgets.live.io_faces import IoFaces, flow
+from widgets.live.tiles.face import Face
+from widgets.live.tiles.faces import Faces
+from widgets.live.tiles.io_faces import IoFaces, flow
 
 BAR_WIDTH = 30  # at most, where the terminal is wide enough
 FEW_THREADS = 16  # have a line each; more are told as steps, from idle to busy
@@ -41,14 +41,14 @@ STEPS = "▁▂▃▄▅▆▇█"
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
     """Show samples until told otherwise; exit code 130 after Ctrl-C, 0 after `--for`."""
     if not SLOWEST_HZ <= options.hz <= FASTEST_HZ:
-        raise Trouble("not_a_rate", hz=options.hz)
+        raise UserError("not_a_rate", hz=options.hz)
     seconds = math.inf if options.seconds is None else options.seconds
     if not seconds > 0:
-        raise Trouble("not_a_duration", seconds=seconds)
+        raise UserError("not_a_duration", seconds=seconds)
     if context.has_fake_machine:
         recorded = context.recorded_watch
         if recorded is None:
-            raise Trouble("fake_machine_unwatched")
+            raise UserError("fake_machine_unwatched")
         return _replay(recorded, context, seconds, as_json=options.json)
     worker = Worker(guarded=False)
     end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [wire.Stop()])

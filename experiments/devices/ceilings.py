@@ -6,8 +6,8 @@ Pure functions of a machine, so that a recording has its limit lines on any othe
 from __future__ import annotations
 
 from experiments.devices.device import CPU, gpu_of
+from machine.bus.pcie import limiting_hop
 from machine.model import Machine, last_level_cache_bytes
-from machine.pcie import limiting_hop
 from machine.peaks import gpu_ceilings
 
 

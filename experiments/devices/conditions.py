@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.declare import Note, column
+from experiments.core.declare import Note, column
 from experiments.devices.device import Device, gpu_of
 from machine.devices import Gpu
-from machine.gpu_samples import GpuSample
+from machine.live.gpu_samples import GpuSample
 from machine.model import Machine
 
 BUSY = 0.05  # share of the time: more is somebody's work
@@ -84,7 +84,7 @@ class _Watch:
     """The sampler of Live, of one GPU."""
 
     def __init__(self, machine: Machine, gpu: Gpu | None) -> None:
-        from machine.live_gpus import GpuSampler  # the catalogue is read without it
+        from machine.live.gpus import GpuSampler  # the catalogue is read without it
 
         self._sampler = GpuSampler(Path("/"))
         self._place = machine.gpus.index(gpu) if gpu in machine.gpus else None

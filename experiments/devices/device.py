@@ -12,10 +12,10 @@ import os
 from collections.abc import MutableMapping
 from typing import Any
 
-from experiments.bench import Bench
-from experiments.problems import Trouble
+from experiments.core.bench import Bench
+from experiments.core.problems import UserError
 from machine.devices import Gpu
-from machine.memory import available_bytes
+from machine.memory.host import available_bytes
 from machine.model import Machine
 
 CPU = "cpu"
@@ -60,7 +60,7 @@ class Device:
     """A device by the name that torch has for it: "cpu", "cuda:0", "xpu:0" or "mps"."""
 
     def __init__(self, name: str, bench: Bench) -> None:
-        """Take the device. Raises Trouble where torch cannot use it."""
+        """Take the device. Raises UserError where torch cannot use it."""
         import platformdirs
 
         # Else torch makes a folder in that of temporary files, and leaves it there.
@@ -77,7 +77,7 @@ class Device:
         if self.is_gpu:
             count = self.backend.device_count()
             if self.index >= count:
-                raise Trouble("device_unusable", device=name, count=count)
+                raise UserError("device_unusable", device=name, count=count)
             if self.has_streams:
                 self.backend.set_device(self.index)
 

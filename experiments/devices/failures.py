@@ -6,7 +6,7 @@ run has a process of its own.
 
 from __future__ import annotations
 
-from experiments.problems import Problem
+from experiments.core.problems import Problem
 
 _OF_DEVICES = ("cuda", "hip", "cublas", "cudnn", "cufft", "nccl", "xpu", "level zero", "mps")
 _LOST = ("device lost", "fallen off the bus", "unavailable", "no longer available", "ecc error")

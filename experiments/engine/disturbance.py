@@ -7,8 +7,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from experiments import unwaited
-from experiments.declare import Note
+from experiments.core import killed_cpu_time as unwaited
+from experiments.core.declare import Note
 
 BUSY_FRACTION = 0.05  # of all processor time, used by other programs
 STOLEN_FRACTION = 0.02  # given by the host to other virtual machines

@@ -20,14 +20,14 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 
-from experiments.catalogue import SHELVES
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
+from experiments.core.shelves import SHELVES
 from experiments.engine import guardian
 from experiments.engine import messages as wire
 from experiments.engine.recording import RUN_LIMIT_BYTES, Order
 from experiments.engine.sweep import sweep
-from experiments.parameters import from_json
-from experiments.problems import Trouble
 
 log = logging.getLogger(__name__)
 
@@ -296,7 +296,7 @@ class Run:
         """As its experiment has it, and longer where much memory is made ready without a word."""
         started, limit_s = self._order.started, self.experiment.quiet_limit_s
         assert started is not None
-        with contextlib.suppress(Trouble):  # a private folder is not told, and may be needed
+        with contextlib.suppress(UserError):  # a private folder is not told, and may be needed
             params = from_json(self.experiment.params, started.params, check_choices=False)
             limit_s += self.experiment.memory_bytes(params) * MEMORY_S_PER_BYTE
         return limit_s

@@ -14,9 +14,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from experiments.bench import Bench, StopRequested
-from experiments.catalogue import Catalogue
-from experiments.declare import Experiment, Frame, Note, Progress, specs
+from experiments.core.bench import Bench, StopRequested
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment, Frame, Note, Progress, specs
+from experiments.core.needs import check_needs
+from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
 from experiments.devices.device import CPU, number_alike
 from experiments.engine import messages as wire
@@ -25,10 +27,8 @@ from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
 from experiments.engine.lock import one_at_a_time
 from experiments.engine.recording import sent
-from experiments.needs import check_needs
-from experiments.parameters import check_memory, from_json, to_kept_json
 from machine.inspect import inspect, portable
-from machine.memory import available_bytes
+from machine.memory.host import available_bytes
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import msgspec
 
-from experiments.declare import Experiment, Finding, Tables
+from experiments.core.declare import Experiment, Finding, Tables
+from experiments.core.parameters import from_json
+from experiments.core.problems import UserError
 from experiments.engine import messages as wire
-from experiments.parameters import from_json
-from experiments.problems import Trouble
 from machine.model import from_json as machine_from_json
 
 log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class Recording:
     def tables(self, experiment: Experiment[Any]) -> dict[str, list[Any]]:
         """Return the rows as the records that the experiment declares.
 
-        Raises Trouble where the experiment has changed its tables since.
+        Raises UserError where the experiment has changed its tables since.
         """
         try:
             return {
@@ -162,7 +162,7 @@ class Recording:
                 for name, row_type in experiment.tables.items()
             }
         except msgspec.ValidationError:
-            raise Trouble(
+            raise UserError(
                 "recording_of_other_version",
                 id=experiment.id,
                 recorded=self.started.experiment_version,
@@ -180,7 +180,7 @@ class Recording:
     def finding(self, experiment: Experiment[Any]) -> wire.FindingSent | None:
         """Return what `analyse` says of these rows; None where there is too little to analyse.
 
-        Raises Trouble where the experiment has changed its tables since.
+        Raises UserError where the experiment has changed its tables since.
         """
         return analysed(experiment, self.started, self.tables(experiment))
 
@@ -210,7 +210,7 @@ def sent(finding: Finding) -> wire.FindingSent:
 
 
 def read(path: Path) -> Recording:
-    """Read a run file. Raises Trouble with one sentence for anything that is none."""
+    """Read a run file. Raises UserError with one sentence for anything that is none."""
     name = path.name
     order = Order()
     events: list[wire.Event] = []
@@ -227,7 +227,9 @@ def read(path: Path) -> Recording:
             if torn and number > 1:
                 notes.append("torn_line_dropped")
                 break
-            raise Trouble("recording_damaged", name=name, line=number, reason=str(error)) from None
+            raise UserError(
+                "recording_damaged", name=name, line=number, reason=str(error)
+            ) from None
         if isinstance(event, wire.Started):
             rows = {table: [] for table in event.tables}
         elif isinstance(event, wire.Row):
@@ -236,7 +238,7 @@ def read(path: Path) -> Recording:
         elif not isinstance(event, wire.Finished):
             events.append(event)
     if order.started is None:
-        raise Trouble("recording_empty", name=name)
+        raise UserError("recording_empty", name=name)
     finished = order.finished
     if finished is None:
         notes.append("recording_without_end")
@@ -249,7 +251,7 @@ def read(path: Path) -> Recording:
 def _lines(path: Path) -> Iterator[bytes]:
     """Yield the lines with their ends, the first part of one that is too long.
 
-    Raises Trouble, in the middle of it where a gzip is cut or damaged.
+    Raises UserError, in the middle of it where a gzip is cut or damaged.
     """
     total = 0
     try:
@@ -257,18 +259,18 @@ def _lines(path: Path) -> Iterator[bytes]:
             while line := file.readline(wire.LINE_LIMIT_BYTES + 1):
                 total += len(line)
                 if total > 2 * RUN_LIMIT_BYTES:
-                    raise Trouble("recording_too_large", name=path.name)
+                    raise UserError("recording_too_large", name=path.name)
                 yield line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Trouble(
+        raise UserError(
             "recording_damaged", name=path.name, line="?", reason=f"gzip: {error}"
         ) from None
     except IsADirectoryError:
-        raise Trouble("recording_is_folder", name=str(path)) from None
+        raise UserError("recording_is_folder", name=str(path)) from None
     except FileNotFoundError:
-        raise Trouble("recording_missing", name=str(path)) from None
+        raise UserError("recording_missing", name=str(path)) from None
     except OSError as error:
-        raise Trouble(
+        raise UserError(
             "recording_unreadable", name=path.name, reason=error.strerror or "?"
         ) from None
 
@@ -297,11 +299,11 @@ def _check_head(name: str, line: bytes) -> None:
     try:
         head = msgspec.json.decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        raise Trouble("recording_foreign", name=name) from None
+        raise UserError("recording_foreign", name=name) from None
     if isinstance(head, dict) and head.get("type") in ("watch", "sample"):
-        raise Trouble("recording_is_watch", name=name)
+        raise UserError("recording_is_watch", name=name)
     if not isinstance(head, dict) or head.get("format") != wire.RUN_FORMAT:
-        raise Trouble("recording_foreign", name=name)
+        raise UserError("recording_foreign", name=name)
     version = head.get("version")
     if isinstance(version, int) and version > wire.VERSION:
-        raise Trouble("recording_newer", name=name, version=version, known=wire.VERSION)
+        raise UserError("recording_newer", name=name, version=version, known=wire.VERSION)

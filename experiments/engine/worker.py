@@ -25,14 +25,15 @@ from pathlib import Path
 
 import msgspec
 
-from experiments.catalogue import SHELVES, Catalogue
+from experiments.core.catalogue import Catalogue
+from experiments.core.problems import Problem, UserError
+from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
 from experiments.engine import messages as wire
 from experiments.engine.environment import program_version
 from experiments.engine.measuring import measure
-from experiments.problems import Problem, Trouble
 from machine.inspect import BadRoot, assemble, parts
-from machine.live import Sampler
+from machine.live.sampler import Sampler
 from machine.model import to_json
 
 SLOWEST_HZ, FASTEST_HZ = 0.1, 20.0
@@ -241,7 +242,7 @@ def failed(problem: Problem) -> wire.Finished:
 
 def problem_of(error: BaseException) -> Problem:
     """Return the sentence for an error: its own where it is expected trouble."""
-    if isinstance(error, Trouble):
+    if isinstance(error, UserError):
         return error.problem
     if isinstance(error, MemoryError):
         return Problem("out_of_memory", detail=_detail(error))

@@ -10,11 +10,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from machine.amd import NO_ACCELERATORS, targets
+from machine.bus.names import PciNames
 from machine.doctor.evidence import AmdDevice, Card, Vendor
-from machine.linux import PCI_ADDRESS, entries, read_hex, read_int, read_text
-from machine.makers import maker_of
-from machine.pci_names import PciNames
+from machine.gpus.amd import NO_ACCELERATORS, targets
+from machine.gpus.makers import maker_of
+from machine.system.linux import PCI_ADDRESS, entries, read_hex, read_int, read_text
 
 _DISPLAY, _ACCELERATOR, _BRIDGE = 0x03, 0x12, 0x0680
 _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414

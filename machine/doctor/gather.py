@@ -19,9 +19,9 @@ from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, To
 from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
-from machine.linux import read_text
 from machine.notes import Notes
-from machine.system import read_container, read_virtualization
+from machine.system.host import read_container, read_virtualization
+from machine.system.linux import read_text
 
 # What chooses, hides or renames devices.
 _VARIABLES = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from machine.doctor.evidence import Kernel
-from machine.linux import read_text
+from machine.system.linux import read_text
 
 MODULES = ("nvidia", "nvidia_uvm", "nouveau", "nova_core", "amdgpu", "i915", "xe", "vfio_pci")
 _FILE = re.compile(r"/(nvidia(?:-current)?|nouveau|amdgpu|i915|xe)\.ko\b")  # -current is Debian's

@@ -17,7 +17,7 @@ import msgspec
 
 from machine.doctor.asking import ask
 from machine.doctor.evidence import Holder, Nvml, NvmlDevice
-from machine.nvml import Library
+from machine.gpus.nvml import Library
 
 WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
 UNKNOWN = 999  # NVML_ERROR_UNKNOWN

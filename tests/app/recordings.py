@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.catalogue import Catalogue
-from experiments.declare import specs
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import specs
+from experiments.core.parameters import to_json
 from experiments.engine import messages as wire
 from experiments.engine.recording import sent
-from experiments.parameters import to_json
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
 from tests.experiments.machines import KIB, MIB, machine
@@ -90,7 +90,7 @@ def made(
 
 def burst(factor: float = 1.0, noise: Sequence[float] = NOISE, **more: Any) -> Made:
     """Return a run of burst-random, `factor` times slower than another."""
-    from experiments.memory.burst_random import Params, Read, sizes
+    from experiments.memory.burst_random.experiment import Params, Read, sizes
 
     params = more.pop("params", Params(largest_bytes=MIB, rounds=len(noise)))
     rows = [
@@ -112,8 +112,8 @@ def ladder(
     factor: float = 1.0, reaches: int = 256 * MIB, clock_hz: float = 0.0, **more: Any
 ) -> Made:
     """Return a run of cache-ladder that reaches memory, or only a working set of that size."""
-    from experiments.core_clock import Clock
-    from experiments.memory.cache_ladder import Params, Step, sizes
+    from experiments.memory.cache_ladder.experiment import Params, Step, sizes
+    from experiments.tools.core_clock import Clock
 
     params = Params(largest_bytes=256 * MIB, points_per_octave=2, rounds=3)
     rows: list[Any] = [
@@ -135,7 +135,7 @@ def ladder(
 
 def threads(serial_s: float = 0.4, threads_s: float = 0.41, **more: Any) -> Made:
     """Return a run of gil-threads with two Pythons, slices and a sleeper."""
-    from experiments.python_at_work.gil_threads import Params, Slice, Timing, Wake
+    from experiments.python_at_work.gil_threads.experiment import Params, Slice, Timing, Wake
 
     params = Params(workers=2, rounds=len(NOISE), pythons=("3.13",))
     rows: list[Any] = [
@@ -166,7 +166,7 @@ def threads(serial_s: float = 0.4, threads_s: float = 0.41, **more: Any) -> Made
 
 def crossover(flop_per_s: float, *, precision: str = "fp32", **more: Any) -> Made:
     """Return a run of crossover on a processor that reaches so much."""
-    from experiments.to_the_gpu.crossover import Params, Product
+    from experiments.to_the_gpu.crossover.experiment import Params, Product
 
     params = Params(precision=precision)
     once_s = 2 * 64**3 / flop_per_s
@@ -176,7 +176,7 @@ def crossover(flop_per_s: float, *, precision: str = "fp32", **more: Any) -> Mad
 
 def many_small(device: str, **more: Any) -> Made:
     """Return a run of many-small that was on this device."""
-    from experiments.to_the_gpu.many_small import EMPTY, SEPARATE, Params, Pass
+    from experiments.to_the_gpu.many_small.experiment import EMPTY, SEPARATE, Params, Pass
 
     params = Params(device=device, rounds=1)
     rows = [

@@ -13,10 +13,10 @@ import sys
 import pytest
 
 from app.cli import main
-from experiments.catalogue import Catalogue
+from experiments.core.catalogue import Catalogue
 from experiments.engine import messages as wire
 from machine.inspect import portable
-from machine.memory import available_bytes
+from machine.memory.host import available_bytes
 from machine.model import from_json
 from tests.app.program import HIDE, Said
 from tests.app.recordings import burst, ladder, threads
@@ -294,7 +294,7 @@ def test_a_comparison_is_told_as_json(coreopsis, files):
 
 
 def test_runs_with_other_parameters_are_not_judged(coreopsis, files):
-    from experiments.memory.burst_random import Params
+    from experiments.memory.burst_random.experiment import Params
 
     both = Params(largest_bytes=2**21, rounds=5, huge_pages=True)
     burst(params=both).write(files / "larger.coreopsis.jsonl")
@@ -307,7 +307,7 @@ def test_runs_with_other_parameters_are_not_judged(coreopsis, files):
 
 
 def test_one_other_parameter_is_named_as_what_may_make_the_difference(coreopsis, files):
-    from experiments.memory.burst_random import Params
+    from experiments.memory.burst_random.experiment import Params
 
     params = Params(largest_bytes=2**20, rounds=5, huge_pages=True)
     burst(1.5, params=params).write(files / "huge.coreopsis.jsonl")

@@ -14,17 +14,17 @@ from app.comparison import (
     compare,
     footnotes,
 )
-from app.shipped import RUNS
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.problems import UserError
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
-from experiments.memory.burst_random import Params
-from experiments.problems import Trouble
-from experiments.python_at_work.false_sharing import DISTANCES_BYTES, Increment
-from experiments.python_at_work.false_sharing import Params as Increments
+from experiments.memory.burst_random.experiment import Params
+from experiments.python_at_work.false_sharing.experiment import DISTANCES_BYTES, Increment
+from experiments.python_at_work.false_sharing.experiment import Params as Increments
 from tests.app.recordings import NOISE, burst, ladder, made
 from tests.experiments.machines import MIB
+from tests.shipped import SHIPPED
 
 ENGLISH = words.load("en")
 BURST = Catalogue().load("burst-random")
@@ -56,7 +56,7 @@ def test_a_run_does_not_differ_from_itself(recorded):
     assert {value.name for value in compared.values} == run.finished.finding.values.keys()
 
 
-@pytest.mark.parametrize("path", sorted(RUNS.glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
 def test_the_recording_of_every_experiment_can_be_compared_with_itself(path):
     run = read(path)
     found = verdicts(compare(Catalogue().load(run.started.experiment), run, run))
@@ -163,7 +163,7 @@ def test_why_some_have_no_verdict_is_said_where_others_have_one(recorded):
 
 
 def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
-    run = read(RUNS / "diffusion.coreopsis.jsonl.gz")
+    run = read(SHIPPED["diffusion"])
     drawn = [{**row, "at_s": 2 * row["at_s"]} for row in run.rows["drawn"]]
     slower = dataclasses.replace(run, rows={**run.rows, "drawn": drawn})
 
@@ -175,7 +175,7 @@ def test_what_was_measured_once_a_run_is_no_difference_beyond_noise():
 
 
 def test_what_is_only_on_or_off_is_neither_higher_nor_so_many_times_another():
-    run = read(RUNS / "gil-threads.coreopsis.jsonl.gz")
+    run = read(SHIPPED["gil-threads"])
     timings = [{**row, "gil": False} for row in run.rows["timings"]]
     free = dataclasses.replace(run, rows={**run.rows, "timings": timings})
 
@@ -303,7 +303,7 @@ def test_a_run_without_values_has_nothing_in_common(recorded):
 
 
 def test_runs_of_two_experiments_are_refused(recorded):
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(UserError) as caught:
         compare(BURST, recorded(burst()), recorded(ladder()))
 
     assert caught.value.problem.key == "not_comparable_experiment"
@@ -319,7 +319,7 @@ def of_version(number, **params):
 
 
 def test_runs_of_two_versions_are_refused(recorded):
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(UserError) as caught:
         compare(BURST, recorded(of_version(0)), recorded(burst()))
 
     assert caught.value.problem.key == "not_comparable_version"

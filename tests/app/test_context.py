@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.context import Context
-from experiments.problems import Problem, Trouble
+from experiments.core.problems import Problem, UserError
 from machine.model import to_json
 from tests.experiments.machines import machine
 
@@ -37,7 +37,7 @@ def test_a_file_that_is_no_machine_is_one_sentence(tmp_path, content, key):
     path.write_bytes(content)
     context = Context(fake_machine=path)
 
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(UserError) as caught:
         _ = context.machine
     assert caught.value.problem.key == key
     said = context.sentence(caught.value.problem)

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from app.report import analysed_anew, conditions, named_values, report
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.statistics import TOO_FEW
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
-from experiments.statistics import TOO_FEW
 from tests.app.recordings import burst
 
 ENGLISH = words.load("en")

@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from app.source import method, sources
-from experiments import words
-from experiments.catalogue import Catalogue
-from experiments.declare import Shelf
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
 
 
 @pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
@@ -35,7 +34,8 @@ def test_reading_the_code_of_kernels_loads_no_numba():
     import subprocess
 
     code = (
-        "import sys; from app.source import sources; from experiments.catalogue import Catalogue\n"
+        "import sys; from app.source import sources\n"
+        "from experiments.core.catalogue import Catalogue\n"
         "[sources(each) for each in Catalogue()]; sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -48,7 +48,7 @@ def test_every_experiment_says_how_it_measures(experiment):
 
 @pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
 def test_the_method_explains_the_words_that_a_newcomer_does_not_know(experiment):
-    if experiment.shelf in (Shelf.PYTHON_AT_WORK, Shelf.MEMORY):  # elsewhere memory is pinned
+    if experiment.shelf in ("python-at-work", "memory"):  # elsewhere memory is pinned
         assert "pinned" not in method(experiment).replace("(pinned)", "")
 
 

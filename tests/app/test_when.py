@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.when import when
-from experiments import words
+from experiments.core import words
 
 ENGLISH = words.load("en")
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

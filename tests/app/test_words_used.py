@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 import string
 import typing
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from app.comparison import Verdict
-from experiments import words
-from experiments.catalogue import SHELVES, Catalogue
-from experiments.declare import Need, Part, Shelf, specs
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Need, Part, specs
+from experiments.core.shelves import SHELVES, homes
 from experiments.engine.messages import Outcome
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 ENGLISH = words.load("en")
+HOMES = homes()
 EXPERIMENTS = {experiment.id: experiment for experiment in Catalogue()}
 
 # Sentences whose values come from elsewhere than the line that names them.
@@ -29,16 +29,18 @@ GIVEN = {
 }
 
 
-def sources() -> Iterator[ast.Module]:
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    """Yield each module, after the id of its experiment and a dot, or "" for all others."""
+    owners = {home.folder: f"{name}." for name, home in HOMES.items()}
     for room in ("app", "widgets", "experiments", "machine"):
         for path in sorted((ROOT / room).rglob("*.py")):
-            yield ast.parse(path.read_text(encoding="utf-8"))
+            yield owners.get(path.parent, ""), ast.parse(path.read_text(encoding="utf-8"))
 
 
 TREES = list(sources())
 CONSTANTS = {
     node.value
-    for tree in TREES
+    for _, tree in TREES
     for node in ast.walk(tree)
     if isinstance(node, ast.Constant) and isinstance(node.value, str)
 }
@@ -48,7 +50,7 @@ def is_said(key: str) -> bool:
     section, _, name = key.partition(".")
     match section:
         case "shelves":
-            return name in set(Shelf)
+            return name in {shelf.rpartition(".")[2].replace("_", "-") for shelf in SHELVES}
         case "parts":
             return name in set(Part)
         case "verdicts":
@@ -75,7 +77,7 @@ def is_said(key: str) -> bool:
 def is_said_of_experiment(experiment, name: str) -> bool:
     section, _, key = name.partition(".")
     match section:
-        case "question" | "topic" | "in_short":
+        case "question" | "topic" | "method" | "in_short":
             return not key
         case "params" | "help":
             return key in specs(experiment.params)
@@ -98,6 +100,8 @@ def is_said_of_experiment(experiment, name: str) -> bool:
             told = {key, key.rstrip("0123456789").rstrip("_")}
             is_told = key in source_of(experiment) or key.isdigit() or bool(told & CONSTANTS)
             return is_told or is_put_together(key)
+        case "notes" | "problems":
+            return key in CONSTANTS
         case "findings" | "limits":
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
@@ -117,12 +121,8 @@ def is_put_together(key: str) -> bool:
 
 
 def source_of(experiment) -> str:
-    name = experiment.id.replace("-", "_")
-    for shelf in SHELVES:
-        package = importlib.import_module(shelf)
-        if name in package.EXPERIMENTS:
-            return Path(package.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-    raise AssertionError(experiment.id)
+    folder = HOMES[experiment.id].folder
+    return "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
 
 
 def test_no_word_is_left_over():
@@ -142,21 +142,21 @@ def test_no_two_words_say_the_same_in_one_section():
 
 def said() -> Iterator[tuple[str, set[str] | None]]:
     """Yield each key that the source says, with the names of its values; None where not plain."""
-    for tree in TREES:
+    for owner, tree in TREES:
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = getattr(call.func, "id", getattr(call.func, "attr", ""))
             arguments = {keyword.arg: keyword.value for keyword in call.keywords}
-            if name == "Trouble":
+            if name == "UserError":
                 key = first(call.args, arguments, "key")
-                yield from named("problems", key, set(arguments) - {"detail", "key", None})
+                yield from named(f"{owner}problems", key, set(arguments) - {"detail", "key", None})
             elif name == "_invented":
                 key = call.args[1] if len(call.args) > 1 else arguments.get("key")
-                yield from named("problems", key, set(arguments) - {"key"})
+                yield from named(f"{owner}problems", key, set(arguments) - {"key"})
             elif name in ("Problem", "ProblemSent", "Note"):
                 key = first(call.args, arguments, "key")
                 values = call.args[1] if len(call.args) > 1 else arguments.get("values")
                 section = "notes" if name == "Note" else "problems"
-                yield from named(section, key, literal(values))
+                yield from named(owner + section, key, literal(values))
             elif name == "say" and call.args:
                 values = call.args[1] if len(call.args) > 1 else None
                 yield from named("", call.args[0], literal(values))
@@ -185,7 +185,7 @@ SAID = list(said())
 def test_the_source_is_understood():
     assert len(SAID) > 60
     assert ("problems.parameter_unknown", {"name", "known"}) in SAID
-    assert ("notes.no_subinterpreters", {"python"}) in SAID
+    assert ("gil-threads.notes.no_subinterpreters", {"python"}) in SAID
 
 
 def test_what_is_said_has_words_and_its_words_know_their_values():
@@ -204,7 +204,7 @@ def asked_by(key):
 
 
 def text_of(key: str) -> str:
-    return ENGLISH._texts[key]
+    return ENGLISH.text(key)
 
 
 # --- how it is said -----------------------------------------------------------------------------

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from experiments.bench import Bench
-from experiments.catalogue import Catalogue
-from experiments.declare import Frame, Need, Note, Progress
-from experiments.needs import missing_need
-from experiments.parameters import from_text
+from experiments.core import sizes
+from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Frame, Need, Note, Progress
+from experiments.core.needs import missing_need
+from experiments.core.parameters import from_text
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 
@@ -130,3 +131,9 @@ def small_run(tmp_path_factory, worker_id):
         return runs[experiment_id]
 
     return one
+
+
+@pytest.fixture
+def free_memory(monkeypatch):
+    """Say how many bytes of memory are free; None is not known."""
+    return lambda size: monkeypatch.setattr(sizes, "available_bytes", lambda: size)

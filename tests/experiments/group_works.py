@@ -7,8 +7,8 @@ import signal
 import time
 from types import SimpleNamespace
 
-from experiments.many_devices import member as real
-from experiments.problems import Trouble
+from experiments.core.problems import UserError
+from experiments.tools import member as real
 
 ECHO_S = 0.05
 
@@ -67,7 +67,7 @@ def tells_and_stays(member):
 
 
 def troubled(member):
-    raise Trouble("port_taken", port=5)
+    raise UserError("port_taken", port=5)
     yield
 
 

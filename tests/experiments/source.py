@@ -26,6 +26,8 @@ class Said:
         """Yield the texts that an expression may be: also through a variable or a function."""
         if isinstance(value, ast.Constant):
             yield value.value
+        elif isinstance(value, ast.Attribute):
+            return  # x.TOO_FEW is said for all experiments
         elif isinstance(value, ast.IfExp):
             yield from self._texts(value.body, function)
             yield from self._texts(value.orelse, function)
@@ -78,7 +80,7 @@ def _patterns(value: ast.expr) -> Iterator[str]:
 
 def _calls(function: ast.FunctionDef, name: str) -> Iterator[ast.Call]:
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and _names(node.func) == {name}:
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name:  # x.Finding
             yield node
 
 

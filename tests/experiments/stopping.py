@@ -7,8 +7,8 @@ import time
 import psutil
 import pytest
 
-from experiments.bench import Bench, StopRequested
-from experiments.declare import Note, Progress
+from experiments.core.bench import Bench, StopRequested
+from experiments.core.declare import Note, Progress
 from machine.inspect import inspect
 
 STOP_S = 10.0  # patient: 0.25 s are promised, and held by the benchmark

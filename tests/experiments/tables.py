@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
 
 
 def in_tables(experiment: Experiment[Any], items: Iterable[object]) -> dict[str, list[Any]]:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from machine import nvml
-from machine.cuda import Cuda
-from machine.live_gpus import GpuSampler
+from machine.gpus import nvml
+from machine.gpus.cuda import Cuda
+from machine.live.gpus import GpuSampler
 from machine.model import from_json, missing_of, to_json
 from tests.machine.fake_nvml import LOST, NOT_SUPPORTED, FakeNvml, with_switches
-from tests.machine.test_live_gpus import look as look_live
-from tests.machine.test_live_gpus import seat
-from tests.machine.test_nvidia import CALLS, card, gpu_leaves, look, seen_by_cuda
+from tests.machine.gpus.test_nvidia import CALLS, card, gpu_leaves, look, seen_by_cuda
+from tests.machine.live.test_gpus import look as look_live
+from tests.machine.live.test_gpus import seat
 
 NUMBERS = st.sampled_from([1, 2, 3, 4, 6, 8, 10, 11, 13, 15, 16, 17, 21, 77, 999])
 SWITCHES = st.dictionaries(st.sampled_from(CALLS), NUMBERS, max_size=12)

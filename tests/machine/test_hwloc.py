@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from machine.bus.pcie import is_bridge
 from machine.inspect import inspect
 from machine.model import usable_threads
-from machine.pcie import is_bridge
 from tests.machine.trees import RECORDINGS
 
 EXPECTED = RECORDINGS / "expected.json"

@@ -5,18 +5,16 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from machine import elsewhere
 from machine.devices import Gpu, NetworkInterface
 from machine.inspect import BadRoot, assemble, inspect, parts, portable
 from machine.model import from_json, to_json
 from machine.notes import Notes
+from machine.system import elsewhere
+from tests import ROOT
 from tests.machine.unexplained import unexplained
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -87,7 +85,7 @@ def test_a_recording_tells_nothing_of_the_running_machine(machine_root, tmp_path
         "print(*opened, sep='\\n')"
     )
     said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     opened = said.stdout.split()
     assert len(opened) > 50
@@ -143,11 +141,12 @@ def test_the_kept_sources_of_this_machine_are_places_that_every_linux_has():
 
 def test_inspecting_loads_nothing_heavy():
     program = (
-        "import sys, machine.inspect, machine.live, machine.pythons; machine.inspect.inspect();"
+        "import sys, machine.inspect, machine.live.sampler, machine.system.pythons\n"
+        "machine.inspect.inspect();"
         "heavy = {'torch', 'numba', 'numpy', 'PySide6', 'pynvml', 'psutil'} & sys.modules.keys();"
         "sys.exit(repr(heavy) if heavy else 0)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
 @pytest.mark.parametrize("system", ["win32", "darwin"])
@@ -188,4 +187,4 @@ def test_every_module_can_be_imported_on_other_systems(system):
         "for file in pathlib.Path('machine').glob('*.py'):\n"
         "    importlib.import_module(f'machine.{file.stem}')\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=REPOSITORY)
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
-from machine import pcie
+from machine.bus import pcie
 from machine.model import from_json, source_of, to_json
 from machine.notes import Notes
 from machine.peaks import read_peaks
-from tests.machine.made.files import FOLDER, MAKERS
-from tests.machine.made.parts import MADE, text
 from tests.machine.unexplained import unexplained
+from tests.tools.made_machines.files import FOLDER, MAKERS
+from tests.tools.made_machines.parts import MADE, text
 
 NAMES = sorted(path.name for path in FOLDER.glob("*.json"))
 
@@ -37,7 +37,7 @@ def test_all_that_are_promised_are_there():
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_shipped_machine_is_exactly_what_its_recipe_makes(name):
-    remedy = "python -m tests.machine.made"
+    remedy = "python -m tests.tools.made_machines"
     assert (FOLDER / name).read_text(encoding="utf-8") == text(MAKERS[name]()), remedy
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from machine.inspect import inspect
-from machine.live_memory import MemorySampler
+from machine.live.memory import MemorySampler
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these tools are of Linux")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-RECORDINGS = Path(__file__).parents[3] / "shared/data/hwloc"
+from tests import ROOT
+
+RECORDINGS = ROOT.parent / "shared/data/hwloc"
 
 
 class Tree:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from app.cli import main
-from app.window.window import Window
+from app.window.shell.window import Window
 
 
 class Ear(QObject):

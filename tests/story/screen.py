@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests import ROOT
+
 PATIENCE_S = 90.0  # other tests keep the machine busy
-ROOT = Path(__file__).parents[2]
 
 
 class Screen:

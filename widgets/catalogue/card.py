@@ -15,14 +15,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton
 
-from experiments.units import DURATION, show
-from experiments.words import Words
+from experiments.core.units import DURATION, show
+from experiments.core.words import Words
 from widgets.catalogue import sketch
-from widgets.catalogue.offer import WORDS, Offer, State
-from widgets.icons import pixmap
-from widgets.look import Look
-from widgets.theme import STEP, Theme
-from widgets.wrapped_text import draw_lines, line_px, wrapped
+from widgets.catalogue.card_data import WORDS, Offer, State
+from widgets.controls.wrapped_text import draw_lines, line_px, wrapped
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP, Theme
 
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2

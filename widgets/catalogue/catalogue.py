@@ -9,15 +9,15 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from experiments.words import Words
-from widgets.basics import button, column, label, row
+from experiments.core.words import Words
 from widgets.catalogue.card import WALKS
+from widgets.catalogue.card_data import Offer, State
 from widgets.catalogue.filter_bar import FilterBar
-from widgets.catalogue.offer import Offer, State
 from widgets.catalogue.shelf_grid import ShelfGrid
-from widgets.look import Look
-from widgets.place_head import BELOW, MARGINS, PlaceHead
-from widgets.theme import STEP
+from widgets.controls.basics import button, column, label, row
+from widgets.controls.place_head import BELOW, MARGINS, PlaceHead
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 MARGIN = MARGINS[0]
 SURPRISE_S = 30.0  # no surprise takes longer

@@ -9,14 +9,14 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from experiments.declare import Part
-from experiments.words import Words
-from widgets.basics import button, chip
-from widgets.catalogue.offer import Filter
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.search_field import SearchField
-from widgets.theme import STEP
+from experiments.core.declare import Part
+from experiments.core.words import Words
+from widgets.catalogue.card_data import Filter
+from widgets.controls.basics import button, chip
+from widgets.controls.flow import FlowLayout
+from widgets.controls.search_field import SearchField
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 LENGTHS_S = (10.0, 30.0, 120.0)
 SEARCH_WIDTH = 180  # pixels at zoom 1

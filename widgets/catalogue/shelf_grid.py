@@ -1,4 +1,4 @@
-"""How do the cards stand? Shelf by shelf, in as many columns as there is room for."""
+"""How do the cards stand? str by shelf, in as many columns as there is room for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from itertools import groupby
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from experiments.declare import Shelf
-from experiments.words import Words
-from widgets.basics import label
+from experiments.core.words import Words
 from widgets.catalogue.card import Card
-from widgets.catalogue.offer import Filter, Offer, counted
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.catalogue.card_data import Filter, Offer, counted
+from widgets.controls.basics import label
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 NARROWEST, MOST_COLUMNS = 276, 4  # pixels of a card at zoom 1
 GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
@@ -31,7 +30,7 @@ class ShelfGrid(QWidget):
         self._words, self._look = words, look
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._cards: dict[str, Card] = {}
-        self._heads: dict[Shelf, tuple[QLabel, QLabel]] = {}
+        self._heads: dict[str, tuple[QLabel, QLabel]] = {}
         self._rows: list[list[Card]] = []
         self._filter = Filter()
         self._margin, self._room = 0, 0
@@ -97,7 +96,7 @@ class ShelfGrid(QWidget):
         card.reached.connect(lambda: self.reached.emit(card))
         return card
 
-    def _head(self, shelf: Shelf) -> tuple[QLabel, QLabel]:
+    def _head(self, shelf: str) -> tuple[QLabel, QLabel]:
         if shelf not in self._heads:
             name, count = label(self._words.say(f"shelves.{shelf}"), "head"), label(role="soft")
             name.setParent(self)
@@ -155,7 +154,7 @@ class ShelfGrid(QWidget):
             top += BELOW_SHELF - GAP
         self.setFixedHeight(top)
 
-    def _place_head(self, shelf: Shelf, top: int) -> int:
+    def _place_head(self, shelf: str, top: int) -> int:
         """Put the head of a shelf at `top`; return where it ends."""
         name, count = self._heads[shelf]
         for part in (name, count):

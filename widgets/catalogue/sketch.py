@@ -15,11 +15,22 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from experiments import marks
-from experiments.declare import specs
-from experiments.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Scale, Timeline, View
+from experiments.core import marks
+from experiments.core.declare import specs
+from experiments.core.views import (
+    Axis,
+    Bars,
+    Code,
+    Field,
+    Heatmap,
+    Lines,
+    Ruler,
+    Scale,
+    Timeline,
+    View,
+)
 from widgets.plots.ticks import placed
-from widgets.theme import Theme
+from widgets.style.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
 GAP = 0.3  # of a row, between two bars or lanes
@@ -164,7 +175,9 @@ def _cells(places: Sequence[Cell], shades: Mapping[Cell, str]) -> tuple[Block, .
 
 
 def _shades(values: Mapping[Cell, float], scale: Scale) -> dict[Cell, str]:
-    from widgets.plots.colour_key import shades_of  # with numpy, which the catalogue goes without
+    from widgets.plots.kinds.colour_key import (
+        shades_of,  # with numpy, which the catalogue goes without
+    )
 
     return dict(zip(values, shades_of(list(values.values()), scale), strict=True))
 

@@ -8,13 +8,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
-from experiments.words import Words
-from widgets.basics import column, label
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
 from widgets.doctor.command import Command
+from widgets.doctor.page_data import NAMES, Link
 from widgets.doctor.sign import colour_of, draw_sign, side_px
-from widgets.doctor.told import NAMES, Link
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 _MARGIN = 4 * STEP
 _ARROW_PX = 4  # half of its width, at zoom 1

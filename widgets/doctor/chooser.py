@@ -13,12 +13,12 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
-from experiments.words import Words
-from widgets.basics import button, column, label, row
-from widgets.doctor.told import Offered
-from widgets.elided import ElidedButton
-from widgets.flow import FlowLayout
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label, row
+from widgets.controls.elided import ElidedButton
+from widgets.controls.flow import FlowLayout
+from widgets.doctor.page_data import Offered
+from widgets.style.theme import STEP
 
 MOST = 40  # in the menu; others can be typed
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFont, QGuiApplication
 from PySide6.QtWidgets import QFrame
 
-from experiments.words import Words
-from widgets.basics import button, label, row
-from widgets.look import Look
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import button, label, row
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 _LEAST_PX = 60  # of a command; it wraps between its words
 

@@ -6,16 +6,16 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
-from experiments.units import unbroken
-from experiments.words import Words
+from experiments.core.units import unbroken
+from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.announce import announce
-from widgets.basics import column, label, row, set_role
+from widgets.controls.announce import announce
+from widgets.controls.basics import column, label, row, set_role
 from widgets.doctor.command import Command
+from widgets.doctor.page_data import Told
 from widgets.doctor.sign import draw_sign, side_px
-from widgets.doctor.told import Told
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 _ROLES = {
     State.OK: "trouble-good",

@@ -8,17 +8,17 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from experiments.words import Words
+from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.basics import IconButton, button, column, label, row
+from widgets.controls.basics import IconButton, button, column, label, row
 from widgets.doctor.area import Area
 from widgets.doctor.chain import Chain
 from widgets.doctor.chooser import Chooser
 from widgets.doctor.finding import FindingBox
-from widgets.doctor.told import Link, Offered, Told
-from widgets.look import Look
-from widgets.overlay import Overlay
-from widgets.theme import STEP
+from widgets.doctor.page_data import Link, Offered, Told
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 WIDTH_PX = 980
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from machine.doctor.verdicts import State
-from widgets.icons import pixmap
-from widgets.theme import Theme
+from widgets.style.icons import pixmap
+from widgets.style.theme import Theme
 
 SIGN_PX = 16  # at zoom 1
 _ICONS = {State.OK: "checkup", State.LOOK: "attention", State.WRONG: "close"}

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
-from widgets.theme import STEP
+from widgets.style.theme import STEP
 
 HINT_OPACITY = 0.7  # on coloured buttons it stays whole, or it could not be read
 

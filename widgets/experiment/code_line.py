@@ -22,11 +22,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from experiments.units import unbroken
+from experiments.core.units import unbroken
 from widgets.experiment.python_colours import Span, colour_of
-from widgets.icons import pixmap
-from widgets.look import Look
-from widgets.theme import STEP, Theme
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP, Theme
 
 SIGN_PX = 14  # at zoom 1
 AIR_PX = 2  # above and below a line, at zoom 1

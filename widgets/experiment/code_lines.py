@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView
 
 from widgets.experiment.code_line import LINE_ROLE, Line, LinePainter
 from widgets.experiment.python_colours import spans
-from widgets.look import Look
+from widgets.style.look import Look
 
 CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 

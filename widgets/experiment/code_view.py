@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
-from experiments.words import Words
-from widgets.basics import chip, column, row
+from experiments.core.words import Words
+from widgets.controls.basics import chip, column, row
+from widgets.controls.flow import FlowLayout
 from widgets.experiment.python_colours import PythonColours
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 MEASURES = re.compile(r"^def measure\b", re.MULTILINE)  # what a declaration calls so
 BEGINS = re.compile(r"^(?:@|def |class )", re.MULTILINE)
@@ -94,16 +94,3 @@ def _first_line(text: str) -> int:
     """Return where one begins to read: at what measures, in a helper behind its imports."""
     found = MEASURES.search(text) or BEGINS.search(text)
     return text.count("\n", 0, found.start()) if found else 0
-
-
-if __name__ == "__main__":
-    from pathlib import Path
-
-    from widgets.preview import preview
-
-    def _sample(look: Look, words: Words) -> QWidget:
-        made = CodeView(words, look)
-        made.show_sources([(Path(__file__).name, Path(__file__).read_text(encoding="utf-8"))] * 2)
-        return made
-
-    preview(_sample)

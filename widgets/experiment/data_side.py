@@ -8,13 +8,13 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from experiments.declare import Experiment
-from experiments.words import Words
-from widgets.basics import column, label
+from experiments.core.declare import Experiment
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
 from widgets.experiment.facts import FactsList
-from widgets.look import Look
-from widgets.plots.data_table import DataTable
-from widgets.theme import STEP
+from widgets.plots.table.data_table import DataTable
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 
 class DataSide(QScrollArea):

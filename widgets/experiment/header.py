@@ -8,11 +8,11 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
-from widgets.basics import button, column, label, row, tip
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label, row, tip
+from widgets.controls.place_head import PlaceHead, chip_row
 from widgets.experiment.action_button import ActionChip
-from widgets.place_head import PlaceHead, chip_row
-from widgets.theme import STEP
+from widgets.style.theme import STEP
 
 
 class Header(QWidget):

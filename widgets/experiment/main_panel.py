@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from experiments.words import Words
-from widgets.basics import column, label, row
+from experiments.core.words import Words
+from widgets.controls.basics import column, label, row
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.views_panel import ViewsPanel
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 READABLE_PX = 560  # a line of text, at zoom 1
 WHOLE = 100  # takes what there is, up to that

@@ -12,19 +12,19 @@ from typing import Any
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QWidget
 
-from experiments.declare import Experiment
-from experiments.remarked import remarked
-from experiments.units import unbroken
-from experiments.views import BROKEN, MENDED, Code, Piece
-from experiments.words import Words
-from widgets.announce import announce
-from widgets.basics import button, column, label
+from experiments.core.declare import Experiment
+from experiments.core.puzzle_remarks import remarked
+from experiments.core.units import unbroken
+from experiments.core.views import BROKEN, MENDED, Code, Piece
+from experiments.core.words import Words
+from widgets.controls.announce import announce
+from widgets.controls.basics import button, column, label
+from widgets.controls.flow import FlowLayout
+from widgets.controls.segments import Segments
 from widgets.experiment.code_line import Line, Mark
 from widgets.experiment.code_lines import CodeLines
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.segments import Segments
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 
 @dataclass(slots=True)
@@ -198,16 +198,10 @@ _TOLD = {
 
 
 def _sample(look: Look, words: Words) -> QWidget:
-    from experiments.numbers.clinic import EXPERIMENT
+    from experiments.numbers.clinic.experiment import EXPERIMENT
 
     view = EXPERIMENT.views[0]
     assert isinstance(view, Code)
     made = Puzzle(EXPERIMENT, view, words, look)
     made.fit(800)
     return made
-
-
-if __name__ == "__main__":
-    from widgets.preview import preview
-
-    preview(_sample)

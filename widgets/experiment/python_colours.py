@@ -11,8 +11,8 @@ from typing import Literal
 
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from widgets.look import Look
-from widgets.theme import Theme
+from widgets.style.look import Look
+from widgets.style.theme import Theme
 
 Kind = Literal["keyword", "string", "number", "comment"]
 Span = tuple[int, int, Kind]  # from, to, in columns of one line

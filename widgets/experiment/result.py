@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from experiments.units import unbroken
-from experiments.words import Words
-from widgets.basics import column, label, row, tip
-from widgets.theme import STEP
-from widgets.wrapped_link import WrappedLink
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import column, label, row, tip
+from widgets.controls.wrapped_link import WrappedLink
+from widgets.style.theme import STEP
 
 _NAMED = re.compile(r"`([a-z-]+)`")  # as the terminal has it typed
 

@@ -9,15 +9,15 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget, QWidget
 
-from experiments.words import Words
-from widgets.basics import chip, column
-from widgets.comparison_table import Comparison, ComparisonTable
+from experiments.core.words import Words
+from widgets.controls.basics import chip, column
+from widgets.controls.flow import FlowLayout
+from widgets.experiment.comparison_table import Comparison, ComparisonTable
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.state import StateBlock
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.theme import STEP
-from widgets.trouble import TroubleBox
+from widgets.sheets.trouble import TroubleBox
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 WIDTH_PX = 345  # at zoom 1
 WIDEST_SHARE = 0.4  # of the page, where text is large

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from experiments.units import unbroken
-from experiments.words import Words
-from widgets.basics import column, label, row, set_role, tip
-from widgets.flow import FlowLayout
-from widgets.theme import STEP
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import column, label, row, set_role, tip
+from widgets.controls.flow import FlowLayout
+from widgets.style.theme import STEP
 
 FINE = 1000  # steps of the bar
 LINES = 2  # kept free below the bar, so that what is below does not jump

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from widgets.basics import label
-from widgets.theme import STEP
+from widgets.controls.basics import label
+from widgets.style.theme import STEP
 
 
 class ViewHead(QWidget):

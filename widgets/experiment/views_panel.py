@@ -15,15 +15,15 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
+from experiments.core.words import Words
 from experiments.engine.messages import Frame
-from experiments.views import Bars, Code, Field, Limit, Lines, Plotted, Ruler, View, along
-from experiments.words import Words
-from widgets.basics import tip
+from widgets.controls.basics import tip
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 if TYPE_CHECKING:
     from widgets.plots.drawing import Beside

@@ -12,23 +12,23 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from experiments.units import show
-from experiments.words import Words
+from experiments.core.units import show
+from experiments.core.words import Words
 from machine.model import Machine
-from widgets.announce import announce
-from widgets.basics import label
+from widgets.controls.announce import announce
+from widgets.controls.basics import label
 from widgets.live import grid
 from widgets.live.cores import CoresBody
-from widgets.live.face import percent
-from widgets.live.faces import Faces
 from widgets.live.groups import group_threads
 from widgets.live.history import SPAN_S, History, Moment
 from widgets.live.minute import move
 from widgets.live.processes import ProcessTable
-from widgets.live.resources import Resource, Resources
 from widgets.live.sparkline import Sparkline
-from widgets.live.tile import Body, Tile
-from widgets.look import Look
+from widgets.live.tiles.face import percent
+from widgets.live.tiles.faces import Faces
+from widgets.live.tiles.resources import Resource, Resources
+from widgets.live.tiles.tile import Body, Tile
+from widgets.style.look import Look
 
 WAITED_FOR = ("cores", "memory")  # of which it is said how long tasks waited for them
 FEW_THREADS = 8  # whose rows are high enough without a second row of tiles

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from experiments.words import Words
-from widgets.basics import SteadyChip, chip, column, label, leave_keys
-from widgets.place_head import PlaceHead, chip_row
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import SteadyChip, chip, column, label, leave_keys
+from widgets.controls.place_head import PlaceHead, chip_row
+from widgets.style.theme import STEP
 
 RATES_HZ = (2.0, 5.0, 10.0, 20.0)
 

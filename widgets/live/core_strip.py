@@ -15,13 +15,13 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
+from experiments.core.words import Words
 from widgets.live.groups import Group
 from widgets.live.history import History, Moment
 from widgets.live.minute import MinuteView, move
 from widgets.live.ribbon import Ribbon
-from widgets.look import Look
-from widgets.theme import STEP, load_colour
+from widgets.style.look import Look
+from widgets.style.theme import STEP, load_colour
 
 HIGHEST_ROW, LOWEST_ROW = 44, 1  # pixels
 EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: rows that high, as long as all are not higher

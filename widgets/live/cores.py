@@ -6,13 +6,13 @@ from PySide6.QtCore import QRect, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
+from experiments.core.words import Words
 from widgets.live.core_strip import CoreStrip
 from widgets.live.history import History
 from widgets.live.minute import move
 from widgets.live.sparkline import Sparkline
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 LINE_HEIGHT = 12 * STEP  # at least, at zoom 1; the heat strip gets what it needs of the rest
 

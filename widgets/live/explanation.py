@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
-from widgets.basics import column, label
-from widgets.look import Look
-from widgets.overlay import Overlay
-from widgets.scrolling import scrolling
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
+from widgets.controls.scrolling import scrolling
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 WIDTH = 620  # pixels at zoom 1
 

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QWidget
 
 from widgets.live.history import SPAN_S, History, Mark, Moment
 from widgets.live.ribbon import Ribbon
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 
 def move(view: QWidget, place: QRect) -> None:

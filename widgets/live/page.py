@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from experiments.words import Words
-from widgets.basics import button, chip, column, label, leave_keys, row
+from experiments.core.words import Words
+from widgets.controls.basics import button, chip, column, label, leave_keys, row
+from widgets.controls.place_head import BELOW, MARGINS
 from widgets.live.board import Board
 from widgets.live.controls import Controls
-from widgets.look import Look
-from widgets.place_head import BELOW, MARGINS
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 FOOT = 4 * STEP  # below the tiles
 

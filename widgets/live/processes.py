@@ -14,14 +14,14 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
-from experiments.words import Words
-from widgets.basics import chip, label, leave_keys, set_role
-from widgets.live.face import Reasons, shown_bytes
+from experiments.core.words import Words
+from widgets.controls.basics import chip, label, leave_keys, set_role
+from widgets.live.gpu_processes import Holder, Right, holders
 from widgets.live.history import Moment
-from widgets.live.holders import Holder, Right, holders
-from widgets.live.tile import ATTENTION, PAD
-from widgets.look import Look
-from widgets.theme import STEP
+from widgets.live.tiles.face import Reasons, shown_bytes
+from widgets.live.tiles.tile import ATTENTION, PAD
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 LONG_S = 600.0  # without work, until a process may have been forgotten
 _COLUMNS = 6

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from widgets.live.history import SPAN_S, History, Moment
 from widgets.live.minute import MinuteView
 from widgets.live.ribbon import Ribbon
-from widgets.look import Look
-from widgets.theme import mixed
+from widgets.style.look import Look
+from widgets.style.theme import mixed
 
 LINE_WIDTH = 1.5
 LATER_S = 2.0  # after a level minute has passed: its last slope has left the picture

@@ -21,17 +21,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
-from experiments.words import Words
-from widgets.look import Look
-from widgets.map.boxes import Box, Kind, Layout, Rect
+from experiments.core.words import Words
 from widgets.map.handles import Handles
-from widgets.map.lettering import FontMeasure
-from widgets.map.painting import Painting, paint_skeleton
-from widgets.map.sayings import Sayings
-from widgets.map.shapes import bounds
-from widgets.map.state import State
-from widgets.map.view import MARGIN, View
+from widgets.map.layout.boxes import Box, Kind, Layout, Rect
+from widgets.map.layout.shapes import bounds
+from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.lettering import FontMeasure
+from widgets.map.painting.painting import Painting, paint_skeleton
+from widgets.map.painting.state import State
+from widgets.map.painting.view import MARGIN, View
 from widgets.map.whole import Whole
+from widgets.style.look import Look
 
 ZOOM_STEP = 1.25
 NEAR = 8.0  # what a click may miss a question mark by

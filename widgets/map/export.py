@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QRect, QRe
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QPainter, QPainterPath, Qt
 from PySide6.QtSvg import QSvgGenerator
 
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 MARGIN = 6.0 * STEP
 SCALE = 2.0  # pixels of a picture for one of the map: sharp on paper, too

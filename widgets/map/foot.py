@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
-from widgets.basics import set_role
-from widgets.look import Look
+from widgets.controls.basics import set_role
+from widgets.style.look import Look
 
 LINES = 2
 ALMOST = 0.9  # of the lines can be filled: words are not broken

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtWidgets import QScrollBar, QWidget
 
-from experiments.words import Words
-from widgets.basics import chip
-from widgets.map.view import View
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import chip
+from widgets.map.painting.view import View
+from widgets.style.theme import STEP
 
 PAGE_SHARE, STEP_SHARE = 0.9, 0.1  # of what is seen
 

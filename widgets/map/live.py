@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from experiments.units import show
-from experiments.words import Words
+from experiments.core.units import show
+from experiments.core.words import Words
 from machine.model import Machine
 
 LOAD_STEPS = 16

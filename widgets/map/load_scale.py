@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from experiments.words import Words
-from widgets.look import Look
+from experiments.core.words import Words
 from widgets.map.live import LOAD_STEPS
-from widgets.theme import STEP, load_colour
+from widgets.style.look import Look
+from widgets.style.theme import STEP, load_colour
 
 WIDTH, HEIGHT = 24 * STEP, 3 * STEP  # of the strip, at zoom 1
 GAP = 2 * STEP

@@ -11,20 +11,20 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QToolTip
 
-from experiments.declare import Part
-from experiments.words import Words
+from experiments.core.declare import Part
+from experiments.core.words import Words
 from machine.model import Machine
-from widgets.announce import announce
-from widgets.escape import asks_for_escape
-from widgets.look import Look
-from widgets.map.about import About
-from widgets.map.boxes import Box, EarnedValue, Invitation, Kind, Layout
+from widgets.controls.announce import announce
+from widgets.controls.escape import asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
-from widgets.map.layout import lay_out_comfortably
+from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind, Layout
+from widgets.map.layout.layout import lay_out_comfortably
+from widgets.map.layout.ways import Ways
 from widgets.map.live import Live, Loads, Sampled, load_step
-from widgets.map.part_rows import PartRow, rows_of
+from widgets.map.panel.about import About
+from widgets.map.panel.part_rows import PartRow, rows_of
 from widgets.map.walking import DIRECTIONS, Step, next_box, next_stop
-from widgets.map.ways import Ways
+from widgets.style.look import Look
 
 ARROWS = {
     Qt.Key.Key_Left: Step.LEFT,

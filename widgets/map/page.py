@@ -8,22 +8,22 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QStackedWidget, QWidget
 
-from experiments.declare import Part
-from experiments.words import Words
+from experiments.core.declare import Part
+from experiments.core.words import Words
 from machine.model import Machine
-from widgets.basics import chip, column, label, leave_keys, row
-from widgets.look import Look
-from widgets.map.boxes import Box, EarnedValue, Invitation, is_of_part
+from widgets.controls.basics import chip, column, label, leave_keys, row
+from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine
+from widgets.map.layout.boxes import Box, EarnedValue, Invitation, is_of_part
 from widgets.map.live import Sampled
 from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
-from widgets.map.part_panel import PartPanel
-from widgets.map.parts_table import PartsTable
+from widgets.map.panel.part_panel import PartPanel
+from widgets.map.panel.parts_table import PartsTable
 from widgets.map.start_card import StartCard
-from widgets.place_head import BELOW, PlaceHead, chip_row
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 SIDE_PX, SIDE_SHARE = 300, 0.36  # at zoom 1, and of the page at most
 
@@ -249,7 +249,11 @@ class MapPage(QWidget):
             self._soft.setText(say("map.reading"))
             self._foot.show_legend("")
             return
-        known = [machine.cpu.model, machine.os.distribution or machine.os.kind, self._earned()]
+        known = [
+            machine.cpu.model,
+            machine.os.distribution or machine.os.kind,
+            self._earned(),
+        ]
         self._soft.setText(" · ".join(text for text in known if text))
         self._scale.setVisible(is_map and self.live.isChecked())
         sentences = []

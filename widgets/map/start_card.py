@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
-from experiments.words import Words
-from widgets.basics import button, column, label
-from widgets.flow import FlowLayout
-from widgets.theme import STEP
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label
+from widgets.controls.flow import FlowLayout
+from widgets.style.theme import STEP
 
 
 class StartCard(QFrame):

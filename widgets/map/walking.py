@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from widgets.map.boxes import Box, Kind, Rect
+from widgets.map.layout.boxes import Box, Kind, Rect
 
 ALMOST = 0.5  # neighbours may touch
 ASKEW = 2.0  # how much worse a step aside is than a step ahead

@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 
 from widgets.map import export
-from widgets.map.boxes import Layout, Measure, Rect
-from widgets.map.painting import Painting
-from widgets.map.sayings import Sayings
-from widgets.map.state import State
-from widgets.theme import Theme
+from widgets.map.layout.boxes import Layout, Measure, Rect
+from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.painting import Painting
+from widgets.map.painting.state import State
+from widgets.style.theme import Theme
 
 
 class Whole:

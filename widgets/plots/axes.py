@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from widgets.plots.drawing import Area, AxisPlan, Name, Plan, Range, Span
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # from one tick, or power, to the next, at least
 NAMES_FRACTION = 0.45  # of the width, at most, for names at the left

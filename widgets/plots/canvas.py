@@ -18,11 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from widgets.basics import chip
-from widgets.look import Look
+from widgets.controls.basics import chip
 from widgets.plots import export
 from widgets.plots.scene import Painted, Scene
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 PADDING_PX = 2.0 * STEP
 KEYBOARD = (

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
+from experiments.core.views import Scale
 from experiments.engine import messages as wire
-from experiments.views import Scale
-from widgets.theme import Theme
+from widgets.style.theme import Theme
 
 if TYPE_CHECKING:
     from widgets.plots.sheet import Sheet

@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from widgets.plots.scene import Scene
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 MARGIN_PX = 4.0 * STEP
 SVG_MIME = "image/svg+xml"

@@ -10,15 +10,15 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPen
 
-from experiments.units import show
-from experiments.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
+from experiments.core.units import show
+from experiments.core.views import Bars, Heatmap, Limit, Lines, Ruler, Scale, Timeline
 from widgets.plots.drawing import Area, Beside, Name
 from widgets.plots.labels import LINE, Anchor, Label
 from widgets.plots.owners import Courses, Owner
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.plots.ticks import has_place, to_axis
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 DASHES = (4.0, 4.0)
 MOST_ROWS = 3

@@ -17,18 +17,18 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.views import View
+from experiments.core.words import Words
 from experiments.engine import messages as wire
-from experiments.views import View
-from experiments.words import Words
-from widgets.basics import tip
-from widgets.escape import asks_for_escape
-from widgets.look import Look
+from widgets.controls.basics import tip
+from widgets.controls.escape import asks_for_escape
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
 from widgets.plots.drawing import Beside, Track
 from widgets.plots.reading import Cursor
 from widgets.plots.scene import Painted, Scene
+from widgets.style.look import Look
 
 ZOOM_STEP = 1.4  # of a key, and of a notch of the wheel
 NOTCH = 120.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from experiments.views import Scale
+from experiments.core.views import Scale
 from widgets.plots.drawing import Range, Span
 
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)

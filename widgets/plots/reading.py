@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPen
 from widgets.plots.axes import shortened
 from widgets.plots.drawing import Area, Drawing, HasInsides, Track
 from widgets.plots.sheet import Sheet, text_size
-from widgets.theme import STEP
+from widgets.style.theme import STEP
 
 NEAR_PX = 48.0  # so near the mouse must be
 

@@ -13,12 +13,11 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from experiments.declare import Experiment
+from experiments.core.declare import Experiment
+from experiments.core.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline, View
+from experiments.core.words import Words
 from experiments.engine import messages as wire
-from experiments.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline, View
-from experiments.words import Words
 from widgets.plots import axes, limits, ranges
-from widgets.plots.bars import BarsDrawing
 from widgets.plots.drawing import (
     Area,
     Beside,
@@ -29,15 +28,16 @@ from widgets.plots.drawing import (
     ShowsFrames,
     Span,
 )
-from widgets.plots.field import FieldDrawing
-from widgets.plots.heatmap import HeatmapDrawing
+from widgets.plots.kinds.bars import BarsDrawing
+from widgets.plots.kinds.field import FieldDrawing
+from widgets.plots.kinds.heatmap import HeatmapDrawing
+from widgets.plots.kinds.lines import LinesDrawing
+from widgets.plots.kinds.ruler import RulerDrawing
+from widgets.plots.kinds.timeline import TimelineDrawing
 from widgets.plots.labels import Label
-from widgets.plots.lines import LinesDrawing
-from widgets.plots.ruler import RulerDrawing
 from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
-from widgets.plots.timeline import TimelineDrawing
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 EDGE_PX = 3.0  # marks may reach out of the area by so much, so that dots on its edge stay whole
 

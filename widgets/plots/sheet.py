@@ -20,7 +20,7 @@ from PySide6.QtGui import QPolygonF as Polygon
 from widgets.plots.drawing import Area
 from widgets.plots.labels import Anchor, Label, Occupied, Wish, place, place_as_wished, place_nearby
 from widgets.plots.owners import Owner, Path
-from widgets.theme import STEP, Theme
+from widgets.style.theme import STEP, Theme
 
 LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
 RING_PX, RING_ALPHA = 1.2, 160

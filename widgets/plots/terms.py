@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.declare import Experiment, specs
-from experiments.units import digits, show
-from experiments.views import Limit, Scale, Statistic, View
-from experiments.words import Words
+from experiments.core.declare import Experiment, specs
+from experiments.core.units import digits, show
+from experiments.core.views import Limit, Scale, Statistic, View
+from experiments.core.words import Words
 from widgets.plots.drawing import Name
 from widgets.plots.ticks import has_place
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.units import show
-from experiments.views import Axis, Scale
+from experiments.core.units import show
+from experiments.core.views import Axis, Scale
 
 FACTORS = (1, 2, 5, 10)
 FEW_POWERS = 3  # of ten: fewer have the steps between them too

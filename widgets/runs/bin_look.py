@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
-from widgets.basics import button, column, label
-from widgets.check import Check
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.overlay import Overlay
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label
+from widgets.controls.check import Check
+from widgets.controls.flow import FlowLayout
+from widgets.controls.scrolling import scrolling
 from widgets.runs.listed import ListedRun
-from widgets.scrolling import scrolling
-from widgets.theme import STEP
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 WIDTH_PX = 620
 LISTED = 100  # the newest; more would be no list that anybody reads
@@ -87,9 +87,3 @@ def _sample(look: Look, words: Words) -> QWidget:
     ]
     BinLook(window, runs, look, words).open()
     return window
-
-
-if __name__ == "__main__":
-    from widgets.preview import preview
-
-    preview(_sample, size=(1100, 700))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from experiments.words import Words
-from widgets.basics import IconButton, button, column, leave_keys, row
-from widgets.flow import FlowLayout
-from widgets.icons import icon
-from widgets.look import Look
+from experiments.core.words import Words
+from widgets.controls.basics import IconButton, button, column, leave_keys, row
+from widgets.controls.flow import FlowLayout
+from widgets.style.icons import icon
+from widgets.style.look import Look
 
 
 class RunButtons(QWidget):

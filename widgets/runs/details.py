@@ -13,14 +13,14 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 
-from experiments.units import unbroken
-from experiments.words import Words
-from widgets.basics import column, label
-from widgets.look import Look
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
 from widgets.runs.buttons import RunButtons
 from widgets.runs.facts import Facts
 from widgets.runs.warned import Warned
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 PAUSE_MS = 1200  # in typing, before what was typed is handed on
 NOTE_LINES = 3
@@ -302,9 +302,3 @@ def _sample(look: Look, words: Words) -> QWidget:
         )
     )
     return details
-
-
-if __name__ == "__main__":
-    from widgets.preview import preview
-
-    preview(_sample, size=(344, 700))

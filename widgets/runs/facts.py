@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from widgets.basics import label, tip
-from widgets.theme import STEP
+from widgets.controls.basics import label, tip
+from widgets.style.theme import STEP
 
 Align = Qt.AlignmentFlag
 

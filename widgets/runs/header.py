@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QStyleOptionHeader
 
 from widgets.runs.model import Column
-from widgets.theme import STEP
+from widgets.style.theme import STEP
 
 Arrow = QStyleOptionHeader.SortIndicator
 

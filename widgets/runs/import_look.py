@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from experiments.words import Words
-from widgets.basics import button, column, label, row
-from widgets.look import Look
-from widgets.overlay import Overlay
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label, row
 from widgets.runs.facts import Facts
-from widgets.theme import STEP
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 WIDTH_PX = 620
 
@@ -144,9 +144,3 @@ def _sample(look: Look, words: Words) -> QWidget:
     sheet = ImportLook(window, files, look, words)
     sheet.open()
     return window
-
-
-if __name__ == "__main__":
-    from widgets.preview import preview
-
-    preview(_sample, size=(1100, 700))

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from experiments.words import Words
+from experiments.core.words import Words
 from widgets.runs.listed import ListedRun
 
 Index = QModelIndex | QPersistentModelIndex

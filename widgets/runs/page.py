@@ -24,16 +24,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from experiments.words import Words
-from widgets.basics import button, chip, column, label, leave_keys, panel, row
-from widgets.flow import FlowLayout
-from widgets.look import Look
-from widgets.place_head import BELOW, PlaceHead, chip_row
+from experiments.core.words import Words
+from widgets.controls.basics import button, chip, column, label, leave_keys, panel, row
+from widgets.controls.flow import FlowLayout
+from widgets.controls.place_head import BELOW, PlaceHead, chip_row
+from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details
 from widgets.runs.listed import ListedRun
 from widgets.runs.table import RunsTable
-from widgets.search_field import SearchField
-from widgets.theme import STEP
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 DETAILS_PX, SEARCH_PX = 344, 220  # at zoom 1
 DETAILS_FRACTION = 0.46  # of the page at most

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
-from widgets.basics import tip
-from widgets.icons import pixmap
-from widgets.look import Look
+from widgets.controls.basics import tip
+from widgets.controls.wrapped_text import wrapped
 from widgets.runs.listed import ListedRun
 from widgets.runs.model import RUN_ROLE, Column
-from widgets.theme import STEP
-from widgets.wrapped_text import wrapped
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 MARGIN = 2 * STEP  # left and right of a cell
 LEADING = 1.45  # of a line of text

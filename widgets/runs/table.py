@@ -19,12 +19,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from experiments.words import Words
-from widgets.look import Look
+from experiments.core.words import Words
 from widgets.runs.header import RunsHeader
 from widgets.runs.listed import ListedRun, Result
 from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
+from widgets.style.look import Look
 
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
@@ -289,9 +289,3 @@ def _sample(look: Look, words: Words) -> QWidget:
     ]
     table.show_runs([*runs, damaged])
     return table
-
-
-if __name__ == "__main__":
-    from widgets.preview import preview
-
-    preview(_sample, size=(930, 640))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from widgets.basics import label, row, set_role
-from widgets.icons import pixmap
-from widgets.look import Look
+from widgets.controls.basics import label, row, set_role
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
 
 ICON = 16  # pixels at zoom 1
 

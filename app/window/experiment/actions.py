@@ -8,10 +8,9 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.shipped import recording_of
-from app.window.experiment.showing import Showing
-from app.window.experiment.standing import State
-from experiments.words import Words
+from app.window.experiment.page_model import Showing
+from app.window.experiment.status_text import State
+from experiments.core.words import Words
 
 
 class ExperimentActions(QObject):
@@ -85,9 +84,7 @@ class ExperimentActions(QObject):
         way_back = "page.latest_run" if showing.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
-        experiment = showing.experiment
-        has_recording = experiment is not None and recording_of(experiment.id) is not None
-        _allow(self.recording, has_recording and shown is None)
+        _allow(self.recording, showing.recording is not None and shown is None)
         _allow(self.reset, can_run and not is_opened)
         _allow(self.compare, has_end and showing.path is not None, seen=True)
         _allow(self.stop_comparing, has_beside)

@@ -10,19 +10,19 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.comparison import Compared, cautions, cells, compare, footnotes
-from app.library import machine_name
-from app.meta import read_meta
 from app.report import about, label
-from app.window.experiment.showing import Showing
-from app.window.experiment.shown import Shown, load, runs_of
-from app.window.listing import Listing
-from app.window.saving import Saving
-from app.window.session import Session
-from experiments.declare import Experiment
+from app.runs.library import machine_name
+from app.runs.run_notes import read_meta
+from app.window.core.saving import Saving
+from app.window.core.session import Session
+from app.window.experiment.loaded_run import Shown, load, runs_of
+from app.window.experiment.page_model import Showing
+from app.window.runs.listing import Listing
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem, UserError
+from experiments.core.words import Words
 from experiments.engine import messages as wire
-from experiments.problems import Problem, Trouble
-from experiments.words import Words
-from widgets.comparison_table import ComparedRow, Comparison
+from widgets.experiment.comparison_table import ComparedRow, Comparison
 
 Result = tuple[Shown, Shown, Comparison]
 MENU_RUNS = 12
@@ -130,7 +130,7 @@ def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison
     experiment = a.following.experiment
     try:
         compared = compare(experiment, a.recording, b.recording)
-    except Trouble as trouble:
+    except UserError as trouble:
         problem = trouble.problem
         return Comparison(refusal=words.say(f"problems.{problem.key}", problem.values))
     if not compared.values:

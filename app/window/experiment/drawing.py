@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence, Set
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.library import machine_name
+from app.runs.library import machine_name
 from app.window.experiment.comparing import Comparing
-from app.window.experiment.showing import Showing
-from app.window.experiment.shown import band
-from experiments.engine.following import Following
-from experiments.words import Words
+from app.window.experiment.loaded_run import band
+from app.window.experiment.page_model import Showing
+from experiments.core.words import Words
+from experiments.engine.run_state import Following
 from widgets.experiment.views_panel import ViewsPanel
 
 DRAW_MS = 33

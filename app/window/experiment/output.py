@@ -10,14 +10,14 @@ from PySide6.QtCore import QObject
 
 from app.report import conditions, settings
 from app.source import sources
+from app.window.core.saving import Saving
+from app.window.core.session import Session
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
-from app.window.experiment.showing import Showing
-from app.window.saving import Saving
-from app.window.session import Session
-from experiments.declare import Experiment
-from experiments.engine.following import Following
-from experiments.tables import to_csv
+from app.window.experiment.page_model import Showing
+from experiments.core.declare import Experiment
+from experiments.core.tables import to_csv
+from experiments.engine.run_state import Following
 from widgets.experiment.data_side import DataSide
 from widgets.experiment.main_panel import MainPanel
 

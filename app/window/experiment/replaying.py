@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.window.experiment.showing import Showing
-from app.window.player import Player
-from widgets.replay_bar import ReplayBar
+from app.window.core.player import Player
+from app.window.experiment.page_model import Showing
+from widgets.controls.replay_bar import ReplayBar
 
 
 class Replaying(QObject):

@@ -15,9 +15,10 @@ from app.context import Context, ExitCode
 from app.doctor_report import as_json, as_text, headline
 from app.terminal import doctor
 from app.terminal.doctor import show
-from experiments import words
+from experiments.core import words
 from machine.doctor.diagnosis import STEPS, diagnose, from_json
 from machine.doctor.evidence import Card, Evidence, Nvml, Vendor
+from tests import ROOT
 from tests.machine.doctor.made import (
     CPU_TORCH,
     PYTHON,
@@ -30,7 +31,7 @@ from tests.machine.doctor.made import (
 )
 
 ENGLISH = words.load("en")
-ROOM = Path(doctor.__file__).parents[2] / "machine/doctor"
+ROOM = ROOT / "machine/doctor"
 BARE = Evidence(torch=CPU_TORCH)
 TOLD = {"capability", "built"}  # what a verdict gets as **told
 UNTOLD = Evidence(cards=(Card(vendor=Vendor.OTHER, name="Gaudi", needs="x"),), torch=CPU_TORCH)
@@ -214,8 +215,8 @@ def test_what_more_is_said_belongs_to_a_verdict_and_is_said_without_its_values()
 
 
 def test_every_verdict_is_the_end_of_some_test():
-    tests = (Path(__file__).parents[2] / "machine/doctor").glob("*.py")
-    command = Path(__file__).parents[1] / "test_doctor_command.py"
+    tests = (ROOT / "tests/machine/doctor").glob("*.py")
+    command = Path(__file__).with_name("test_doctor_command.py")
     known = "".join(path.read_text(encoding="utf-8") for path in (*tests, command))
 
     assert [key for key, _ in VERDICTS if f'"{key}"' not in known] == []

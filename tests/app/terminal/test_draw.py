@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from app.terminal.draw import EIGHTHS, Draw
-from experiments import words
-from experiments.catalogue import Catalogue
-from experiments.declare import column
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import column
+from experiments.core.views import Code, Field, Heatmap, Ruler
 from experiments.engine.recording import read
-from experiments.views import Code, Field, Heatmap, Ruler
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.conftest import small_run as small_run  # a fixture
 

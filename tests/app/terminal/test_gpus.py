@@ -3,9 +3,9 @@ from __future__ import annotations
 import dataclasses
 
 from app.terminal.gpus import gpu_lines, load_text, numbers_text, process_lines
-from experiments import words
+from experiments.core import words
 from machine.devices import Gpu, GpuLink, Link, MigInstance, NvLink
-from machine.gpu_samples import ClockReason, GpuProcess, GpuSample
+from machine.live.gpu_samples import ClockReason, GpuProcess, GpuSample
 from machine.model import Machine
 
 ENGLISH = words.load()

@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
-from machine.core_kinds import ONE_KIND
-from machine.cpu import NO_QUOTA
 from machine.model import Clock, CpuCounts, Machine, Missing, NumaNode
+from machine.processor.core_kinds import ONE_KIND
+from machine.processor.cpu import NO_QUOTA
 from tests.experiments.machines import GIB, machine
-from tests.machine.made import laptop, server, workstation
+from tests.tools.made_machines import laptop, server, workstation
 
 
 def page(here, width=80):

@@ -8,7 +8,7 @@ import pytest
 
 from app.context import Context
 from app.terminal import picture
-from experiments.python_at_work.gil_threads import EXPERIMENT, Slice, Timing
+from experiments.python_at_work.gil_threads.experiment import EXPERIMENT, Slice, Timing
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before the application is made
 

@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 
 from app.terminal.programs import puzzle, solution
-from experiments import words
-from experiments.catalogue import Catalogue
-from experiments.views import BROKEN
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.views import BROKEN
 
 ENGLISH = words.load("en")
 CLINIC = Catalogue().load("clinic")

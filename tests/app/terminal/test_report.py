@@ -7,8 +7,8 @@ from rich.console import Console
 
 from app.report import label
 from app.terminal.report import tell
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads

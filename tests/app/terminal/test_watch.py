@@ -9,10 +9,10 @@ from rich.console import Console
 
 from app.context import Context, ExitCode
 from app.terminal import watch
-from experiments.problems import Trouble
+from experiments.core.problems import UserError
+from machine.live.recorded_watch import write
 from machine.model import to_json
-from machine.recorded_watch import write
-from widgets.live.samples import machine, samples
+from tests.gallery.live_samples import machine, samples
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def told(fake, *, terminal: bool, seconds=None, width: int = 120) -> tuple[ExitC
 
 
 def test_a_fake_machine_without_a_watch_says_so(fake):
-    with pytest.raises(Trouble) as trouble:
+    with pytest.raises(UserError) as trouble:
         told(fake, terminal=False)
 
     assert trouble.value.problem.key == "fake_machine_unwatched"

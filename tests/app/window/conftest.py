@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import pytest
 
 from app.context import Context
-from app.window.session import Session
-from app.window.settings import Settings
+from app.window.core.session import Session
+from app.window.core.settings import Settings
 from experiments.engine.lock import FOLDER_VARIABLE
-from widgets import theme as themes
-from widgets.look import Look
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 
 @pytest.fixture(autouse=True)

@@ -17,18 +17,18 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.context import Context
-from app.window.background import Background
-from app.window.entries import Entry, suited
-from app.window.places.experiment import ExperimentPage
-from app.window.session import Session
-from app.window.settings import Settings
-from experiments.catalogue import Catalogue
+from app.window.core.availability import Entry, suited
+from app.window.core.background import Background
+from app.window.core.session import Session
+from app.window.core.settings import Settings
+from app.window.experiment.place import ExperimentPage
+from experiments.core.catalogue import Catalogue
 from experiments.engine import messages as wire
-from experiments.engine.following import Following
+from experiments.engine.run_state import Following
 from tests.app.recordings import Made
 from tests.experiments.machines import machine
 from tests.processes import until
-from widgets.look import Look
+from widgets.style.look import Look
 
 
 class FakeRunner(QObject):

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication
 from experiments.engine import messages as wire
 from tests.app.recordings import Made, burst, ladder, threads
 from tests.app.window.stage import Stage, events, live_s, settle
-from widgets import theme as themes
-from widgets.look import Look
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 
 def empty(stage: Stage) -> None:

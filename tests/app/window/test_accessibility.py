@@ -41,10 +41,10 @@ from tests.app.window.whole import (
     show_page_running,
     show_runs,
 )
-from widgets import theme as themes
-from widgets.elided import ElidedLabel
-from widgets.overlay import Overlay
-from widgets.search_field import SearchField
+from widgets.controls.elided import ElidedLabel
+from widgets.controls.search_field import SearchField
+from widgets.sheets.overlay import Overlay
+from widgets.style import theme as themes
 
 NEAR_PX = 8  # what stands a little higher is still in the same line
 RING_PIXELS = 40  # a cursor that blinks is no ring
@@ -136,7 +136,7 @@ def heard(monkeypatch) -> list[str]:
         def updateAccessibility(event: QAccessibleAnnouncementEvent) -> None:
             said.append(event.message())
 
-    monkeypatch.setattr("widgets.announce.QAccessible", Ear)
+    monkeypatch.setattr("widgets.controls.announce.QAccessible", Ear)
     return said
 
 

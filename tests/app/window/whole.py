@@ -14,23 +14,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.context import Context
-from app.window.background import Background
-from app.window.doctor import Doctor
-from app.window.places.experiment import ExperimentPage
-from app.window.session import Session
-from app.window.settings import Settings
-from app.window.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
-from app.window.window import Window
+from app.window.core.background import Background
+from app.window.core.session import Session
+from app.window.core.settings import Settings
+from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.doctor.sheet import Doctor
+from app.window.experiment.place import ExperimentPage
+from app.window.shell.window import Window
+from experiments.core.words import Words
 from experiments.engine import messages as wire
-from experiments.words import Words
-from machine import recorded_watch
 from machine.doctor.diagnosis import diagnose
+from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
 from tests.app.window.stage import FakeRunner, entries, events, settle
 from tests.experiments.machines import machine
+from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
-from widgets.live.samples import samples
-from widgets.look import Look
+from widgets.style.look import Look
 
 
 class FakeWatcher(QObject):

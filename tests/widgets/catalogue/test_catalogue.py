@@ -9,27 +9,27 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
-from experiments import words
-from experiments.catalogue import Catalogue as Experiments
-from experiments.declare import Part, Shelf
-from experiments.views import Bars
-from widgets import theme
+from experiments.core import words
+from experiments.core.catalogue import Catalogue as Experiments
+from experiments.core.declare import Part
+from experiments.core.views import Bars
 from widgets.catalogue.card import MOST_TITLE_LINES, PADDING, Card
+from widgets.catalogue.card_data import Filter, Offer, State
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.filter_bar import MenuChip
-from widgets.catalogue.offer import Filter, Offer, State
 from widgets.catalogue.shelf_grid import NARROWEST
 from widgets.catalogue.sketch import Sketch, expected
-from widgets.look import Look
-from widgets.theme import STEP
-from widgets.wrapped_text import wrapped
+from widgets.controls.wrapped_text import wrapped
+from widgets.style import theme
+from widgets.style.look import Look
+from widgets.style.theme import STEP
 
 ENGLISH = words.load("en")
 SKETCH = expected(Bars(key="", table="", label="", value=""))
 WIDE, NARROW = (1356, 800), (700, 800)
 
 
-def offer(name, shelf=Shelf.MEMORY, state=State.NEW, seconds=12.0, parts=(Part.MEMORY,), **more):
+def offer(name, shelf="memory", state=State.NEW, seconds=12.0, parts=(Part.MEMORY,), **more):
     return Offer(
         id=name, shelf=shelf, parts=parts, question=f"What is {name}?", topic=f"topic of {name}",
         note=f"note of {name}", sketch=SKETCH, state=state, seconds=seconds, **more,
@@ -38,7 +38,7 @@ def offer(name, shelf=Shelf.MEMORY, state=State.NEW, seconds=12.0, parts=(Part.M
 
 # Two shelves at four columns: a b c d / e / f g
 SEVEN = [offer(name) for name in "abcde"] + [
-    offer(name, Shelf.TO_THE_GPU, parts=(Part.GPU,)) for name in "fg"
+    offer(name, "to-the-gpu", parts=(Part.GPU,)) for name in "fg"
 ]
 
 
@@ -336,7 +336,7 @@ def test_a_menu_opens_by_key_and_offers_what_there_is(catalogue, qtbot):
 
 
 def test_only_what_runs_here(catalogue):
-    catalogue.show_offers([*SEVEN[:2], offer("x", Shelf.TO_THE_GPU, State.NOT_HERE)])
+    catalogue.show_offers([*SEVEN[:2], offer("x", "to-the-gpu", State.NOT_HERE)])
     chip(catalogue, "only_here").click()
 
     assert shown(catalogue) == "ab"

@@ -7,18 +7,18 @@ import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from app.shipped import recording_of
-from experiments import marks, words
-from experiments.catalogue import Catalogue
-from experiments.declare import column
+from experiments.core import marks, words
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import column
+from experiments.core.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from experiments.engine.recording import read
-from experiments.views import Axis, Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
-from widgets import theme
+from tests.shipped import SHIPPED
 from widgets.catalogue.sketch import Block, Pin, Stroke, expected, measured, paint
 from widgets.plots.scene import Scene
+from widgets.style import theme
 
 WORDS = words.load()
-RECORDED = [(e, view) for e in Catalogue() if recording_of(e.id) for view in e.plots]
+RECORDED = [(e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plots]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def test_equal_values_and_zeros_are_no_trouble(view, value):
     ("experiment", "view"), RECORDED, ids=[f"{e.id}-{view.key}" for e, view in RECORDED]
 )
 def test_a_stamp_has_the_colours_of_its_plot(qapp, experiment, view):
-    rows = read(recording_of(experiment.id)).tables(experiment)[view.table]
+    rows = read(SHIPPED[experiment.id]).tables(experiment)[view.table]
     scene = Scene(experiment, view, WORDS)
     scene.take(rows, {}, None)
     tracks = [track.colour for track in scene.drawing.tracks()]

@@ -7,10 +7,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from machine.doctor.verdicts import State
-from tests.widgets.sheets import WORDS, Below
-from widgets import theme
+from tests.widgets.sheets.below import WORDS, Below
 from widgets.doctor.page import DoctorPage
-from widgets.doctor.told import Link, Offered, Told
+from widgets.doctor.page_data import Link, Offered, Told
+from widgets.style import theme
 
 COMMAND = "/py -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu130"
 PAGE = "https://pytorch.org/get-started/locally/"

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QWidget
 
-from widgets.basics import column
+from widgets.controls.basics import column
 from widgets.experiment.action_button import ActionButton, ActionChip
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from experiments import words
-from widgets import theme as themes
+from experiments.core import words
 from widgets.experiment.code_view import CodeView
 from widgets.experiment.python_colours import spans
-from widgets.look import Look
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 TEXT = '''"""Two
 lines."""

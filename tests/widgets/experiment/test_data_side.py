@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from experiments import words
-from experiments.python_at_work.gil_threads import EXPERIMENT
-from widgets import theme
+from experiments.core import words
+from experiments.python_at_work.gil_threads.experiment import EXPERIMENT
+from tests.gallery.plot_samples import gil_tables
 from widgets.experiment.data_side import DataSide
-from widgets.look import Look
-from widgets.plots.samples import gil_tables
+from widgets.style import theme
+from widgets.style.look import Look
 
 FACTS = [("Niceness, of which the program sets so much that nothing beside it suffers", "10")] * 9
 

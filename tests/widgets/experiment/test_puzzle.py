@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
-from experiments import words
-from experiments.numbers.clinic import EXPERIMENT, PIECES, STATIONS
-from experiments.views import BROKEN, MENDED
-from widgets import theme as themes
+from experiments.core import words
+from experiments.core.views import BROKEN, MENDED
+from experiments.numbers.clinic.experiment import EXPERIMENT, PIECES, STATIONS
 from widgets.experiment.code_line import LINE_ROLE, Line, Mark
 from widgets.experiment.puzzle import Puzzle
-from widgets.look import Look
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 ENGLISH = words.load("en")
 VIEW = EXPERIMENT.views[0]

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.shipped import recording_of
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
 from experiments.engine.recording import read
 from tests.app.recordings import burst
-from tests.widgets.plots.test_picture import frame
-from widgets import theme as themes
+from tests.gallery import plot_samples as samples
+from tests.shipped import SHIPPED
+from tests.widgets.plots.kinds.test_picture import frame
 from widgets.experiment.views_panel import ViewsPanel
-from widgets.look import Look
-from widgets.plots import samples
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 BURST = Catalogue().load("burst-random")
 
@@ -111,7 +111,7 @@ def test_a_limit_that_is_known_draws_only_the_plot_that_has_it(panel, rows):
 def test_a_limit_along_a_shared_axis_draws_all_plots_that_have_this_axis(panel):
     crossover = Catalogue().load("crossover")
     panel.show_experiment(crossover)
-    rows = read(recording_of("crossover")).tables(crossover)
+    rows = read(SHIPPED["crossover"]).tables(crossover)
     while panel.draw_next(rows, {}, {"products": 5}, {}):
         pass
     values = {"crossover_size": 1e5}
@@ -215,7 +215,7 @@ def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
 @pytest.mark.parametrize("zoom", [1.0, 1.6])
 def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
     experiment = Catalogue().load("race")
-    recording = read(recording_of("race"))
+    recording = read(SHIPPED["race"])
     panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
     qtbot.addWidget(panel)
     panel.show_experiment(experiment)

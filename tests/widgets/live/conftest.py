@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from experiments import words
-from experiments.words import Words
-from widgets import theme
-from widgets.look import Look
+from experiments.core import words
+from experiments.core.words import Words
+from widgets.style import theme
+from widgets.style.look import Look
 
 
 @pytest.fixture(params=theme.MODES)

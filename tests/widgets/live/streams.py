@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from machine.gpu_samples import NAMES
+from machine.live.gpu_samples import NAMES
+from machine.live.recorded_watch import write
 from machine.model import Machine, from_json, is_virtual
-from machine.recorded_watch import write
-from widgets.live.samples import samples
+from tests import ROOT
+from tests.gallery.live_samples import samples
 
-FOLDER = Path(__file__).parents[3] / "resources" / "machines"
+FOLDER = ROOT / "resources" / "machines"
 KINDS = {
     "virtual-machine": "none",
     "hybrid-laptop": "pair",

@@ -8,17 +8,17 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from experiments.words import Words
+from experiments.core.words import Words
 from machine.model import Machine
-from widgets import theme
+from tests.gallery.live_samples import machine, samples
 from widgets.live.board import Board
 from widgets.live.controls import RATES_HZ, Controls
-from widgets.live.face import Face
 from widgets.live.history import History
-from widgets.live.samples import machine, samples
 from widgets.live.sparkline import Sparkline
-from widgets.live.tile import WRAPPED, Tile
-from widgets.look import Look
+from widgets.live.tiles.face import Face
+from widgets.live.tiles.tile import WRAPPED, Tile
+from widgets.style import theme
+from widgets.style.look import Look
 
 WIDE, NARROW = 1296, 1068
 

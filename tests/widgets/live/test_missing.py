@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.gallery.live_samples import machine, samples
+from tests.gallery.made_gpus import NAMES
 from widgets.live.board import Board
-from widgets.live.faces import Faces
 from widgets.live.history import History
-from widgets.live.made_gpus import NAMES
-from widgets.live.resources import Resources
-from widgets.live.samples import machine, samples
+from widgets.live.tiles.faces import Faces
+from widgets.live.tiles.resources import Resources
 
 KINDS = st.sampled_from(["none", "one", "pair", "eight", "asleep", "lost"])
 STATES = st.sampled_from(["awake", "awake", "asleep", "lost"])

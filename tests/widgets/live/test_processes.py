@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from widgets.live.face import Reasons
+from widgets.live.gpu_processes import Holder, Idleness, Right, holders
 from widgets.live.history import History, Moment
-from widgets.live.holders import Holder, Idleness, Right, holders
 from widgets.live.processes import LONG_S, Elided, ProcessTable
+from widgets.live.tiles.face import Reasons
 
 TRAIN = {
     "pid": 48213,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from machine.recorded_watch import beside, read
+from machine.live.recorded_watch import beside, read
 from tests.widgets.live import streams
 
 

@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage, QPalette
 
-from widgets import theme
+from tests.gallery.live_samples import machine, samples
 from widgets.live.core_strip import CoreStrip
 from widgets.live.cores import CoresBody
 from widgets.live.groups import Group, group_threads
 from widgets.live.history import SPAN_S, History
-from widgets.live.samples import machine, samples
 from widgets.live.sparkline import Sparkline
+from widgets.style import theme
 
 MEMORY = {"total_bytes": 100, "used_bytes": 40}
 WIDTH = 600

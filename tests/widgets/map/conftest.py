@@ -10,9 +10,9 @@ from machine.inspect import inspect
 from tests.machine.conftest import recording  # noqa: F401
 from tests.machine.trees import RECORDINGS
 from tests.widgets.map.machines import MACHINES
-from widgets import theme as themes
-from widgets.look import Look
-from widgets.map.lettering import FontMeasure
+from widgets.map.painting.lettering import FontMeasure
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 RECORDED = sorted(path.name.removesuffix(".tar.bz2") for path in RECORDINGS.glob("*.tar.bz2"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 
 from machine.devices import Disk, Gpu, GpuLink, Link, NetworkInterface, PciDevice
 from machine.model import (
@@ -21,8 +20,9 @@ from machine.model import (
     Thread,
     from_json,
 )
+from tests import ROOT
 
-SHIPPED = Path(__file__).parents[3] / "resources" / "machines"
+SHIPPED = ROOT / "resources" / "machines"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 UNREAD = tuple(
     Missing(what=what, why="This version does not read it yet.", how="lspci")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import words
-from machine.gpu_samples import GpuSample
+from experiments.core import words
+from machine.live.gpu_samples import GpuSample
 from tests.widgets.map.machines import shipped
 from tests.widgets.map.samples import LOST, sample
 from widgets.map.live import LOAD_STEPS, Loads, load_step

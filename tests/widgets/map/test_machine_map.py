@@ -9,13 +9,13 @@ from PySide6.QtGui import QColor, QImage, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from experiments import words
-from experiments.declare import Part
+from experiments.core import words
+from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
 from tests.widgets.map.samples import sample
-from widgets import theme as themes
-from widgets.map.boxes import EarnedValue, Invitation, Kind
+from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
 from widgets.map.machine_map import MachineMap
+from widgets.style import theme as themes
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")

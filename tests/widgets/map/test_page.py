@@ -9,15 +9,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from experiments import words
-from experiments.declare import Part
+from experiments.core import words
+from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample
-from widgets import theme as themes
-from widgets.map.boxes import EarnedValue, Invitation, Kind
+from widgets.controls.wrapped_link import WrappedLink
+from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
 from widgets.map.page import MapPage
-from widgets.map.part_panel import PartPanel
-from widgets.wrapped_link import WrappedLink
+from widgets.map.panel.part_panel import PartPanel
+from widgets.style import theme as themes
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
@@ -340,8 +340,7 @@ def test_side_and_map_share_the_width(page, look, width, height, zoom):
 
 def test_the_map_is_painted_without_numpy_and_sqlite():
     program = (
-        "import sys, app.window.places.map; "
-        "print(sorted({'numpy', 'sqlite3'} & sys.modules.keys()))"
+        "import sys, app.window.map.place; print(sorted({'numpy', 'sqlite3'} & sys.modules.keys()))"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from experiments import words
-from widgets.map.boxes import Box, Kind, Rect
-from widgets.map.layout import lay_out
+from experiments.core import words
+from widgets.map.layout.boxes import Box, Kind, Rect
+from widgets.map.layout.layout import lay_out
 from widgets.map.walking import Step, is_stop, next_box, next_stop
 
 WORDS = words.load()

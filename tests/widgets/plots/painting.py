@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from widgets import theme
 from widgets.plots.drawing import Area, Span
 from widgets.plots.sheet import Sheet
+from widgets.style import theme
 
 DARK = theme.load("dark")
 PARTS = ("red", "green", "blue")

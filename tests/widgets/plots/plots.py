@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtGui import QImage
 
-from experiments import words
-from experiments.memory import burst_random, cache_ladder
-from experiments.python_at_work import gil_threads
-from widgets import theme as themes
-from widgets.look import Look
-from widgets.plots import samples
+from experiments.core import words
+from experiments.memory.burst_random import experiment as burst_random
+from experiments.memory.cache_ladder import experiment as cache_ladder
+from experiments.python_at_work.gil_threads import experiment as gil_threads
+from tests.gallery import plot_samples as samples
 from widgets.plots.plot import Plot
+from widgets.style import theme as themes
+from widgets.style.look import Look
 
 ENGLISH = words.load()
 EXPERIMENTS = {

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 from PySide6.QtGui import QFontMetricsF
 
-from widgets import theme as themes
 from widgets.plots.axes import _ticks_across, shortened
 from widgets.plots.drawing import AxisPlan
+from widgets.style import theme as themes
 
 pytestmark = pytest.mark.usefixtures("qapp")  # fonts are measured
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from tests.widgets.plots.plots import VIEWS, colours, look, painted, plotted, view_of
-from widgets import theme as themes
+from widgets.style import theme as themes
 
 WALL = ("gil-threads", view_of("gil-threads", "wall"))
 LADDER = ("cache-ladder", view_of("cache-ladder", "fetched_ahead"))

@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from experiments.views import Axis, Lines, Ruler
+from experiments.core.views import Axis, Lines, Ruler
+from tests.gallery import plot_samples as samples
 from tests.widgets.plots.plots import (
     EXPERIMENTS,
     TABLES,
@@ -25,8 +26,7 @@ from tests.widgets.plots.plots import (
     texts,
     view_of,
 )
-from widgets import theme as themes
-from widgets.plots import samples
+from widgets.style import theme as themes
 
 KEY = Qt.Key
 every_view = pytest.mark.parametrize(("name", "view"), VIEWS, ids=lambda v: getattr(v, "key", v))

@@ -11,23 +11,19 @@ import pytest
 from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
-from app.shipped import recording_of
-from experiments import words
-from experiments.catalogue import Catalogue
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.views import Lines
 from experiments.engine.recording import read
-from experiments.python_at_work import uneven
-from experiments.views import Lines
-from widgets import theme as themes
+from experiments.python_at_work.uneven import experiment as uneven
+from tests.shipped import SHIPPED
 from widgets.plots.drawing import Span
 from widgets.plots.scene import Scene
+from widgets.style import theme as themes
 
 ENGLISH = words.load()
 LINES = [
-    (e, view)
-    for e in Catalogue()
-    if recording_of(e.id)
-    for view in e.plots
-    if isinstance(view, Lines)
+    (e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plots if isinstance(view, Lines)
 ]
 PARTS = (0.1, 0.3, 0.5, 1.0)
 SAME_PX = 3.0  # so close lines look like one
@@ -51,7 +47,7 @@ def names(cases) -> list[str]:
 def recorded(experiment_id):
     """Return the tables of a recording, and the values of its finding."""
     experiment = Catalogue().load(experiment_id)
-    recording = read(recording_of(experiment_id))
+    recording = read(SHIPPED[experiment_id])
     finding = recording.finding(experiment)
     return recording.tables(experiment), finding.values if finding else {}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments import words
-from widgets import theme
-from widgets.look import Look
+from experiments.core import words
 from widgets.runs.listed import ListedRun, Result
+from widgets.style import theme
+from widgets.style.look import Look
 
 WORDS = words.load()
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.widgets.sheets import WORDS, Below
+from tests.widgets.sheets.below import WORDS, Below
 from widgets.runs.bin_look import LISTED, BinLook
 from widgets.runs.listed import ListedRun
 

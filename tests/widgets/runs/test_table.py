@@ -245,7 +245,7 @@ def test_room_that_is_left_goes_to_the_results_too(table):
 def test_larger_text_makes_higher_lines(table):
     table.show_runs([run(1), run(2)])
     before = table.rowHeight(0)
-    from widgets import theme
+    from widgets.style import theme
 
     table._look.wear(theme.load("dark", 1.6))
     assert table.rowHeight(0) > before * 1.3

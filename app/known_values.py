@@ -1,0 +1,275 @@
+"""Which numbers of this machine are known, because somebody measured them here?
+
+Of each experiment the newest completed run counts, a quick one only where there is no full one, and
+one with other settings than the usual only where there is none with these. A run that was made on
+another machine never counts: every run carries the fingerprint of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.report import about, number, setting
+from app.runs.counting import completed
+from app.runs.library import Kept
+from app.when import when
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment, Need, Part, specs
+from experiments.core.needs import missing_need
+from experiments.core.parameters import to_json
+from experiments.core.words import Words
+from experiments.devices.device import CPU
+from experiments.engine import messages as wire
+from machine.model import Machine
+from widgets.map.layout.boxes import EarnedValue, Invitation, is_of_part
+
+NEARLY = 0.9  # of the usual memory: how much is free changes a little
+
+_OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
+_INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earned:
+    """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
+
+    values: dict[Part, list[EarnedValue]]
+    invitations: dict[Part, list[Invitation]]
+    possible: dict[Part, int]
+
+
+def known_numbers(
+    experiments: Iterable[Experiment[Any]],
+    machine: Machine,
+    runs: Callable[[], Sequence[Kept]],
+    catalogue: Catalogue,
+    fingerprints: Fingerprints,
+) -> dict[str, float]:
+    """Return what is known of the numbers that parameters start from, as `Spec.earned` names them.
+
+    Of the newest run whose settings are the usual ones: at another precision or on another device
+    it is another number. Reads files, unless none of the `experiments` asks for a number.
+    """
+    asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
+    kept = runs() if asked else ()
+    found: dict[str, float] = {}
+    for source_id in {name.partition(".")[0] for name in asked}:
+        usual = _Usual(catalogue.load(source_id), machine)
+        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        for name, value in run.values.items() if run and not usual.departures(run) else ():
+            found[f"{source_id}.{name}"] = value
+    return {name: found[name] for name in asked if name in found}
+
+
+class _Usual:
+    """What an experiment starts from on a machine, where another setting makes another number.
+
+    Several choices at once are the arms that are compared; each has a number of its own. What a
+    quick run has less of is effort: the number stays the same.
+    """
+
+    def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
+        self.experiment, self._machine = experiment, machine
+        self._specs = specs(experiment.params)
+
+    @functools.cached_property
+    def _starts(self) -> dict[bool, dict[str, Any]]:
+        """By whether the run is quick; it may take a moment, so only for what has been run."""
+        full = self.experiment.params_for(self._machine, quick=False)
+        return {False: to_json(full), True: to_json(self.experiment.quick(full))}
+
+    def departures(self, run: Kept) -> dict[str, Any]:
+        """Return what a run was set to instead."""
+        chosen = {name: run.params[name] for name in self._specs if name in run.params}
+        departs = self._departs
+        return {name: value for name, value in chosen.items() if departs(name, value, run.quick)}
+
+    def had_less(self, run: Kept) -> bool:
+        """Had a run clearly less memory than is usual, so that it may not have come so far?"""
+        usual = self._starts[run.quick]
+        of_bytes = [name for name, spec in self._specs.items() if spec.unit == "bytes"]
+        return any(run.params.get(name, 0) < NEARLY * usual[name] for name in of_bytes)
+
+    def _departs(self, name: str, value: Any, quick: bool) -> bool:
+        spec, usual = self._specs[name], self._starts[quick][name]
+        if isinstance(usual, bool) or (spec.choices and isinstance(usual, str)):
+            return bool(value != usual)
+        if spec.unit == "bytes":  # it starts from the memory that is free at the moment
+            return not usual / 2 <= value <= usual * 2
+        is_effort = self._starts[False][name] != self._starts[True][name]
+        if is_effort or spec.earned or not isinstance(usual, int | float):
+            return False
+        return bool(value != usual)
+
+
+class Fingerprints:
+    """The machines that runs were made on; each file is opened once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, str | None] = {}
+
+    def of(self, path: Path) -> str | None:
+        """Return the fingerprint in the first line of a run, None where it cannot be read."""
+        if path not in self._known:
+            self._known[path] = _fingerprint(path)
+        return self._known[path]
+
+
+def earned(
+    runs: Iterable[Kept],
+    experiments: Iterable[Experiment[Any]],
+    words: Words,
+    machine: Machine,
+    fingerprints: Fingerprints,
+    now: datetime | None = None,
+) -> Earned:
+    """Return what is known of this machine. Reads files."""
+    values: dict[Part, list[EarnedValue]] = {}
+    invitations: dict[Part, list[Invitation]] = {}
+    possible: dict[Part, int] = {}
+    kept = list(runs)
+    for experiment in experiments:
+        usual = _Usual(experiment, machine)
+        run = _newest(kept, usual, machine.fingerprint, fingerprints)
+        settings = _settings(words, usual, run) if run else ""
+        since = when(words, run.at, now) if run else ""
+        if run and _is_passed_over(run, kept, usual, fingerprints):
+            since = words.say("map.usual_settings", {"when": since})
+        need = missing_need(experiment, machine)
+        can_come = need is None or _can_be_met(need, machine)
+        missing: dict[Part, list[str]] = {}  # of each part that it has numbers of
+        for value in experiment.values:
+            part = value.part
+            if part is None:
+                continue
+            measured = run if run and _is_of(run, part) else None
+            found = measured.values.get(value.name) if measured else None
+            # A full run that does not have it shows that there is no such number here.
+            is_open = can_come and (measured is None or measured.quick or usual.had_less(measured))
+            if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
+                continue
+            possible[part] = possible.get(part, 0) + 1
+            label = words.say(f"{experiment.id}.values.{value.name}")
+            not_yet = missing.setdefault(part, [])
+            if measured is None or found is None:
+                not_yet.append(label)
+                continue
+            values.setdefault(part, []).append(
+                EarnedValue(
+                    label=label + settings,
+                    text=number(words, value.name, found, value.unit, measured),
+                    when=since,
+                    experiment=experiment.id,
+                    unit=value.unit,
+                    is_quick=measured.quick,
+                    about=about(words, experiment, value.name),
+                )
+            )
+        question = words.say(f"{experiment.id}.question")
+        declared = {value.part for value in experiment.values if value.part}
+        heading = {v.part for v in experiment.values if is_of_part(v.part, v.unit)}
+        for part in dict.fromkeys((*experiment.parts, *sorted(declared))):
+            invitations.setdefault(part, []).append(
+                Invitation(
+                    experiment=experiment.id,
+                    question=question,
+                    fills=part in missing,
+                    missing=tuple(missing.get(part, ())),
+                    heads=part in heading,
+                    lack=words.say(f"problems.needs_{need}") if need else "",
+                )
+            )
+    for some in invitations.values():
+        some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
+    for place, known in values.items():  # first what says something of the part alone
+        names = {value.label for value in known}
+        invitations[place] = [
+            replace(one, missing=_own(one.missing, names, words)) for one in invitations[place]
+        ]
+        of_part = [one for one in known if is_of_part(place, one.unit)]
+        others = [one for one in known if one not in of_part]
+        values[place] = _told_apart([*of_part, *others], words)
+    return Earned(values=values, invitations=invitations, possible=possible)
+
+
+def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[str, ...]:
+    """Return the names of missing numbers; what bears the name of a known one is told from it."""
+    return tuple(
+        words.say("map.its_own", {"label": label}) if label in known else label for label in missing
+    )
+
+
+def _told_apart(values: Sequence[EarnedValue], words: Words) -> list[EarnedValue]:
+    """Return numbers of one part; those of one name say which experiment they are of."""
+    count = Counter(value.label for value in values)
+
+    def told(value: EarnedValue) -> EarnedValue:
+        if count[value.label] == 1:
+            return value
+        topic = words.say(f"{value.experiment}.topic")
+        label = words.say("map.of_topic", {"label": value.label, "topic": topic})
+        return replace(value, label=label)
+
+    return [told(value) for value in values]
+
+
+def _settings(words: Words, usual: _Usual, run: Kept) -> str:
+    """Return in words what a run chose instead of the usual, "" for nothing."""
+    told = usual.departures(run).items()
+    named = [": ".join(setting(words, usual.experiment, *each)) for each in told]
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _is_of(run: Kept, part: Part) -> bool:
+    """Is what a run measured a number of this part? Not of a GPU, if it ran on the processor."""
+    return part not in _OF_GPUS or run.params.get("device") != CPU
+
+
+def _can_be_met(need: Need, machine: Machine) -> bool:
+    """Is what is missing a program, not a part of the machine? Only then its number is awaited."""
+    gpus = {Need.GPU: 1, Need.TWO_GPUS: 2}
+    return need in _INSTALLED or (need in gpus and len(machine.gpus) >= gpus[need])
+
+
+def _newest(
+    runs: Sequence[Kept],
+    usual: _Usual,
+    fingerprint: str | None,
+    fingerprints: Fingerprints,
+) -> Kept | None:
+    some = completed(runs, usual.experiment.id) if fingerprint else ()
+    usual_first = sorted(some, key=lambda run: bool(usual.departures(run)))
+    return next((run for run in usual_first if fingerprints.of(run.path) == fingerprint), None)
+
+
+def _is_passed_over(
+    run: Kept, runs: Sequence[Kept], usual: _Usual, fingerprints: Fingerprints
+) -> bool:
+    """Is there a newer run of its machine that does not count, for its settings?"""
+    return any(
+        usual.departures(other) and fingerprints.of(other.path) == fingerprints.of(run.path)
+        for other in completed(runs, usual.experiment.id)
+        if other.at > run.at
+    )
+
+
+def _fingerprint(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if is_packed else path.open("rb") as file:
+            started = wire.decode_event(file.readline(wire.LINE_LIMIT_BYTES + 1))
+    except (OSError, EOFError, zlib.error, wire.BadMessage):
+        return None
+    if not isinstance(started, wire.Started):
+        return None
+    found = started.machine.get("fingerprint")
+    return found if isinstance(found, str) else None

@@ -1,0 +1,312 @@
+"""Where are the runs? One folder of run files, which are the truth, and an index that finds them.
+
+The index can be rebuilt from the files at will. What people add to a run (name, note, tags, pin,
+prediction) stands beside it in a `.meta.json`. Deleting moves both to a bin, undo moves them back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from app.runs.index import Index
+from app.runs.run_notes import META_SUFFIX, Meta, meta_name, meta_path, read_meta
+from experiments.core.problems import UserError
+from experiments.engine import messages as wire
+from experiments.engine.recording import SUFFIXES, Recorder, read
+
+if TYPE_CHECKING:
+    from experiments.core.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One run of the library; with a `problem` and little else where its file is damaged."""
+
+    run: str
+    path: Path
+    experiment: str
+    at: str
+    quick: bool
+    outcome: str
+    machine: str
+    params: dict[str, Any]
+    message: str
+    values: dict[str, float]
+    notes: tuple[tuple[str, dict[str, Any]], ...]  # said meanwhile: their keys and values
+    meta: Meta
+    problem: dict[str, Any] | None
+    unclear: tuple[str, ...] = ()  # values that say how far two things are apart, and cannot
+    taken_s: float = 0.0  # from its start to the last that was measured
+
+
+class Library:
+    """The runs below one data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._runs, self._bin = folder / "runs", folder / "bin"
+        self._index = Index(
+            folder / "index.sqlite3",
+            self._runs,
+            columns=_COLUMNS,
+            suffixes=SUFFIXES,
+            beside=meta_name,
+        )
+
+    def check_writable(self) -> None:
+        """Raise UserError, before anything is measured, if a run could not be kept."""
+        probe = self._runs / f".probe-{os.getpid()}"
+        try:
+            self._runs.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def create(self, started: wire.Started) -> Recorder:
+        """Begin the file of a run. Raises UserError."""
+        try:
+            self._runs.mkdir(parents=True, exist_ok=True)
+            return Recorder(self._runs / _file_name(started, SUFFIXES[0]))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def runs(self, search: str = "") -> list[Kept]:
+        """Return the runs, pinned and newest first, whose words contain all those of `search`."""
+        kept = self._index.entries(_facts, self._kept)
+        words = search.lower().split()
+        found = [run for run in kept if all(word in _haystack(run) for word in words)]
+        return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
+
+    def close(self) -> None:
+        """Nobody wants to know any more: a list that is being read ends soon."""
+        self._index.close()
+
+    def find(self, reference: str) -> Path:
+        """Return the file that is meant: a path, or the first letters of a run's id.
+
+        Raises UserError if there is none, or more than one.
+        """
+        path = Path(reference)
+        if path.exists() or len(reference) < 4:
+            return path
+        found = {run.run: run.path for run in self.runs() if run.run.startswith(reference)}
+        if len(found) > 1:
+            raise UserError("run_ambiguous", id=reference)
+        return next(iter(found.values()), path)
+
+    def describe(self, run: Kept, meta: Meta) -> Kept:
+        """Keep what a person says of a run. Raises UserError."""
+        path = meta_path(run.path)
+        try:
+            _write_whole(path, msgspec.json.encode(meta))
+        except OSError as error:
+            raise self._unwritable(error) from None
+        return replace(run, meta=meta)
+
+    def delete(self, run: Kept) -> None:
+        """Move a run to the bin. Raises UserError."""
+        self._move(run.path, self._bin)
+
+    def undelete(self, run: Kept) -> None:
+        """Move a run back from the bin. Raises UserError."""
+        self._move(self._bin / run.path.name, self._runs)
+
+    def deleted(self) -> list[Kept]:
+        """Return the runs in the bin, as they stood here, the newest first; may take a while."""
+        facts = []
+        for path in self._binned():
+            with contextlib.suppress(FileNotFoundError):  # another program has just emptied it
+                facts.append({"name": path.name, **dict(zip(_COLUMNS, _facts(path), strict=True))})
+        return sorted(map(self._kept, facts), key=lambda run: run.at, reverse=True)
+
+    def bin_count(self) -> int:
+        """Return how many runs lie in the bin."""
+        return len(self._binned())
+
+    def empty_bin(self) -> int:
+        """Delete the bin's runs for good and return how many there were. Raises UserError."""
+        count = self.bin_count()
+        try:
+            for path in _files(self._bin):
+                if path.name.endswith((*SUFFIXES, META_SUFFIX)):
+                    path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        return count
+
+    def export(self, run: Kept, target: Path) -> Path:
+        """Copy a run to a file, packed where its name ends in .gz. Raises UserError.
+
+        A folder as the target takes the run under its own name.
+        """
+        path = target / run.path.name if target.is_dir() else target
+        try:
+            data = run.path.read_bytes()
+            is_packed, shall_be = data.startswith(b"\x1f\x8b"), path.name.endswith(".gz")
+            if is_packed != shall_be:
+                data = gzip.compress(data, mtime=0) if shall_be else gzip.decompress(data)
+            _write_whole(path, data)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise UserError("not_exported", path=str(path), reason=reason) from None
+        return path
+
+    def adopt(self, path: Path) -> Path:
+        """Copy a run from elsewhere into the library; return its file here. Raises UserError.
+
+        As long as the same run lies in the bin, it comes back with what was said of it.
+        """
+        recording = read(path)
+        plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
+        here = next((each for each in (plain, packed) if each.exists()), None)
+        if here is not None:
+            return here
+        target = packed if path.name.endswith(".gz") else plain
+        try:
+            self._runs.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                _write_whole(meta_path(target), meta_path(self._bin / target.name).read_bytes())
+            _write_whole(target, path.read_bytes())
+        except OSError as error:
+            raise self._unwritable(error) from None
+        return target
+
+    def rebuild(self) -> None:
+        """Make the index anew from the files. Raises UserError."""
+        try:
+            self._index.forget()
+        except OSError as error:
+            raise self._unwritable(error) from None
+        self.runs()
+
+    def _binned(self) -> list[Path]:
+        return [path for path in _files(self._bin) if path.name.endswith(SUFFIXES)]
+
+    def _unwritable(self, error: OSError) -> UserError:
+        reason = error.strerror or type(error).__name__
+        return UserError("library_unwritable", path=str(self.folder), reason=reason)
+
+    def _move(self, path: Path, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.replace(folder / path.name)  # first: what was said of it stays with a run
+            with contextlib.suppress(FileNotFoundError):
+                meta_path(path).replace(folder / meta_path(path).name)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _kept(self, facts: Mapping[str, Any]) -> Kept:
+        return Kept(
+            run=facts["run"],
+            path=self._runs / facts["name"],
+            experiment=facts["experiment"],
+            at=facts["at"],
+            quick=bool(facts["quick"]),
+            outcome=facts["outcome"],
+            machine=facts["machine"],
+            params=json.loads(facts["params"]),
+            message=facts["message"],
+            values=json.loads(facts["found"]),
+            notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
+            meta=msgspec.json.decode(facts["meta"], type=Meta),
+            problem=json.loads(facts["problem"]),
+            unclear=tuple(json.loads(facts["unclear"])),
+            taken_s=facts["taken_s"],
+        )
+
+
+_COLUMNS = (
+    "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
+    "meta", "problem", "unclear", "taken_s",
+)  # fmt: skip
+
+
+def _file_name(started: wire.Started, suffix: str) -> str:
+    """Return the name of a run's file; a file from elsewhere cannot name a place outside."""
+    experiment = re.sub(r"[^\w-]", "", started.experiment)
+    stamp, run = (re.sub(r"\W", "", text) for text in (started.at[:19], started.run[:8]))
+    return f"{stamp}-{experiment}-{run}{suffix}"
+
+
+def _facts(path: Path) -> tuple[Any, ...]:
+    """Return the columns of a run. Raises FileNotFoundError where it has just gone."""
+    meta = msgspec.json.encode(read_meta(path)).decode()
+    try:
+        recording = read(path)
+    except UserError as trouble:
+        if trouble.problem.key == "recording_missing":
+            raise FileNotFoundError(path) from None
+        problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
+        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]", 0.0)
+    notes = [
+        (event.key, event.values) for event in recording.events if isinstance(event, wire.Note)
+    ]
+    measured = (event for event in recording.events if isinstance(event, wire.Row | wire.Frame))
+    started, finding = recording.started, recording.finished.finding
+    return (
+        started.run,
+        started.experiment,
+        started.at,
+        started.quick,
+        str(recording.finished.outcome),
+        machine_name(started),
+        json.dumps(started.params),
+        finding.message if finding else "",
+        json.dumps(finding.values if finding else {}),
+        json.dumps(notes),
+        meta,
+        "null",
+        json.dumps(finding.unclear if finding else []),
+        max((event.t_s for event in measured), default=0.0),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def machine_name(started: wire.Started) -> str:
+    """Return what the machine of a run is called: the model of its processor."""
+    cpu = started.machine.get("cpu")
+    model = cpu.get("model") if isinstance(cpu, dict) else None
+    return str(model or "?")
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is either there whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _haystack(run: Kept) -> str:
+    meta = run.meta
+    words = (run.experiment, run.machine, run.at, run.outcome, meta.name, meta.note, *meta.tags)
+    return " ".join(words).lower()
+
+
+def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
+    """Return the run file that is meant: a path, a run of the library, or an experiment's own.
+
+    Raises UserError if it may be one of several.
+    """
+    path = library.find(reference)
+    return path if path.exists() else catalogue.recording(reference) or path

@@ -1,0 +1,51 @@
+"""How does a run get into the library while it is measured? Line by line, into a file of its own.
+
+Where the disk fills up meanwhile, the whole run is written elsewhere in the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from app.runs.library import Library
+from experiments.core.problems import UserError
+from experiments.engine import messages as wire
+from experiments.engine.recording import Recorder
+
+
+class Keeping:
+    """Keeps the lines of one run in the library, from the moment it has started."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self.recorder: Recorder | None = None
+        self.problem: UserError | None = None
+
+    def keep(self, event: wire.Event, line: bytes) -> None:
+        """Append one line; never raises."""
+        if isinstance(event, wire.Started) and self.problem is None:
+            try:
+                self.recorder = self._library.create(event)
+            except UserError as trouble:
+                self.problem = trouble
+        if self.recorder is not None:
+            self.recorder.keep(event, line)
+
+    def close(self) -> None:
+        """Close the file; `problem` then says if anything could not be kept."""
+        if self.recorder is not None:
+            self.recorder.close()
+            error = self.recorder.problem
+            if error is not None:
+                self.problem = self._rescued(self.recorder, error.strerror or "?")
+
+    def _rescued(self, recorder: Recorder, reason: str) -> UserError:
+        """Write the whole run elsewhere: the disk of the library is full."""
+        for folder in (Path.cwd, tempfile.gettempdir):  # either may be gone
+            with contextlib.suppress(OSError):
+                path = Path(folder(), recorder.path.name)
+                recorder.rescue(path)
+                return UserError("run_kept_elsewhere", reason=reason, path=str(path))
+        return UserError("run_not_kept", reason=reason)

@@ -1,0 +1,110 @@
+"""How does an experiment stand on this machine? What its card in the catalogue shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from app.report import number
+from app.runs.counting import completed
+from app.runs.library import Kept
+from app.window.core.availability import Entry
+from app.window.core.session import Session
+from app.window.experiment.loaded_run import expected_s, runs_here
+from app.window.runs.listing import Listing
+from experiments.core.declare import Experiment
+from experiments.core.problems import UserError
+from experiments.engine import messages as wire
+from experiments.engine.recording import read
+from experiments.engine.run_state import Following
+from machine.model import Machine
+from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.sketch import Sketch, expected, measured
+
+
+def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
+    """Return the run of this machine that counts, or where none was completed the newest."""
+    here = list(runs_here(runs, experiment, machine))
+    return next(iter((*completed(here, experiment), *here)), None)
+
+
+def offer(
+    experiment: Experiment[Any], session: Session, run: Kept | None, sketch: Sketch | None
+) -> Offer:
+    """Return what stands on the card; `run` is the best one there is, `sketch` of its marks."""
+    words, entry = session.words, session.entries.get(experiment.id)
+    following = _under_way(session, experiment.id)
+    return Offer(
+        id=experiment.id,
+        shelf=experiment.shelf,
+        parts=experiment.parts,
+        question=words.say(f"{experiment.id}.question"),
+        topic=words.say(f"{experiment.id}.topic"),
+        note=_note(session, experiment.id, entry, run),
+        sketch=sketch or expected(experiment.views[0]),
+        state=State.RUNNING if following is not None else _state(entry, run),
+        is_measured=run is not None and _is_completed(run),
+        seconds=_seconds(entry, session),
+        fraction=following.progress.fraction if following is not None else 0.0,
+    )
+
+
+def read_sketch(experiment: Experiment[Any], path: Path) -> Sketch | None:
+    """Return the marks of a run's headline view; None where there are none. May take a while."""
+    view = experiment.plots[0]
+    try:
+        return measured(view, read(path).tables(experiment)[view.table])
+    except UserError:  # said where the run itself is opened
+        return None
+
+
+def _under_way(session: Session, experiment_id: str) -> Following | None:
+    if not session.is_awake or not session.runner.is_running:
+        return None
+    following = session.runner.following
+    is_this = following is not None and following.experiment.id == experiment_id
+    return following if is_this else None
+
+
+def _state(entry: Entry | None, run: Kept | None) -> State:
+    if entry is None:
+        return State.UNKNOWN
+    if run is not None and _is_completed(run):
+        return State.MEASURED
+    if entry.need is not None:
+        return State.NOT_HERE
+    if run is None:
+        return State.NEW
+    is_partial = run.message or run.outcome == wire.Outcome.STOPPED
+    return State.PARTIAL if is_partial else State.FAILED
+
+
+def _seconds(entry: Entry | None, session: Session) -> float | None:
+    """Return how long a run takes here: as long as the last time, if it was made before."""
+    if entry is None or entry.need is not None or session.machine is None:
+        return None
+    here = runs_here(session.runs, entry.experiment.id, session.machine)
+    return expected_s(here, entry.experiment, entry.params)
+
+
+def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept | None) -> str:
+    """Return the result in one line, or the reason why there can be none, or else the topic."""
+    words = session.words
+    topic = words.say(f"{experiment_id}.topic")
+    if entry is None:
+        return topic
+    if run is not None and words.has(f"{experiment_id}.in_short"):
+        unclear = {name: number(words, name, 0.0, "", run) for name in run.unclear}
+        result = words.say(f"{experiment_id}.in_short", {**run.values, **unclear})
+        if "{" not in result:  # else a value is missing: a part was left out, or not reached
+            listing = Listing(words, session.catalogue, session.entries)
+            changed = listing.changed(experiment_id, run.params, quick=run.quick)
+            return " · ".join((result, *changed))
+    if entry.need is not None:
+        return words.say(f"problems.needs_{entry.need}")
+    return topic
+
+
+def _is_completed(run: Kept) -> bool:
+    return run.outcome == wire.Outcome.COMPLETED

@@ -1,0 +1,194 @@
+"""Which experiments are there, and what does one of them show? The catalogue, and one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QStackedWidget
+
+from app.window.catalogue.card_data import best_run, offer, read_sketch
+from app.window.core.place import Place
+from app.window.core.session import Session
+from app.window.core.target import EXPERIMENTS, Target
+from widgets.catalogue.card_data import counted
+from widgets.catalogue.catalogue import Catalogue
+from widgets.catalogue.sketch import Sketch
+from widgets.controls.basics import column
+
+if TYPE_CHECKING:
+    from app.window.experiment.place import ExperimentPage
+
+
+class ExperimentsPlace(Place):
+    """The page is made when it is first asked for, because it brings the plots, and then kept."""
+
+    name = EXPERIMENTS
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._page: ExperimentPage | None = None
+        self._opened = ""  # the experiment whose card was opened last
+        self._is_from_card = False  # else the page was opened from elsewhere
+        self._is_here = False
+        self._percent = -1  # of the run under way, as its card says
+        self._sketches: dict[Path, Sketch | None] = {}  # None until it is read, or cannot be
+        self._catalogue = Catalogue(session.words, session.look)
+        self._catalogue.opened.connect(self._ask_for)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._catalogue)
+        self.setLayout(column(self._stack, space=0))
+        self._back = QAction(session.words.say("catalogue.back"), self)
+        self._back.triggered.connect(self.go_back)
+        session.settings_changed.connect(self._use_letters)
+        session.machine_changed.connect(self._refresh)
+        session.entries_changed.connect(self._refresh)
+        session.runs_changed.connect(self._refresh)
+        if session.is_awake:
+            self._follow()
+        else:
+            session.woke.connect(self._follow)
+        self._use_letters()
+        self._refresh()
+
+    @property
+    def is_in_catalogue(self) -> bool:
+        """Is the catalogue shown, and not the page of one experiment?"""
+        return self._stack.currentWidget() is self._catalogue
+
+    def open(self, target: Target) -> None:
+        """Open a run or an experiment, else the catalogue.
+
+        What was opened from the catalogue stays, and so does the page while something runs.
+        """
+        self._is_from_card &= target == Target(self.name)
+        if target.run is not None:
+            kept = next((run for run in self.session.runs if run.path == target.run), None)
+            self._opened = kept.experiment if kept is not None else ""
+            self._shown_page().open_run(target.run, target.beside, then=target.then)
+        elif target.experiment is not None:
+            self._opened = target.experiment
+            self._shown_page().open(target.experiment)
+        elif not self._is_from_card and not self._is_running:
+            self.go_back()
+
+    def arrive(self) -> None:
+        """Bring the cards up to date, and let keys find them."""
+        self._is_here = True
+        if self._page is not None and not self.is_in_catalogue:
+            self._page.arrive()
+            return
+        self._refresh()
+        self._catalogue.setFocus()
+
+    def leave(self) -> None:
+        """Draw nothing while nobody sees it."""
+        self._is_here = False
+        if self._page is not None and not self.is_in_catalogue:
+            self._page.leave()
+
+    def own_actions(self) -> Sequence[QAction]:
+        """Return those of the catalogue, or of the page."""
+        if self._page is None or self.is_in_catalogue:
+            return self._catalogue.own_actions()
+        return (*self._page.own_actions(), self._back)
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those of the cards, or of the page."""
+        if self._page is None or self.is_in_catalogue:
+            say = self.session.words.say
+            return (("← → ↑ ↓", say("keys.walk_cards")), ("Enter", say("keys.open_card")))
+        return self._page.own_keys()
+
+    def status(self) -> str:
+        """Say how much has been measured, or what the page says."""
+        if self._page is not None and not self.is_in_catalogue:
+            return self._page.status()
+        told = counted(self._catalogue.offers)
+        return self.session.words.say("catalogue.status", told) if told else ""
+
+    def go_back(self) -> bool:
+        """Return to the catalogue, to the card that was opened."""
+        if self._page is None or self.is_in_catalogue:
+            return False
+        self._page.leave()
+        self._stack.setCurrentWidget(self._catalogue)
+        self._refresh()
+        self._catalogue.focus_on(self._opened)
+        self.session.status_changed.emit()  # the frame speaks of the catalogue again
+        return True
+
+    @property
+    def _is_running(self) -> bool:
+        return self.session.is_awake and self.session.runner.is_running
+
+    def _ask_for(self, experiment_id: str) -> None:
+        self.session.go(self.name, experiment=experiment_id)
+        self._is_from_card = True
+
+    def _shown_page(self) -> ExperimentPage:
+        if self._page is None:
+            from app.window.experiment.place import ExperimentPage
+
+            self._page = ExperimentPage(self.session)
+            self._page.back.connect(self.go_back)
+            self._stack.addWidget(self._page)
+        if self.is_in_catalogue:
+            self._stack.setCurrentWidget(self._page)
+            self._page.arrive()
+        return self._page
+
+    def _use_letters(self) -> None:
+        self._catalogue.use_letters(self.session.settings.letters)
+
+    def _follow(self) -> None:
+        runner = self.session.runner
+        runner.began.connect(self._refresh)
+        runner.moved.connect(self._show_progress)
+        runner.ended.connect(self._refresh)
+        # Queued: after its page has said what it has to say.
+        runner.ended.connect(self._tell_not_kept, Qt.ConnectionType.QueuedConnection)
+        self._refresh()
+
+    def _tell_not_kept(self) -> None:
+        """Say that a run is lost or elsewhere; its own page does that where it is seen."""
+        problem = self.session.runner.not_kept
+        is_seen = self._is_here and not self.is_in_catalogue
+        page = self._page if is_seen else None
+        if problem is not None and (page is None or page.told is not problem):
+            self.session.troubled.emit(problem)
+
+    def _show_progress(self) -> None:
+        following = self.session.runner.following
+        percent = round(100 * following.progress.fraction) if following is not None else -1
+        if percent != self._percent:
+            self._percent = percent
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Show how every experiment stands now; what is not seen waits until it is."""
+        if not self.is_in_catalogue or (self._catalogue.offers and not self._is_here):
+            return
+        session = self.session
+        offers = []
+        for experiment in session.catalogue:
+            run = None
+            if session.machine is not None:
+                run = best_run(session.runs, experiment.id, session.machine)
+            if run is not None and run.path not in self._sketches and session.is_awake:
+                self._sketches[run.path] = None
+                session.background.do(
+                    partial(read_sketch, experiment, run.path),
+                    partial(self._take_sketch, run.path),
+                )
+            sketch = self._sketches.get(run.path) if run is not None else None
+            offers.append(offer(experiment, session, run, sketch))
+        self._catalogue.show_offers(offers)
+
+    def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:
+        self._sketches[path] = sketch
+        self._refresh()

@@ -1,0 +1,184 @@
+"""How does the window run an experiment? In the engine's process, followed in a thread.
+
+The thread only puts events into a queue; a timer of this thread takes them 30 times a second, and
+no longer than a few milliseconds at a time. Rows are never dropped, drawing may be.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from app.runs.library import Library
+from app.runs.run_writer import Keeping
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Engine, Run
+from experiments.engine.run_state import Following
+from experiments.engine.sweep import sweep
+
+log = logging.getLogger(__name__)
+
+TICK_MS = 33
+SECOND_MS = 1000
+BUDGET_S = 0.004  # of one tick
+
+
+class Runner(QObject):
+    """One run at a time. `following` is the run under way, or the last one."""
+
+    began = Signal()
+    moved = Signal()  # there is something new in `following`, or the time has gone on
+    stopping = Signal()  # the run has been asked to end
+    ended = Signal()  # `following.finished` is there, and the file is closed
+    swept = Signal(int)  # processes that an earlier, killed program had left behind
+
+    def __init__(self, library: Library, engine: Engine) -> None:
+        super().__init__()
+        self._library, self._engine = library, engine
+        # All that may block, to start, to warm and to close processes, is done in this thread.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
+        self._events: collections.deque[wire.Event] = collections.deque()
+        self._run: Run | None = None
+        self._stopping = threading.Event()
+        self._broken: wire.Finished | None = None  # how a run ends that sent what cannot be
+        self._closed = False
+        self._keeping: Keeping | None = None
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._take)
+        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step tells nothing meanwhile
+        self._seconds.timeout.connect(self.moved)
+        self.following: Following | None = None
+        self.is_running = False
+        self._thread.submit(self._sweep)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Has the run under way been asked to end?"""
+        return self.is_running and self._stopping.is_set()
+
+    @property
+    def kept_as(self) -> str | None:
+        """The name of the file of the run under way or the last one, None while there is none."""
+        recorder = self._keeping.recorder if self._keeping is not None else None
+        return recorder.path.name if recorder is not None else None
+
+    @property
+    def not_kept(self) -> Problem | None:
+        """Why the last run could not be kept whole."""
+        trouble = self._keeping.problem if self._keeping is not None else None
+        return trouble.problem if trouble is not None else None
+
+    def warm(self, experiment: Experiment[Any]) -> None:
+        """Have a process ready for this experiment; not while another one is measured."""
+        if not self.is_running and not self._closed:
+            self._thread.submit(self._engine.warm, experiment)
+
+    def start(
+        self, experiment: Experiment[Any], params: Mapping[str, Any], *, quick: bool = False
+    ) -> Following:
+        """Start a run. Raises UserError if it could not be kept."""
+        assert not self.is_running
+        self._library.check_writable()
+        self._stopping.clear()
+        self._broken = None
+        self._events.clear()
+        self._keeping = Keeping(self._library)
+        self.following = Following(experiment)
+        self.is_running = True
+        self._thread.submit(self._measure, experiment, dict(params), quick, self._keeping)
+        self._timer.start()
+        self._seconds.start()
+        self.began.emit()
+        return self.following
+
+    def stop(self) -> None:
+        """Ask the run to end; `ended` comes within a quarter of a second."""
+        if self.is_running and not self._stopping.is_set():
+            self._ask_to_end()
+            self.stopping.emit()
+
+    def close(self) -> None:
+        """End the run and every process; returns when they are gone."""
+        if self._closed:
+            return
+        self._closed = True
+        self._ask_to_end()
+        self._thread.submit(self._engine.close)
+        self._thread.shutdown(wait=True)
+        self._timer.stop()
+        self._seconds.stop()
+
+    def _ask_to_end(self) -> None:
+        self._stopping.set()
+        run = self._run  # the thread takes it away when it has ended
+        if run is not None:
+            run.stop()
+
+    def _sweep(self) -> None:
+        count = sweep()
+        if count:
+            self.swept.emit(count)
+
+    def _measure(
+        self, experiment: Experiment[Any], params: dict[str, Any], quick: bool, keeping: Keeping
+    ) -> None:
+        try:
+            self._run = self._engine.start(experiment, params, quick=quick, keep=keeping.keep)
+            if self._stopping.is_set():  # between the click and now
+                self._run.stop()
+            finished = None
+            for event in self._run.events():
+                if isinstance(event, wire.Finished):
+                    finished = event
+                else:
+                    self._events.append(event)
+            assert finished is not None  # a run always ends in one
+        except Exception as error:  # a run ends in a sentence, also where it could not begin
+            log.exception("a run could not be followed")
+            problem = wire.ProblemSent(
+                key="not_started", values={"error": f"{type(error).__name__}: {error}"}
+            )
+            finished = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+        finally:
+            self._run = None
+        keeping.close()
+        self._events.append(finished)
+
+    def _take(self) -> None:
+        """Take what has come; what is too much for one turn waits for the next."""
+        following = self.following
+        if following is None or not self._events:
+            return
+        until_s = time.perf_counter() + BUDGET_S
+        while self._events and time.perf_counter() < until_s:
+            self._add(following, self._events.popleft())
+        self.moved.emit()
+        if following.finished is not None:
+            self._timer.stop()
+            self._seconds.stop()
+            self.is_running = False
+            self.ended.emit()
+
+    def _add(self, following: Following, event: wire.Event) -> None:
+        """Take one event; a row that is none of this experiment ends the run as a failed one."""
+        if self._broken is None:
+            try:
+                following.add(event)
+            except msgspec.ValidationError as error:
+                problem = wire.ProblemSent(key="wire_broken", values={"reason": str(error)})
+                self._broken = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+                self.stop()
+        elif isinstance(event, wire.Finished):
+            following.add(self._broken)

@@ -1,0 +1,199 @@
+"""What do all places of the window share? The words, the look, the machine, the runs, the runner.
+
+Made before the first paint, so it imports little; `wake` starts processes and threads after it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.context import Context
+from app.window.core.settings import Settings
+from app.window.core.target import Target
+from experiments.core.problems import Problem
+from widgets.style.look import Look
+
+if TYPE_CHECKING:
+    from app.known_values import Fingerprints
+    from app.runs.library import Kept, Library
+    from app.synthetic_load import KnownLoad
+    from app.window.core.availability import Entry
+    from app.window.core.background import Background
+    from app.window.core.runner import Runner
+    from app.window.core.watcher import Watcher
+    from experiments.core.catalogue import Catalogue
+    from experiments.core.words import Words
+    from machine.model import Machine
+
+
+class Session(QObject):
+    """Handed to every place."""
+
+    machine_changed = Signal()  # `machine` is known now
+    entries_changed = Signal()  # `entries` are known now
+    runs_changed = Signal()  # `runs` were read anew
+    sampled = Signal(object)  # wire.Sample: one look at the load
+    went = Signal(object)  # place.Target: somebody wants to go there
+    noticed = Signal(str, str, object)  # a sentence, the words of a button ("" for none), its act
+    troubled = Signal(object)  # Problem: expected trouble that belongs to no place
+    status_changed = Signal()  # the place has something else to say in the status line
+    remembered = Signal(object)  # dict of settings that a place wants to be kept
+    settings_changed = Signal()
+    asked_for_doctor = Signal()  # why does the GPU not work?
+    woke = Signal()  # runner, watcher and background are there
+
+    def __init__(self, context: Context, look: Look, settings: Settings) -> None:
+        super().__init__()
+        self.context, self.look, self.settings = context, look, settings
+        self.machine: Machine | None = None
+        self.entries: dict[str, Entry] = {}
+        self.runs: Sequence[Kept] = ()
+        self._numbers: dict[str, float] = {}  # of earlier runs here, that experiments start from
+        self.runner: Runner
+        self.watcher: Watcher
+        self.background: Background
+
+    @property
+    def words(self) -> Words:
+        """Every text; read when the first is asked for, which is after the first paint."""
+        return self.context.words
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Every experiment."""
+        return self.context.catalogue
+
+    @property
+    def library(self) -> Library:
+        """The runs in the user's data folder."""
+        return self.context.library
+
+    @functools.cached_property
+    def fingerprints(self) -> Fingerprints:
+        """The machines that the runs were made on."""
+        from app.known_values import Fingerprints
+
+        return Fingerprints()
+
+    @functools.cached_property
+    def known_load(self) -> KnownLoad:
+        """What computes so that one sees how that looks."""
+        from app.synthetic_load import KnownLoad
+
+        return KnownLoad()
+
+    @property
+    def is_awake(self) -> bool:
+        """Has `wake` been called?"""
+        return hasattr(self, "background")
+
+    def wake(self) -> None:
+        """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
+        from app.window.core.background import Background
+        from app.window.core.runner import Runner
+        from app.window.core.watcher import Watcher
+        from experiments.engine.jobs import Engine
+
+        self.runner, self.watcher = Runner(self.library, Engine()), Watcher()
+        self.background = Background()
+        self.background.troubled.connect(self.troubled)
+        self.runner.swept.connect(self._tell_swept)
+        self.runner.ended.connect(self.refresh_runs)
+        self.watcher.sampled.connect(self.sampled)
+        self.watcher.inspected.connect(self._take_machine)
+        self.watcher.not_inspected.connect(self._tell_unknown)
+        self.watcher.ended.connect(self._tell_unwatched)
+        self.refresh_runs()
+        if self.context.has_fake_machine:
+            self.background.do(lambda: self.context.machine, self._use_machine)
+            self.background.do(lambda: self.context.recorded_watch, self.watcher.play)
+        else:
+            self.watcher.start()
+        self.woke.emit()
+
+    def close(self) -> None:
+        """End every process and thread."""
+        if self.is_awake:
+            self.watcher.close()
+            self.runner.close()
+            self.library.close()
+            self.background.close()
+
+    def refresh_runs(self) -> None:
+        """Read the list of runs anew; `runs_changed` comes when it is there."""
+        self.background.do(self.library.runs, self._use_runs)
+
+    def go(self, place: str, **wanted: Any) -> None:
+        """Go to a place and open something there; `wanted` are the fields of a Target."""
+        self.went.emit(Target(place, **wanted))
+
+    def tell(self, text: str, action: str = "", act: Callable[[], object] | None = None) -> None:
+        """Say something quietly, with a button such as "Undo" if there is something to do."""
+        self.noticed.emit(text, action, act)
+
+    def say(self, problem: Problem) -> str:
+        """Return a problem as one sentence."""
+        return self.context.sentence(problem)
+
+    def _tell_swept(self, count: int) -> None:
+        self.tell(self.words.say("notes.swept", {"count": count}))
+
+    def _tell_unwatched(self) -> None:
+        say = self.words.say
+        self.tell(say("frame.unwatched"), say("frame.watch_again"), self.watcher.start)
+
+    def _tell_unknown(self, problem: Problem) -> None:
+        self.troubled.emit(Problem("machine_not_read", {"reason": self.say(problem)}))
+
+    def _take_machine(self, plain: dict[str, Any]) -> None:
+        from machine.model import BadMachine, from_json
+
+        try:
+            self._use_machine(from_json(plain))
+        except BadMachine as error:
+            self.troubled.emit(Problem("machine_not_read", {"reason": str(error)}))
+
+    def _use_machine(self, machine: Machine) -> None:
+        self.machine = machine
+        self.machine_changed.emit()
+        self._suit()
+        self._look_up_numbers()
+
+    def _suit(self) -> None:
+        """Ask what each experiment starts from here; looks for other Pythons."""
+        from app.window.core.availability import suited
+
+        catalogue, machine, numbers = self.catalogue, self.machine, self._numbers
+        if machine is not None:
+            self.background.do(lambda: suited(catalogue, machine, numbers), self._use_entries)
+
+    def _use_entries(self, entries: dict[str, Entry]) -> None:
+        self.entries = entries
+        self.entries_changed.emit()
+
+    def _use_runs(self, runs: Sequence[Kept]) -> None:
+        self.runs = runs
+        self.runs_changed.emit()
+        self._look_up_numbers()
+
+    def _look_up_numbers(self) -> None:
+        """Ask what earlier runs told of what experiments start from; that opens files."""
+        machine, runs = self.machine, self.runs
+        if machine is None or self.context.has_fake_machine or not self.is_awake:
+            return
+        from app.known_values import known_numbers
+
+        catalogue, known = self.catalogue, self.fingerprints
+        self.background.do(
+            lambda: known_numbers(catalogue, machine, lambda: runs, catalogue, known),
+            self._use_numbers,
+        )
+
+    def _use_numbers(self, numbers: dict[str, float]) -> None:
+        if numbers != self._numbers:
+            self._numbers = numbers
+            self._suit()

@@ -1,0 +1,24 @@
+"""Where can one go in the window, and what can be opened there?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
+
+Then = Literal["", "measure", "replay"]  # an opened run, once more with its settings, or as it was
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to go: a place, and what to open there."""
+
+    place: str
+    experiment: str | None = None
+    run: Path | None = None  # opened as it was
+    then: Then = ""
+    beside: Path | None = None  # another run on the same axes
+    part: str | None = None  # of the map, as in experiments.core.declare.Part
+    threads: frozenset[int] = frozenset()  # of it, where it is a core

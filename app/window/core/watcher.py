@@ -1,0 +1,144 @@
+"""What is this machine, and what is it doing now? The light worker that inspects and watches.
+
+A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew. For a
+machine that comes from a file there is no worker; a watch that was recorded on it takes its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from app.window.live.recorded import WatchPlayer
+from experiments.core.problems import Problem
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Worker
+from machine.live.recorded_watch import RecordedWatch
+
+log = logging.getLogger(__name__)
+
+QUIET_HZ = 2.0  # while nobody looks closer, and always while an experiment runs
+PAUSE_MS = 1000  # before another worker takes the place of one that died
+REPLACEMENTS = 3
+
+
+class Watcher(QObject):
+    """One plain worker at a time, as long as the window lives."""
+
+    inspected = Signal(object)  # dict, as of `machine.model.to_json`
+    not_inspected = Signal(object)  # Problem: why there is none
+    sampled = Signal(object)  # wire.Sample
+    ended = Signal()  # the workers have gone, though nobody asked them to
+    _heard = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.player: WatchPlayer | None = None  # in place of a worker
+        self._worker: Worker | None = None
+        self._thread: threading.Thread | None = None
+        self._hz = QUIET_HZ
+        self._replaced = 0
+        self._is_inspected = self._closing = False
+        self._pause = QTimer(self, interval=PAUSE_MS, singleShot=True)
+        self._pause.timeout.connect(self._begin)
+        self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
+
+    def start(self) -> None:
+        """Inspect the machine, then send samples; does nothing while that is under way."""
+        if self._worker is None and not self._pause.isActive() and not self._closing:
+            self._replaced = 0
+            self._begin()
+
+    def play(self, recorded: RecordedWatch | None) -> None:
+        """Send what was recorded, again and again, instead of what is now."""
+        if recorded is not None and not self._closing:
+            self.player = WatchPlayer(recorded, repeats=True)
+            self.player.sampled.connect(self.sampled)
+            self.player.play()
+
+    def inspect(self) -> None:
+        """Look anew at what this machine is; `inspected` comes when that is done."""
+        if self._worker is not None:
+            self._worker.send(wire.Inspect())
+
+    def set_rate(self, hz: float) -> None:
+        """Send samples at another rate from now on."""
+        self._hz = hz
+        if self._worker is not None:
+            self._worker.send(wire.Rate(hz=hz))
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process, once it has said hello."""
+        return self._worker.pid if self._worker is not None else None
+
+    def close(self) -> None:
+        """End the worker."""
+        self._closing = True
+        self._pause.stop()
+        if self.player is not None:
+            self.player.pause()
+        if self._worker is not None and self._thread is not None:
+            self._worker.end()
+            self._thread.join()
+            self._worker = self._thread = None
+
+    def _begin(self) -> None:
+        try:
+            self._worker = Worker(guarded=False)
+        except OSError as error:  # no room for another process
+            log.info("no worker to watch: %s", error)
+            self._replace()
+            return
+        self._worker.send(wire.Watch(hz=self._hz))
+        if not self._is_inspected:
+            self._worker.send(wire.Inspect())
+        self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
+        self._thread.start()
+
+    def _read(self, worker: Worker) -> None:
+        try:
+            while line := worker.readline():
+                event = wire.decode_event(line)
+                if isinstance(event, wire.Hello):
+                    worker.pid = event.pid
+                self._heard.emit(event)
+        except wire.BadMessage as error:
+            log.info("the worker that watches cannot be understood: %s", error)
+        worker.close()  # here: to close a pipe that another thread reads would wait for it
+        self._heard.emit(None)
+
+    @Slot(object)
+    def _take(self, event: wire.Event | None) -> None:
+        if self._closing:
+            return
+        if isinstance(event, wire.Sample):
+            self.sampled.emit(event)
+        elif isinstance(event, wire.Whole):
+            self._is_inspected = True
+            self.inspected.emit(event.value)
+        elif isinstance(event, wire.Finished) and event.problem is not None:
+            self._give_up(Problem(event.problem.key, event.problem.values))
+        elif event is None:
+            assert self._thread is not None
+            self._thread.join()  # that was its last word
+            self._worker = self._thread = None
+            self._replace()
+
+    def _give_up(self, problem: Problem) -> None:
+        """Something has failed in the worker, which watches no more then."""
+        if not self._is_inspected:
+            self._is_inspected = True  # another try would end in the same way
+            self.not_inspected.emit(problem)
+        if self._worker is not None:
+            self._worker.end()
+
+    def _replace(self) -> None:
+        """Begin again after a pause; say so where that has not helped."""
+        self._replaced += 1
+        if self._replaced <= REPLACEMENTS:
+            self._pause.start()
+        else:
+            self.ended.emit()

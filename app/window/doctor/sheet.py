@@ -1,0 +1,194 @@
+"""What stands between Python and the GPU? The page of the doctor, and who examines for it.
+
+An examination starts processes that may hang, so it goes on in a thread, each of its questions with
+a time limit; it is ended when the page is closed, or another Python is to be examined.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.doctor_report import as_text, explained, headline, json_text, more, sentence, sign, title
+from app.window.core.session import Session
+from experiments.core.problems import Problem, UserError
+from experiments.core.words import Words
+from machine.doctor import environments
+from machine.doctor.asking import Stopped
+from machine.doctor.diagnosis import Diagnosis, diagnose
+from machine.doctor.gather import gather
+from machine.doctor.nvml import ask_nvml
+from machine.doctor.torch_probe import BadPython, examine, find_python
+from machine.doctor.verdicts import State
+from widgets.doctor.page import DoctorPage
+from widgets.doctor.page_data import Link, Offered, Told
+
+if TYPE_CHECKING:
+    from machine.doctor.environments import Environment
+
+# What is looked at on most machines, shown while nothing is known yet.
+USUAL = ("card", "driver", "nodes", "library", "torch", "build", "architecture", "works")
+
+
+class Doctor(QObject):
+    """One page, from when it is opened until it is closed.
+
+    `look` examines a Python, and `choose_file` and `choose_folder` ask for one; tests put others
+    in their place.
+    """
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._python = ""  # as it was wanted
+        self._stop = threading.Event()
+        self._is_closed = False
+        self._diagnosis: Diagnosis | None = None
+        self._offered: list[Offered] = [_own(session.words)]
+        self.look: Callable[[str, threading.Event], Diagnosis] = look
+        self.find: Callable[[], tuple[Environment, ...]] = environments.find
+        self.choose_file: Callable[[], str] = self._ask_file
+        self.choose_folder: Callable[[], str] = self._ask_folder
+        self.page = DoctorPage(session.words, session.look, window)
+        self.page.wanted.connect(self.examine)
+        self.page.again_wanted.connect(lambda: self.examine(self._python))
+        self.page.file_asked.connect(lambda: self._examine_chosen(self.choose_file()))
+        self.page.folder_asked.connect(lambda: self._examine_chosen(self.choose_folder()))
+        self.page.copy_asked.connect(self._copy)
+        self.page.closed.connect(self._end)
+
+    def open(self) -> None:
+        """Show the page, and examine the PyTorch of this program."""
+        session = self._session
+        if session.context.has_fake_machine:
+            self.page.refuse(session.say(Problem("fake_machine_examined")))
+        else:
+            self.page.offer(self._offered)
+            self.page.chooser.show_chosen("")
+            self.examine("")
+            session.background.do(self.find, self._offer)
+        self.page.open()
+
+    def examine(self, path: str) -> None:
+        """Examine the Python at a path, as `--python` does; "" for this program's own."""
+        self._stop.set()
+        words = self._session.words
+        links = [Link(title=title(step, words)) for step in USUAL]
+        self.page.wait(_short(path) or words.say("doctor.page.this_program"), links)
+        if self._session.runner.is_running:  # to load a PyTorch takes a core for seconds
+            self.page.complain(words.say("doctor.page.waits_for_run"))
+            return
+        self._stop = self._session.background.do_long(
+            partial(self._examined, path), partial(self._show, path), partial(self._refuse, path)
+        )
+
+    def _examined(self, path: str, stop: threading.Event) -> Diagnosis | None:
+        """Called in a thread. Raises UserError where there is no Python."""
+        try:
+            return self.look(find_python(path) if path else sys.executable, stop)
+        except BadPython as error:
+            raise UserError("python_unusable", reason=str(error)) from None
+        except Stopped:
+            return None
+
+    def _show(self, path: str, diagnosis: Diagnosis | None) -> None:
+        if diagnosis is not None:
+            self._python, self._diagnosis = path, diagnosis
+            self.page.chooser.show_chosen(path)
+            self.page.tell(told(diagnosis, self._session.words))
+
+    def _refuse(self, path: str, problem: Problem) -> None:
+        """Say why there is no Python there, and show what was known before."""
+        if self._diagnosis is None:
+            self.page.complain(self._session.say(problem))
+            return
+        self._show(self._python, self._diagnosis)
+        self.page.chooser.refuse(self._session.say(problem))
+        self.page.chooser.ask_for_path(path)
+
+    def _offer(self, found: tuple[Environment, ...]) -> None:
+        if self._is_closed:
+            return
+        say = self._session.words.say
+        for each in found:
+            known = {"path": _short(each.path), "torch": each.torch or ""}
+            key = "doctor.page.found" if each.torch else "doctor.page.found_without"
+            self._offered.append(Offered(path=each.path, text=say(key, known)))
+        self.page.offer(self._offered)
+
+    def _examine_chosen(self, path: str) -> None:
+        if path:
+            self.examine(path)
+
+    def _copy(self, kind: str) -> None:
+        if self._diagnosis is not None:
+            write = json_text if kind == "json" else as_text
+            QGuiApplication.clipboard().setText(write(self._diagnosis, self._session.words))
+            self.page.say_copied()
+
+    def _end(self) -> None:
+        self._is_closed = True
+        self._stop.set()
+        self.deleteLater()
+
+    def _ask_file(self) -> str:
+        asked = self._session.words.say("doctor.page.choose_file_title")
+        return QFileDialog.getOpenFileName(self.page.window(), asked, str(Path.home()))[0]
+
+    def _ask_folder(self) -> str:
+        asked = self._session.words.say("doctor.page.choose_folder_title")
+        return QFileDialog.getExistingDirectory(self.page.window(), asked, str(Path.home()))
+
+
+def look(python: str, stop: threading.Event) -> Diagnosis:
+    """Examine this machine and the PyTorch of `python`. Raises Stopped soon after `stop` is set."""
+    return diagnose(
+        gather(python=python, nvml=partial(ask_nvml, stop=stop), probe=partial(examine, stop=stop))
+    )
+
+
+def told(diagnosis: Diagnosis, words: Words) -> Told:
+    """Return what the page shows of a diagnosis."""
+    found = diagnosis.found
+    absent = diagnosis.steps[0] if found is None and diagnosis.vendor is None else None
+    shown = found or absent
+    links = [
+        Link(
+            title=title(step.step, words),
+            state=sign(step, diagnosis),
+            word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
+            # What else is to be said and done where nothing is there stands above the chain.
+            text=(sentence if step is absent else explained)(step, words)
+            if step.state is not State.NOT_REACHED
+            else "",
+            commands=() if step is absent else step.commands,
+        )
+        for step in diagnosis.steps
+    ]
+    return Told(
+        headline=headline(diagnosis, words),
+        # What is not there is not fine, but plain, as in the chain.
+        state=State.NOT_REACHED if absent else diagnosis.state,
+        text=more(absent, words) if absent else sentence(found, words) if found else "",
+        commands=shown.commands if shown is not None else (),
+        links=tuple(links),
+        is_well=found is None and diagnosis.vendor is not None,
+    )
+
+
+def _own(words: Words) -> Offered:
+    return Offered(path="", text=words.say("doctor.page.own", {"python": _short(sys.prefix)}))
+
+
+def _short(path: str) -> str:
+    """Return a path as one types it, from the home folder on."""
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

@@ -1,0 +1,325 @@
+"""One experiment: its question, its plots, what is going on, and everything that can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from app.source import method
+from app.window.core.saving import Saving
+from app.window.core.session import Session
+from app.window.core.target import EXPERIMENTS, MAP, Then
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.comparing import Comparing
+from app.window.experiment.drawing import Drawing
+from app.window.experiment.output import Output
+from app.window.experiment.page_model import Showing
+from app.window.experiment.replaying import Replaying
+from app.window.experiment.side_controller import Side
+from app.window.experiment.view_switch import Sides
+from experiments.core.declare import Experiment
+from experiments.core.problems import Problem, UserError
+from widgets.controls.announce import announce
+from widgets.controls.basics import column, row
+from widgets.controls.place_head import BELOW, MARGINS
+from widgets.controls.replay_bar import ReplayBar
+from widgets.experiment.action_button import ActionButton
+from widgets.experiment.header import Header
+from widgets.experiment.machine_strip import MachineStrip
+from widgets.experiment.main_panel import MainPanel
+from widgets.style.theme import STEP
+
+SECOND_MS = 1000
+WARM_MS = 300  # after the page was opened: who only passes by starts no process
+QUARTERS = 4
+
+
+class ExperimentPage(QWidget):
+    """Shows one experiment at a time; what it knows of it is in `showing`."""
+
+    back = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        words, look = session.words, session.look
+        self.announce: Callable[[QWidget, str], object] = announce
+        self.showing, self.saving = Showing(session), Saving(session, self)
+        self.comparing = Comparing(session, self.showing, self.saving)
+        do = self._actions = ExperimentActions(self, words)
+        self._side = Side(session, self.showing, self.comparing, do)
+        self._panel = MainPanel(words, look)
+        self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
+        self._output = Output(session, self.showing, self.comparing, self._panel, do, self.saving)
+        self._sides = Sides(words, self.showing, do, self._panel, self._drawing, self._output)
+        self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
+        self._replaying = Replaying(self.showing, self._bar)
+        self._experiment: Experiment[Any] | None = None
+        self._quarter = 0
+        self._wants_focus = False
+        self._then: Then = ""
+        self._arrange()
+        self._each_second = QTimer(self, interval=SECOND_MS)
+        self._each_second.timeout.connect(self._look_again)
+        self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
+        self._warming.timeout.connect(self.showing.warm)
+        self._connect()
+        self._connect_actions()
+        self._use_letters()
+        self._show_machine()
+        self._refresh()
+
+    def open(self, experiment_id: str) -> None:
+        """Show an experiment: the run under way, the last one, or what it could show."""
+        self._begin()
+        self._wants_focus = True
+        self.showing.open(experiment_id)
+        self._warming.start()
+
+    def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
+        """Show a recorded run as it was; `beside` another, on the same axes; and `then` do that."""
+        self._begin()
+        self._actions.plot.setChecked(True)
+        self._wants_focus, self._then = then != "replay", then
+        if then == "replay":  # until the bar has the keys, no button that measures may
+            self.setFocus()
+        if self._experiment is None:
+            self._header.show_experiment(path.name, "")
+        self.showing.open_run(path, for_settings=then == "measure")
+        if beside is not None:
+            self.comparing.begin(path, beside)
+
+    def arrive(self) -> None:
+        """Begin to be seen."""
+        self._sides.set_seen(True)
+        self._each_second.start()
+        self._refresh()
+
+    def leave(self) -> None:
+        """Stop being seen: nothing is drawn, and what is played stands still."""
+        self._sides.set_seen(False)
+        self._each_second.stop()
+        self._replaying.pause()
+
+    @property
+    def told(self) -> Problem | None:
+        """What is said to have gone wrong, None if nothing is."""
+        return self._side.told
+
+    def own_actions(self) -> list[QAction]:
+        """Return what can be done now."""
+        self._output.name_shown()
+        return list(self._actions)
+
+    def own_keys(self) -> list[tuple[str, str]]:
+        """Return those of the plots, and of the bar while a recording is played."""
+        say = self.session.words.say
+        keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
+        if self.showing.player is not None:
+            keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
+        return keys
+
+    def status(self) -> str:
+        """Return how much there is of the shown run."""
+        following = self.showing.following
+        if following is None or following.started is None or not following.rows:
+            return ""
+        key = "page.status" if following.finished is not None else "page.rows"
+        values = {"rows": following.rows, "run": following.started.run[:8]}
+        return self.session.words.say(key, values)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the side column its share."""
+        super().resizeEvent(event)
+        self._side.column.fit(self.width())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop by Escape also where no window has it as a shortcut."""
+        if event.key() == Qt.Key.Key_Escape and self.showing.under_way is not None:
+            self.showing.stop()
+        else:
+            super().keyPressEvent(event)
+
+    # --- building -----------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        do = self._actions
+        # What comes and goes stands first, so that the others stay where they are.
+        chips = (do.stop_comparing, do.plot, do.code, do.data, do.compare)
+        self._header = Header(self.session.words, chips)
+        left = column(self._panel, self._bar, self._strip, space=3 * STEP)
+        left.setStretch(0, 1)
+        body = row(left, self._side.column, space=6 * STEP)
+        body.setStretch(0, 1)
+        whole = column(self._header, body, space=BELOW)
+        whole.setStretch(1, 1)
+        whole.setContentsMargins(*MARGINS)
+        self.setLayout(whole)
+
+    def _connect(self) -> None:
+        showing, views = self.showing, self._panel.views
+        showing.changed.connect(self._refresh)
+        showing.changed.connect(self.session.status_changed)
+        showing.moved.connect(self._move)
+        showing.ended.connect(self._tell_end)
+        showing.ended.connect(self._warming.start)  # the next run begins as quickly
+        self.session.entries_changed.connect(self._warming.start)
+        showing.refused.connect(self._refuse)
+        self.comparing.changed.connect(self._show_comparison)
+        self.session.settings_changed.connect(self._use_letters)
+        self.session.machine_changed.connect(self._show_machine)
+        self._header.back.connect(self.back)
+        self._strip.part_wanted.connect(
+            lambda part, threads: self.session.go(MAP, part=part, threads=threads)
+        )
+        views.table_wanted.connect(self._actions.turn.trigger)
+
+    def _connect_actions(self) -> None:
+        do, showing = self._actions, self.showing
+        acts: dict[QAction, Callable[[], object]] = {
+            do.run: lambda: self._run(quick=False),
+            do.quick: lambda: self._run(quick=True),
+            do.stop: showing.stop,
+            do.go_there: self._go_there,
+            do.replay: self._replay,
+            do.live: showing.leave_recording,
+            do.recording: self._open_shipped,
+            do.reset: self._side.reset,
+            do.compare: self._choose_beside,
+            do.stop_comparing: self.comparing.end,
+            do.turn: self._sides.turn,
+            do.plot: self._sides.show,
+            do.code: self._sides.show,
+            do.data: self._sides.show,
+        }
+        for action, act in acts.items():
+            action.triggered.connect(lambda _checked=False, act=act: act())
+
+    # --- what is seen -------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """Show what is the case now; called whenever that may have become another."""
+        experiment = self.showing.experiment
+        if experiment is not None and experiment is not self._experiment:
+            self._show_experiment(experiment)
+        focused = self.window().focusWidget()
+        self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
+        if isinstance(focused, ActionButton) and focused.isHidden():
+            self._wants_focus = True  # what had it is not there any more
+        if self._wants_focus and self._side.focus():
+            self._wants_focus = False
+        self._side.refresh()
+        self._sides.show()
+        if self._then and not self.showing.is_reading:
+            action = self._actions.run if self._then == "measure" else self._actions.replay
+            self._then = ""
+            QTimer.singleShot(0, action, action.trigger)
+
+    def _show_experiment(self, experiment: Experiment[Any]) -> None:
+        words = self.session.words
+        self._experiment, self._panel.views.method = experiment, method(experiment)
+        self._header.show_experiment(
+            words.say(f"{experiment.id}.question"),
+            words.say(f"shelves.{experiment.shelf}"),
+            self._panel.views.method,
+        )
+        self._side.show_experiment(experiment)
+        self._sides.show_experiment(experiment)
+        numbered = [value.part for value in experiment.values if value.part is not None]
+        self._strip.light(experiment.parts, numbered=numbered)
+
+    def _show_machine(self) -> None:
+        if self.session.machine is not None:
+            self._strip.show_machine(self.session.machine)
+
+    def _use_letters(self) -> None:
+        self._actions.use_letters(self.session.settings.letters)
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def _show_comparison(self) -> None:
+        """Show two runs on the same axes, also where code or data were read before."""
+        if self.comparing.pair is not None:
+            self._actions.plot.setChecked(True)
+        self._refresh()
+
+    def _begin(self) -> None:
+        """Something else is opened: what was said of the one before is over."""
+        self._side.refuse(None)
+        self.comparing.end()
+        self._quarter = 0
+
+    def _move(self) -> None:
+        """There are new rows, or the time of a recording has gone on."""
+        self._side.show_standing()
+        if self.isVisible():  # the count in the status line is that of the side column
+            self.session.status_changed.emit()
+        under_way = self.showing.under_way
+        if self.showing.player is not None:
+            self._side.show_result()
+        elif under_way is not None:
+            quarter = int(under_way.progress.fraction * QUARTERS)
+            if self._quarter < quarter < QUARTERS:
+                values = {"done_fraction": quarter / QUARTERS}
+                self.announce(self, self.session.words.say("page.done_part", values))
+            self._quarter = quarter
+
+    def _look_again(self) -> None:
+        """Do what is done once a second."""
+        self.showing.look_again()
+        self._drawing.soon()
+        self._output.refresh()
+        if self.showing.under_way is None:  # else it moves each second, with the status line
+            self._side.show_standing()  # time goes on: "5 minutes ago"
+
+    def _run(self, *, quick: bool) -> None:
+        """Start a run with what the form says."""
+        if self._experiment is None or not self.showing.can_run:
+            return
+        self._begin()
+        try:
+            params = self._side.params()
+            self.showing.run(self._experiment.quick(params) if quick else params, quick=quick)
+        except UserError as trouble:
+            self._side.refuse(trouble.problem)
+            return
+        self._actions.plot.trigger()
+        self.announce(self, self.session.words.say("page.beginning"))
+
+    def _refuse(self, problem: Problem) -> None:
+        self._then = ""  # what would be done is not what was meant
+        self._side.refuse(problem)
+
+    def _tell_end(self) -> None:
+        told = self._side.report()
+        self.announce(self, told.ending or told.finding)
+
+    def _replay(self) -> None:
+        self.comparing.end()
+        self._actions.plot.trigger()
+        self._replaying.begin()
+
+    def _open_shipped(self) -> None:
+        recording = self.showing.recording
+        if recording is not None:
+            self.open_run(recording)
+
+    def _go_there(self) -> None:
+        """Go to the run under way, which may be on this page."""
+        under_way = self.showing.under_way
+        if under_way is None:
+            return
+        if under_way.experiment is self._experiment:
+            self._begin()
+            self.showing.show_own()
+        else:
+            self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
+
+    def _choose_beside(self) -> None:
+        """Open the menu of what the shown run can be compared with."""
+        self.comparing.menu(self).popup(self._header.below(self._actions.compare))

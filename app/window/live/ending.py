@@ -1,0 +1,103 @@
+"""How does a person end a process that holds memory of a GPU? After a question.
+
+First it is asked to end; only when it was and runs on, it can be ended by force, after another
+question.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app import end_process as ending
+from app.end_process import Ended, Process
+from app.window.core.session import Session
+from widgets.live.gpu_processes import Holder, Right
+from widgets.live.tiles.face import shown_bytes
+from widgets.sheets.question import Answer, ask
+
+
+class Endings(QObject):
+    """Knows whom it has asked to end."""
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._parent = session, parent
+        self._asked: dict[int, Process] = {}
+
+    @functools.cached_property
+    def me(self) -> str | None:
+        """The name of who uses this program."""
+        return ending.own_name()
+
+    def right_to(self, holder: Holder) -> Right:
+        """Return whether a process may be ended from here."""
+        if holder.pid == os.getpid() or holder.pid == self._worker():
+            return Right.OWN
+        if holder.user is None:
+            return Right.GONE if ending.has_gone(holder.pid) else Right.HIDDEN
+        if not ending.may_end(holder.user):
+            return Right.OTHERS
+        asked = self._asked.get(holder.pid)
+        return Right.FORCE if asked is not None and ending.is_there(asked) else Right.ASK
+
+    def ask(self, holder: Holder) -> None:
+        """Ask whether this process is really to end."""
+        by_force = self.right_to(holder) is Right.FORCE
+        process = self._asked[holder.pid] if by_force else self._identified(holder)
+        if isinstance(process, Ended):
+            self._tell(process, holder)
+            return
+        say = self._session.words.say
+        held = holder.memory_bytes
+        values = {
+            "command": holder.command or say("live.unknown"),
+            "number": str(holder.pid),
+            "user": holder.user or "?",
+            "memory": say("live.unknown") if held is None else shown_bytes(held),
+            "gpu": holder.gpu,
+        }
+        if by_force:
+            question = say("live.force_question")
+            explained, answer = say("live.force_explained", values), say("live.force_it")
+        else:
+            question = say("live.end_question")
+            explained, answer = say("live.end_explained", values), say("live.end_it")
+        answers = [Answer("end", answer, "stop"), Answer("leave", say("live.leave_it"), "main")]
+        asked = ask(self._parent.window(), self._session.look, question, explained, answers)
+        asked.buttons["leave"].setFocus()
+
+        def take(answer: str, _again: bool) -> None:
+            if answer == "end":
+                self._end(process, holder, by_force=by_force)
+
+        asked.answered.connect(take)
+
+    def _identified(self, holder: Holder) -> Process | Ended:
+        if holder.age_s is None:
+            return Ended.GONE
+        return ending.identify(holder.pid, holder.age_s)
+
+    def _end(self, process: Process, holder: Holder, *, by_force: bool) -> None:
+        ended = ending.end(process, by_force=by_force)
+        if ended is Ended.ASKED:
+            self._asked[process.pid] = process
+        self._tell(ended, holder, by_force=by_force)
+
+    def _tell(self, ended: Ended, holder: Holder, *, by_force: bool = False) -> None:
+        say = self._session.words.say
+        number = {"number": str(holder.pid)}
+        whose = {"number": str(holder.pid), "user": holder.user or "?"}
+        texts = {
+            Ended.ASKED: say("live.end_forced" if by_force else "live.end_asked", number),
+            Ended.GONE: say("live.end_gone", number),
+            Ended.OTHER: say("live.end_other", number),
+            Ended.FORBIDDEN: say("live.end_forbidden", whose),
+        }
+        self._session.tell(texts[ended])
+
+    def _worker(self) -> int | None:
+        return self._session.watcher.pid if self._session.is_awake else None

@@ -1,0 +1,73 @@
+"""How does a minute of Live get into a file, and out of one again?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.runs.watches import read_watch
+from app.window.core.folders import begin, remember
+from app.window.core.saving import Saving
+from app.window.core.session import Session
+from experiments.engine import messages as wire
+from machine.live import recorded_watch
+
+
+class LiveFiles(QObject):
+    """`choose` asks for a file to open; tests put another in its place."""
+
+    opened = Signal(object)  # RecordedWatch
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._parent = session, parent
+        self.saving = Saving(session, parent)
+        self.choose: Callable[[], Path | None] = self._ask
+
+    def save(self, samples: Sequence[wire.Sample], marks_s: Sequence[float]) -> None:
+        """Write samples and marks into a file that a person chooses; nothing in it names people."""
+        now, machine = datetime.now().astimezone(), self._session.machine
+        date = now.strftime("%Y-%m-%d-%H%M%S")
+        self.saving.save(
+            self._session.words.say("live.saved_as", {"date": date}),
+            lambda path: recorded_watch.write(
+                path,
+                [msgspec.structs.asdict(sample) for sample in samples],
+                at=now.isoformat(timespec="seconds"),
+                machine=machine,
+                marks_s=marks_s,
+            ),
+            recorded_watch.SUFFIXES,
+        )
+
+    def open(self, path: Path) -> None:
+        """Read a recorded watch; `opened` comes when that is done."""
+        self._session.background.do_soon(lambda: read_watch(path), self.opened.emit)
+
+    def choose_and_open(self) -> None:
+        """Ask which one."""
+        if (path := self.choose()) is not None:
+            self.open(path)
+
+    def _ask(self) -> Path | None:
+        say = self._session.words.say
+        kinds = " ".join(f"*{suffix}" for suffix in recorded_watch.SUFFIXES)
+        kinds = f"{say('live.recorded_kind')} ({kinds})"
+        where = begin(self._session)
+        name, _ = QFileDialog.getOpenFileName(self._parent, say("live.open"), where, kinds)
+        if not name:
+            return None
+        remember(self._session, Path(name))
+        return Path(name)
+
+
+def dropped(event: QDropEvent) -> list[Path]:
+    """Return the recorded watches among the files that are brought."""
+    paths = (url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile())
+    return [Path(path) for path in paths if path.endswith(recorded_watch.SUFFIXES)]

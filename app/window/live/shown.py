@@ -1,0 +1,84 @@
+"""What is shown in Live: this machine as it is now, as it was when frozen, or a recording?"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from app.window.live.recorded import Recording, add_to
+from experiments.engine import messages as wire
+from widgets.live.history import History, Mark, Moment
+
+SOONEST_S = 0.03  # after another sample; the kernel counts in ticks of 10 ms
+
+
+class Shown:
+    """Samples of this machine are kept, whatever is shown."""
+
+    def __init__(self) -> None:
+        self.live = History()
+        self.samples: collections.deque[wire.Sample] = collections.deque()  # as they came
+        self.frozen: History | None = None
+        self.recording: Recording | None = None
+        self._frozen_samples: list[wire.Sample] = []
+
+    @property
+    def history(self) -> History:
+        """What is to be drawn."""
+        if self.recording is not None:
+            return self.recording.history
+        return self.frozen or self.live
+
+    @property
+    def missing(self) -> Sequence[Mapping[str, str]]:
+        """What its newest sample lacks."""
+        if self.recording is not None:
+            return self.recording.missing
+        samples = self._frozen_samples or self.samples
+        return samples[-1].missing if samples else ()
+
+    @property
+    def stands(self) -> bool:
+        """Does it stay as it is, though samples come?"""
+        return self.frozen is not None or self.recording is not None
+
+    def take(self, sample: wire.Sample) -> Moment | None:
+        """Keep a sample of this machine; None for one that tells nothing."""
+        if self.samples and 0 < sample.t_s - self.samples[-1].t_s < SOONEST_S:
+            return None  # the rate has just changed: no share can be told of so short a time
+        moment = add_to(self.live, sample)
+        self.samples.append(sample)
+        while len(self.samples) > len(self.live.moments):
+            self.samples.popleft()
+        return moment
+
+    def freeze(self, wanted: bool) -> None:
+        """Hold still what is shown, or let it go on."""
+        if self.recording is not None:
+            self.recording.hold(wanted)
+        else:
+            self.frozen = self.live.freeze() if wanted else None
+            self._frozen_samples = list(self.samples) if wanted else []
+
+    def mark(self, ago_s: float) -> Mark | None:
+        """Mark the moment so long before the newest that is shown; None while there is none."""
+        if not self.history.moments:
+            return None
+        kept = self.live if self.recording is None else self.recording.history
+        mark = kept.mark(self.history.now_s - ago_s)
+        if self.frozen is not None:
+            self.frozen.marks.append(mark)
+        return mark
+
+    def minute(self) -> tuple[list[wire.Sample], list[float]]:
+        """Return samples and marks of the minute of this machine that is seen."""
+        samples = self._frozen_samples or list(self.samples)
+        history = self.frozen or self.live
+        # Another worker, in place of one that died, counts its time anew; the history goes on.
+        in_time = [
+            msgspec.structs.replace(sample, t_s=moment.at_s)
+            for sample, moment in zip(samples, history.moments, strict=True)
+        ]
+        return in_time, [mark.at_s for mark in history.marks]

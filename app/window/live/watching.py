@@ -1,0 +1,98 @@
+"""How often does Live look at this machine, what does that cost, and which known load runs?
+
+While an experiment runs it looks seldom, and no known load runs: both would disturb.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from app.cost import Cost
+from app.window.core.session import Session
+from app.window.core.watcher import QUIET_HZ
+from widgets.live.controls import Controls
+
+
+class Watching(QObject):
+    """The rate and the load that a person chose, as far as they hold now."""
+
+    ended = Signal()  # nobody looks at the machine any more
+
+    def __init__(self, session: Session, controls: Controls, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._controls = session, controls
+        self.cost = Cost()
+        self.known_load = session.known_load
+        self._hz = session.settings.live_hz
+        self._is_seen = False
+        controls.load_wanted.connect(self.start_load)
+        controls.rate_wanted.connect(self.set_rate)
+        session.woke.connect(self._wake)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.known_load.stop)
+        if session.is_awake:
+            self._wake()
+
+    @property
+    def is_running(self) -> bool:
+        """Does an experiment run?"""
+        return self._session.is_awake and self._session.runner.is_running
+
+    def be_seen(self, is_seen: bool) -> None:
+        """Look as often as was chosen, or no more often than the status line needs."""
+        self._is_seen = is_seen
+        self._apply()
+
+    def set_rate(self, hz: float) -> None:
+        """Look as often as this while the place is seen and no experiment runs."""
+        self._hz = hz
+        self._session.remembered.emit({"live_hz": hz})
+        self._apply()
+
+    def start_load(self, count: int) -> None:
+        """Keep hardware threads busy; 0 ends it."""
+        if count and not self.is_running:
+            self.known_load.start(count)
+        else:
+            self.known_load.stop()
+        self.show_load()
+
+    def show_load(self) -> None:
+        """Say whether a load runs: it ends by itself."""
+        self._controls.show_load(self.known_load.count, quiet=self.is_running)
+
+    def status(self, *, is_frozen: bool, has_samples: bool) -> str:
+        """Say how often the machine is looked at, and what that costs."""
+        say = self._session.words.say
+        if self.is_running:
+            return say("live.quiet_rate")
+        if is_frozen:
+            return say("live.cost_frozen", {"rate_hz": self._hz})
+        if not has_samples:
+            return ""
+        share = self.cost.fraction(self._session.watcher.pid)
+        if share is None:
+            return say("live.cost_unknown", {"rate_hz": self._hz})
+        return say("live.cost", {"rate_hz": self._hz, "percent": f"{share * 100:.1f} %"})
+
+    def _wake(self) -> None:
+        self._session.runner.began.connect(self._begin_run)
+        self._session.runner.ended.connect(self._follow_run)
+        self._session.watcher.ended.connect(self.ended)
+        self._apply()
+
+    def _begin_run(self) -> None:
+        self.known_load.stop()
+        self._follow_run()
+
+    def _follow_run(self) -> None:
+        self._apply()
+        self.show_load()
+
+    def _apply(self) -> None:
+        hz = self._hz if self._is_seen and not self.is_running else QUIET_HZ
+        if self._session.is_awake:
+            self._session.watcher.set_rate(hz)
+        shown_hz = QUIET_HZ if self.is_running else self._hz
+        self._controls.show_rate(shown_hz, quiet=self.is_running)

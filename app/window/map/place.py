@@ -1,0 +1,183 @@
+"""The place of the map: this machine, what was measured on it, and how busy it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction, QKeySequence
+
+from app.window.core.place import Place
+from app.window.core.saving import Saving
+from app.window.core.session import Session
+from app.window.core.target import EXPERIMENTS, MAP, Target
+from experiments.core.declare import Part
+from experiments.engine import messages as wire
+from widgets.controls.basics import column
+from widgets.controls.place_head import MARGINS
+from widgets.map.page import MapPage
+
+if TYPE_CHECKING:
+    from app.known_values import Earned
+
+FIRST = "cache-ladder"  # where to start, if it runs here
+AGES_MS = 60_000  # "3 minutes ago" is told anew so often
+
+
+class MapPlace(Place):
+    """Load is shown while the place is seen; numbers are looked up whenever runs change."""
+
+    name = MAP
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.page = MapPage(session.words, session.look)
+        self._is_here = False
+        self._ages = QTimer(self, interval=AGES_MS)
+        self._ages.timeout.connect(self._look_up)
+        layout = column(self.page)
+        layout.setContentsMargins(*MARGINS)
+        self.setLayout(layout)
+        self.setFocusProxy(self.page)
+        self.page.experiment_wanted.connect(self._open_experiment)
+        self.page.map.caption = self._caption
+        session.machine_changed.connect(self._show_machine)
+        session.runs_changed.connect(self._look_up)
+        session.entries_changed.connect(self._look_up)
+        session.sampled.connect(self._show_load)
+        session.woke.connect(self._look_up)
+        self.saving = Saving(session, self)
+        self.page.doctor_wanted.connect(session.asked_for_doctor)
+        self.page.save_wanted.connect(self._save)
+        self.page.copied.connect(lambda: session.tell(session.words.say("page.copied")))
+        self._actions = [
+            self._action("map.act_measured", self.page.measured.toggle),
+            self._action("map.act_live", self.page.live.toggle),
+            self._action("map.act_fit", self.page.map.fit),
+            self._action("map.act_table", self.page.table.toggle, "Ctrl+D"),
+            self._action("map.act_save", lambda: self._save(".png"), "Ctrl+S"),
+            self._action("map.act_save_svg", lambda: self._save(".svg")),
+            self._action("map.act_copy", self.page.copy_picture, "Ctrl+Shift+C"),
+            self._action("map.act_save_machine", self._save_machine),
+        ]
+        if not session.context.has_fake_machine:
+            self._actions.append(self._action("map.act_inspect", self._inspect))
+        if session.machine is not None:
+            self._show_machine()
+
+    def open(self, target: Target) -> None:
+        """Take the keys, and choose the part that is wanted."""
+        self.setFocus()
+        if target.part is not None:
+            self.page.map.choose_part(Part(target.part), target.threads)
+
+    def arrive(self) -> None:
+        """Show the load from now on, and how long ago numbers were measured."""
+        if not self._is_here:
+            self._look_up()
+        self._is_here = True
+        self._ages.start()
+
+    def leave(self) -> None:
+        """Draw nothing while nobody sees it."""
+        self._is_here = False
+        self._ages.stop()
+
+    def own_actions(self) -> Sequence[QAction]:
+        """Return what can be done here."""
+        return self._actions
+
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Return those of the map."""
+        say = self.session.words.say
+        return (
+            ("← → ↑ ↓", say("keys.walk_map")),
+            ("Enter", say("keys.use_part")),
+            ("Esc", say("keys.leave_part")),
+            ("Shift+← → ↑ ↓", say("keys.point_on_map")),
+            ("Ctrl+← → ↑ ↓", say("keys.pan_map")),
+            ("+ - 0", say("keys.zoom_map")),
+        )
+
+    def _save(self, suffix: str) -> None:
+        if self.session.machine is not None:
+            self.saving.save(f"machine-map{suffix}", self.page.map.whole().save)
+
+    def _save_machine(self) -> None:
+        """Write what `inspect --out` writes: all that is known, without what names its owner."""
+        if (machine := self.session.machine) is not None:
+            from machine.inspect import portable
+            from machine.model import to_json
+
+            plain = to_json(portable(machine))
+            self.saving.save_text(
+                "machine.json", json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+            )
+
+    def _inspect(self) -> None:
+        """Look anew, and say when that is done: what has come or gone is seen then."""
+        say, watcher = self.session.words.say, self.session.watcher
+        watcher.inspected.connect(
+            lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection
+        )
+        watcher.inspect()
+
+    def _action(self, key: str, act: Callable[[], object], shortcut: str = "") -> QAction:
+        action = QAction(self.session.words.say(key), self)
+        if shortcut:
+            action.setShortcut(QKeySequence(shortcut))
+            self.addAction(action)  # a key is only heard while the place is seen
+        action.triggered.connect(lambda _=False: act())
+        return action
+
+    def _show_machine(self) -> None:
+        self.page.show_machine(self.session.machine)
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Ask which numbers are known; that opens files, so not in this thread."""
+        session = self.session
+        machine, runs = session.machine, session.runs
+        if machine is None or not session.is_awake:
+            return
+        from app.known_values import earned  # after the first paint
+
+        catalogue, words, known = session.catalogue, session.words, session.fingerprints
+        session.background.do(
+            lambda: earned(runs, catalogue, words, machine, known), self._show_earned
+        )
+
+    def _show_earned(self, found: Earned) -> None:
+        self.page.show_values(found.values, found.invitations, found.possible)
+        entries = self.session.entries
+        runnable = [entry for entry in entries.values() if entry.need is None]
+        if found.values or self.session.context.has_fake_machine or not runnable:
+            self.page.start.hide()
+            return
+        entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])
+        question = self.session.words.say(f"{entry.experiment.id}.question")
+        self.page.start.offer(entry.experiment.id, question, entry.seconds)
+
+    def _caption(self) -> str:
+        """Say of what machine a picture is, and where it is not this one."""
+        from app.window.live.recorded import band_of  # after the first paint
+
+        session, say = self.session, self.session.words.say
+        player = session.watcher.player if session.is_awake else None
+        if player is not None:
+            return band_of(player.recorded, session.words, session.machine)
+        model = session.machine.cpu.model if session.machine is not None else None
+        name = model or say("frame.unknown_machine")
+        if session.context.has_fake_machine:
+            return say("frame.fake_machine", {"machine": name})
+        return name
+
+    def _show_load(self, sample: wire.Sample) -> None:
+        if self._is_here:
+            self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
+            self.page.show_sample(sample)
+
+    def _open_experiment(self, experiment: str) -> None:
+        self.session.go(EXPERIMENTS, experiment=experiment)

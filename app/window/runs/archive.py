@@ -1,0 +1,190 @@
+"""What can be done with the kept runs? All in the background, and deleting with a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.runs.library import Kept
+from app.runs.run_notes import Meta, read_meta
+from app.window.core.session import Session
+from experiments.core.problems import Problem, UserError
+
+Thing = TypeVar("Thing")
+
+
+class Archive(QObject):
+    """Works on the library of a session, and says what it has done."""
+
+    came = Signal(object)  # names of files: these runs are here now, or here again
+    undo_changed = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session, self._words = session, session.words
+        self._deleted: list[list[Kept]] = []  # what went to the bin together, last at the end
+
+    @property
+    def can_undo(self) -> bool:
+        """Is there something in the bin that was deleted in this window?"""
+        return bool(self._deleted)
+
+    def describe(
+        self, run: Kept, change: Callable[[Meta], Meta], done: Callable[[Problem | None], object]
+    ) -> None:
+        """Change what a person says of a run; `done` hears the problem if that failed.
+
+        `change` is given what is said by then: quick changes one after the other all remain.
+        """
+        library = self._session.library
+
+        def work() -> Problem | None:
+            try:
+                if run.path.exists():  # not deleted meanwhile
+                    library.describe(run, change(read_meta(run.path)))
+            except UserError as trouble:
+                return trouble.problem
+            return None
+
+        self._do(work, done)
+
+    def delete(self, runs: Sequence[Kept], title: str) -> None:
+        """Move runs to the bin; `title` is what the first of them is called."""
+        library, gone = self._session.library, list[Kept]()
+        self._deleted.append(gone)
+        self.undo_changed.emit()
+
+        def work() -> Problem | None:
+            return _each(runs, library.delete, gone)
+
+        def then(problem: Problem | None) -> None:
+            if gone:
+                values = {"count": len(gone), "name": title}
+                key = "runs.deleted_one" if len(gone) == 1 else "runs.deleted_many"
+                undo = self._words.say("runs.undo")
+                self._session.tell(self._words.say(key, values), undo, lambda: self.undo(gone))
+            else:
+                self._forget(gone)
+                self.undo_changed.emit()
+            self._complain(problem)
+
+        self._do(work, then)
+
+    def undo(self, gone: list[Kept] | None = None) -> None:
+        """Bring back what was deleted last, or these runs if they are still away."""
+        if gone is None:
+            gone = self._deleted[-1] if self._deleted else []
+        if any(gone is each for each in self._deleted):
+            self._forget(gone)
+            self.restore(gone)
+
+    def restore(self, runs: Sequence[Kept]) -> None:
+        """Bring runs back from the bin, whoever deleted them."""
+        names = {run.path.name for run in runs}
+        for gone in [gone for gone in self._deleted if gone]:  # an empty one is on its way
+            gone[:] = [run for run in gone if run.path.name not in names]
+            if not gone:
+                self._forget(gone)
+        self.undo_changed.emit()
+        library, back = self._session.library, list[Kept]()
+
+        def then(problem: Problem | None) -> None:
+            self._complain(problem)
+            if back:  # also to take away the notice that offers it
+                key = "runs.back_one" if len(back) == 1 else "runs.back_many"
+                self._session.tell(self._words.say(key, {"count": len(back)}))
+            self.came.emit([run.path.name for run in back])
+
+        self._do(lambda: _each(runs, library.undelete, back), then)
+
+    def adopt(self, paths: Sequence[Path]) -> None:
+        """Copy run files into the library."""
+        library, names = self._session.library, list[str]()
+
+        def work() -> Problem | None:
+            return _each(paths, lambda path: names.append(library.adopt(path).name), [])
+
+        def then(problem: Problem | None) -> None:
+            self._complain(problem)
+            if names:
+                key = "import.kept_one" if len(names) == 1 else "import.kept_many"
+                self._session.tell(self._words.say(key, {"count": len(names)}))
+            self.came.emit(names)
+
+        self._do(work, then)
+
+    def show(self, names: Sequence[str]) -> None:
+        """Select runs that have been here before."""
+        self.came.emit(list(names))
+        self._session.refresh_runs()
+
+    def export(self, runs: Sequence[Kept], target: Path) -> None:
+        """Copy runs to a file, or several into a folder."""
+        library = self._session.library
+
+        def then(problem: Problem | None) -> None:
+            self._complain(problem)
+            if problem is None:
+                values = {"count": len(runs), "path": str(target)}
+                key = "runs.exported_one" if len(runs) == 1 else "runs.exported_many"
+                self._session.tell(self._words.say(key, values))
+
+        def work() -> Problem | None:
+            return _each(runs, lambda run: library.export(run, target), [])
+
+        self._session.background.do(work, then)
+
+    def count_bin(self, then: Callable[[int], object]) -> None:
+        """Tell `then` how many runs lie in the bin."""
+        self._session.background.do(self._session.library.bin_count, then)
+
+    def empty_bin(self) -> None:
+        """Delete what lies in the bin for good."""
+        self._deleted.clear()
+        self.undo_changed.emit()
+
+        def then(count: int) -> None:
+            self._session.tell(self._words.say("runs.bin_emptied", {"count": count}))
+
+        self._session.background.do(self._session.library.empty_bin, then)
+
+    def rebuild(self) -> None:
+        """Make the index anew from the files."""
+
+        def then(_: None) -> None:
+            self._session.tell(self._words.say("runs.rebuilt"))
+            self._session.refresh_runs()
+
+        self._session.background.do(self._session.library.rebuild, then)
+
+    def _do(
+        self, work: Callable[[], Problem | None], then: Callable[[Problem | None], object]
+    ) -> None:
+        """Do something that changes the runs, and read their list anew."""
+        self._session.background.do(work, then)
+        self._session.refresh_runs()
+
+    def _forget(self, gone: list[Kept]) -> None:
+        self._deleted = [each for each in self._deleted if each is not gone]
+
+    def _complain(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self._session.troubled.emit(problem)
+
+
+def _each(
+    things: Sequence[Thing], work: Callable[[Thing], object], done: list[Thing]
+) -> Problem | None:
+    """Do the work for each; return the first problem, after all have been tried."""
+    first = None
+    for thing in things:
+        try:
+            work(thing)
+        except UserError as trouble:
+            first = first or trouble.problem
+        else:
+            done.append(thing)
+    return first

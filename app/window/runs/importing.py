@@ -1,0 +1,134 @@
+"""What is inside files that somebody brings? They are read as data, and nothing executes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.runs.library import Kept, machine_name
+from app.runs.watches import read_watch
+from app.window.runs.listing import Listing
+from experiments.core.problems import Problem, UserError
+from experiments.core.units import show
+from experiments.core.words import Words
+from experiments.engine.recording import SUFFIXES, Recording, read
+from machine.live import recorded_watch
+from widgets.runs.import_look import Inside
+
+FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
+LOOK_LIMIT = 20_000  # names in one folder that are looked at: it may be the whole disk
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """One file, what is inside in words, and its experiment ("" where it cannot be taken).
+
+    `kept` is the name of its file in the library, if it has one there.
+    """
+
+    path: Path
+    inside: Inside
+    experiment: str = ""
+    kept: str = ""
+
+
+def look_inside(
+    paths: Sequence[Path], runs: Sequence[Kept], words: Words, listing: Listing
+) -> list[Brought]:
+    """Read the files, and those in folders; may take a while."""
+    known = {run.run: run for run in runs if run.problem is None}
+    found = []
+    for path in _expanded(paths):
+        try:
+            if path.is_dir():
+                raise UserError("no_run_in_folder", name=path.name)
+            recording = read(path)
+        except UserError as trouble:
+            problem = _watched(path, words, listing) or _say(words, trouble.problem)
+            inside = Inside(key=str(path), file=path.name, problem=problem)
+            found.append(Brought(path, inside))
+        else:
+            kept = known.get(recording.started.run)
+            inside = _inside(path, recording, kept, words, listing)
+            name = kept.path.name if kept is not None else ""
+            found.append(Brought(path, inside, recording.started.experiment, name))
+    return found
+
+
+def _watched(path: Path, words: Words, listing: Listing) -> str:
+    """Return what a file from Live is for; "" if it is none."""
+    if not path.name.endswith(recorded_watch.SUFFIXES):
+        return ""
+    try:
+        watch = read_watch(path)
+    except UserError as trouble:
+        return _say(words, trouble.problem)
+    values = {"duration": watch.seconds, "when": listing.when(watch.at)[1]}
+    return words.say("import.of_live" if watch.at else "import.of_live_undated", values)
+
+
+def _expanded(paths: Sequence[Path]) -> list[Path]:
+    found: dict[Path, None] = {}
+    for path in paths:
+        inner = sorted(_run_files(path)) if path.is_dir() else []
+        found.update(dict.fromkeys(inner or [path]))
+    return list(found)[:FILE_LIMIT]
+
+
+def _run_files(folder: Path) -> Iterator[Path]:
+    looked_at = itertools.islice(os.walk(folder), LOOK_LIMIT)
+    names = (Path(inner, name) for inner, _, files in looked_at for name in files)
+    for path in itertools.islice(names, LOOK_LIMIT):
+        if path.name.endswith(SUFFIXES):
+            yield path
+
+
+def _inside(
+    path: Path, recording: Recording, kept: Kept | None, words: Words, listing: Listing
+) -> Inside:
+    started, finished = recording.started, recording.finished
+    say = words.say
+    key = f"{started.experiment}.question"
+    rows = sum(len(rows) for rows in recording.rows.values())
+    program = started.environment.get("program")
+    kind = say("runs.quick" if started.quick else "runs.full")
+    when = listing.when(started.at)[1]
+    brief = (kind, machine_name(recording.started), when, say("import.row_count", {"count": rows}))
+    facts = (
+        (say("import.experiment"), started.experiment),
+        (say("import.outcome"), listing.ending(finished.outcome) or say("import.completed")),
+        (say("runs.machine"), machine_name(recording.started)),
+        (say("runs.when"), when),
+        (say("runs.kind"), kind),
+        *listing.settings(started.experiment, started.params),
+        (say("import.rows"), f"{rows}"),
+        (say("import.size"), _size(path)),
+        (say("import.program"), str(program or say("import.no_version"))),
+    )
+    remarks = [say(f"notes.{note}") for note in recording.notes]
+    if kept is not None:
+        name = kept.meta.name or listing.when(kept.at)[0]
+        remarks.append(say("import.here_already", {"name": name}))
+    return Inside(
+        key=str(path),
+        file=path.name,
+        question=say(key) if words.has(key) else say("import.unknown"),
+        facts=facts,
+        brief=" · ".join(brief),
+        remark="\n".join(remarks),
+        is_here=kept is not None,
+    )
+
+
+def _size(path: Path) -> str:
+    try:
+        return show(path.stat().st_size, "bytes")
+    except OSError:
+        return "?"
+
+
+def _say(words: Words, problem: Problem) -> str:
+    return words.say(f"problems.{problem.key}", problem.values)

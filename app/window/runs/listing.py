@@ -1,0 +1,238 @@
+"""What is there to say of a kept run? One line of the list, and the details beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from string import Formatter
+from typing import Any
+
+from PySide6.QtCore import QDate, QLocale
+
+from app.report import label, named_values, number, sentence, settings
+from app.runs.library import Kept
+from app.window.core.availability import Entry
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Experiment
+from experiments.core.parameters import to_json
+from experiments.core.problems import UserError
+from experiments.core.units import unit_of
+from experiments.core.words import Words
+from experiments.engine import messages as wire
+from widgets.runs.details import RunDetails, Said
+from widgets.runs.listed import ListedRun, Result
+
+SHOWN_RESULTS = 2
+ENDINGS = {
+    wire.Outcome.STOPPED: "runs.stopped",
+    wire.Outcome.FAILED: "runs.failed",
+    wire.Outcome.KILLED: "runs.killed",
+    wire.Outcome.LOST: "runs.lost",
+}
+TROUBLED = frozenset(ENDINGS) - {wire.Outcome.STOPPED}
+
+
+class Listing:
+    """Puts runs into words, each once until something is said of it or found in it anew."""
+
+    def __init__(
+        self,
+        words: Words,
+        catalogue: Catalogue,
+        entries: Mapping[str, Entry],
+        now: datetime | None = None,
+    ) -> None:
+        self._words, self._catalogue, self._entries = words, catalogue, entries
+        self._now = (now or datetime.now(UTC)).astimezone()
+        self._locale = QLocale(QLocale.Language.English)
+        self._experiments: dict[str, Experiment[Any] | None] = {}
+        self._starts: dict[tuple[str, bool], Mapping[str, Any]] = {}
+        self._lines: dict[str, tuple[Kept, ListedRun]] = {}
+
+    def is_of(self, entries: Mapping[str, Entry]) -> bool:
+        """Was it made for these, and today?"""
+        return self._entries is entries and self._now.date() == datetime.now().astimezone().date()
+
+    def line(self, run: Kept) -> ListedRun:
+        """Return a run as a line of the list."""
+        known = self._lines.get(run.path.name)
+        if known is None or known[0] != run:
+            known = self._lines[run.path.name] = run, self._line(run)
+        return known[1]
+
+    def _line(self, run: Kept) -> ListedRun:
+        when, exact = self.when(run.at)
+        if run.problem is not None:
+            return ListedRun(
+                key=run.path.name,
+                at=run.at,
+                title=self._words.say("runs.damaged"),
+                problem=self._problem(run),
+            )
+        experiment = self._experiment(run.experiment)
+        question = self._question(run)
+        return ListedRun(
+            key=run.path.name,
+            at=run.at,
+            when=when,
+            exact=exact,
+            title=run.meta.name or question,
+            question=question if run.meta.name else "",
+            machine=run.machine,
+            kind=self._kind(run),
+            settings=tuple(self.changed(run.experiment, run.params, quick=run.quick)),
+            all_settings=tuple(map(" ".join, self.settings(run.experiment, run.params))),
+            results=tuple(self._results(run)),
+            finding=self._finding(experiment, run),
+            ending=self.ending(run.outcome),
+            is_troubled=run.outcome in TROUBLED,
+            note=run.meta.note,
+            tags=tuple(run.meta.tags),
+            is_pinned=run.meta.pinned,
+        )
+
+    def details(self, run: Kept) -> RunDetails:
+        """Return what the panel beside the list shows."""
+        when, exact = self.when(run.at)
+        if run.problem is not None:
+            return RunDetails(
+                key=run.path.name,
+                question=self._words.say("runs.damaged"),
+                when=run.path.name,
+                problem=self._problem(run),
+            )
+        experiment = self._experiment(run.experiment)
+        say = self._words.say
+        return RunDetails(
+            key=run.path.name,
+            question=self._question(run),
+            when=" · ".join(filter(None, (when, self._kind(run)))),
+            said=Said(run.meta.name, run.meta.note, tuple(run.meta.tags)),
+            finding=self._finding(experiment, run),
+            ending=self.ending(run.outcome),
+            is_troubled=run.outcome in TROUBLED,
+            values=named_values(self._words, experiment, run.values, run) if experiment else (),
+            facts=(
+                *self.settings(run.experiment, run.params),
+                (say("runs.machine"), run.machine),
+                (say("runs.when"), exact),
+                (say("runs.id"), run.run[:8]),
+            ),
+            is_pinned=run.meta.pinned,
+            remarks=tuple(
+                say(f"notes.{key}", values)
+                for key, values in run.notes
+                if self._words.has(f"notes.{key}")
+            ),
+        )
+
+    def when(self, at: str) -> tuple[str, str]:
+        """Return a time in short words, and exactly; a foreign text as it is."""
+        try:
+            then = datetime.fromisoformat(at)
+        except ValueError:
+            return at, at
+        then = (then if then.tzinfo else then.replace(tzinfo=UTC)).astimezone()
+        time = f"{then:%H:%M}"
+        days = (self._now.date() - then.date()).days
+        exact = self._locale.toString(_day(then), "d MMMM yyyy") + f" {then:%H:%M:%S}"
+        if days == 0:
+            return self._words.say("runs.today", {"time": time}), exact
+        if days == 1:
+            return self._words.say("runs.yesterday", {"time": time}), exact
+        form = "d MMMM" if then.year == self._now.year else "d MMM yyyy"
+        return self._locale.toString(_day(then), form), exact
+
+    def _experiment(self, experiment_id: str) -> Experiment[Any] | None:
+        """Return an experiment, None if this program does not know it."""
+        if experiment_id not in self._experiments:
+            try:
+                self._experiments[experiment_id] = self._catalogue.load(experiment_id)
+            except UserError:
+                self._experiments[experiment_id] = None
+        return self._experiments[experiment_id]
+
+    def ending(self, outcome: str) -> str:
+        """Return in a word how a run ended, "" if it was completed."""
+        key = ENDINGS.get(wire.Outcome(outcome))
+        return self._words.say(key) if key else ""
+
+    def settings(self, experiment_id: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield what each parameter is called, and its value in words."""
+        for _, called, value in self._settings(experiment_id, params):
+            yield called, value
+
+    def _settings(
+        self, experiment_id: str, params: Mapping[str, Any]
+    ) -> Iterator[tuple[str, str, str]]:
+        experiment = self._experiment(experiment_id)
+        return settings(self._words, experiment, params) if experiment else iter(())
+
+    def _question(self, run: Kept) -> str:
+        key = f"{run.experiment}.question"
+        return self._words.say(key) if self._words.has(key) else run.experiment
+
+    def _kind(self, run: Kept) -> str:
+        if not run.quick and run.outcome != wire.Outcome.COMPLETED:
+            return ""  # "stopped" and the like stands beside it: full it is not
+        return self._words.say("runs.quick" if run.quick else "runs.full")
+
+    def _problem(self, run: Kept) -> str:
+        assert run.problem is not None
+        return self._words.say(f"problems.{run.problem['key']}", run.problem["values"])
+
+    def _finding(self, experiment: Experiment[Any] | None, run: Kept) -> str:
+        if experiment is None or not run.message:
+            return ""
+        found = wire.FindingSent(message=run.message, values=run.values, limits=[])
+        return sentence(self._words, experiment, found)
+
+    def _results(self, run: Kept) -> Iterator[Result]:
+        """Yield the numbers that say most: ratios, what card and finding name, those of parts."""
+        experiment = self._experiment(run.experiment)
+        if experiment is None:
+            return
+        units = {value.name: value.unit for value in experiment.values}
+        keys = (f"{run.experiment}.in_short", f"{run.experiment}.findings.{run.message}")
+        text = " ".join(self._words.say(key) for key in keys if self._words.has(key))
+        named = [name for _, name, _, _ in Formatter().parse(text) if name]
+        ratios = [name for name, unit in units.items() if unit == "ratio"]
+        units |= {name: unit_of(name) for name in named if name not in units}
+        of_parts = [value.name for value in experiment.values if value.part]
+        asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
+        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
+            value = run.values[name]
+            shown = number(self._words, name, value, units[name], run)
+            yield Result(label(self._words, experiment, name), shown, value)
+
+    def changed(
+        self, experiment_id: str, params: Mapping[str, Any], *, quick: bool
+    ) -> Iterator[str]:
+        """Return the parameters that are not those which a run here starts from."""
+        return self.differing(experiment_id, params, self._start(experiment_id, quick=quick))
+
+    def differing(
+        self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
+    ) -> Iterator[str]:
+        """Yield the parameters that are not as in `others`, where these have them."""
+        told = {name: value for name, _, value in self._settings(experiment_id, others)}
+        for name, called, value in self._settings(experiment_id, params):
+            is_other = name in others and _plain(others[name]) != _plain(params[name])
+            if is_other and value != told.get(name):  # how much memory is free changes a little
+                yield f"{called} {value}"
+
+    def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:
+        key = experiment_id, quick
+        if key not in self._starts:
+            entry = self._entries.get(experiment_id)
+            params = (entry.quick_params if quick else entry.params) if entry else None
+            self._starts[key] = to_json(params) if params is not None else {}
+        return self._starts[key]
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _day(then: datetime) -> QDate:
+    return QDate(then.year, then.month, then.day)

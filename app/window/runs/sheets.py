@@ -1,0 +1,98 @@
+"""What is asked and shown over the list of runs? Files from elsewhere, and what lies in the bin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from app.runs.library import Kept
+from app.window.core.session import Session
+from app.window.core.target import EXPERIMENTS
+from app.window.runs.archive import Archive
+from app.window.runs.importing import Brought, look_inside
+from app.window.runs.listing import Listing
+from widgets.runs.bin_look import BinLook
+from widgets.runs.import_look import ImportLook
+from widgets.runs.listed import ListedRun
+from widgets.sheets.question import Answer, ask
+
+
+class RunSheets:
+    """`listing` is asked for when runs are to be put into words; `parent` is where sheets lie."""
+
+    def __init__(
+        self,
+        session: Session,
+        archive: Archive,
+        parent: QWidget,
+        listing: Callable[[], Listing],
+    ) -> None:
+        self._session, self._archive = session, archive
+        self._parent, self._listing = parent, listing
+
+    # --- runs from elsewhere --------------------------------------------------------------------
+
+    def look_into(self, paths: Sequence[Path]) -> None:
+        """Show what is inside files, before any of them is taken."""
+        words, listing, runs = self._session.words, self._listing(), self._session.runs
+        self._session.background.do(
+            lambda: look_inside(paths, runs, words, listing), self._show_inside
+        )
+
+    def _show_inside(self, found: Sequence[Brought]) -> None:
+        brought = {each.inside.key: each for each in found}
+        files = [each.inside for each in found]
+        session, archive = self._session, self._archive
+        sheet = ImportLook(self._parent.window(), files, session.look, session.words)
+        sheet.keep_asked.connect(lambda keys: archive.adopt([brought[key].path for key in keys]))
+        sheet.look_asked.connect(lambda key: self._only_look(brought[key]))
+        sheet.show_asked.connect(lambda keys: archive.show([brought[key].kept for key in keys]))
+        sheet.open()
+
+    def _only_look(self, brought: Brought) -> None:
+        self._session.go(EXPERIMENTS, experiment=brought.experiment, run=brought.path)
+
+    # --- the bin --------------------------------------------------------------------------------
+
+    def show_bin(self) -> None:
+        """Offer to bring back what was deleted, also by windows that are closed."""
+        session, listing = self._session, self._listing()
+
+        def read() -> list[tuple[Kept, ListedRun]]:
+            return [(run, listing.line(run)) for run in session.library.deleted()]
+
+        session.background.do(read, self._show_deleted)
+
+    def _show_deleted(self, found: Sequence[tuple[Kept, ListedRun]]) -> None:
+        session = self._session
+        if not found:
+            session.tell(session.words.say("runs.bin_is_empty"))
+            return
+        runs = {line.key: run for run, line in found}
+        lines = [line for _, line in found]
+        sheet = BinLook(self._parent.window(), lines, session.look, session.words)
+        sheet.back_asked.connect(lambda keys: self._archive.restore([runs[key] for key in keys]))
+        sheet.open()
+
+    def ask_to_empty(self, count: int) -> None:
+        """Ask whether so many runs are to go for good."""
+        say, values = self._session.words.say, {"count": count}
+        if not count:
+            self._session.tell(say("runs.bin_is_empty"))
+            return
+        key = "runs.empty_bin_question_one" if count == 1 else "runs.empty_bin_question"
+        asked = ask(
+            self._parent.window(),
+            self._session.look,
+            say(key, values),
+            say("runs.empty_bin_explained"),
+            [
+                Answer("empty", say("runs.empty_bin_yes"), "stop"),
+                Answer("leave", say("runs.empty_bin_no")),
+            ],
+        )
+        asked.answered.connect(
+            lambda answer, _remember: self._archive.empty_bin() if answer == "empty" else None
+        )

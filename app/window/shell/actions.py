@@ -1,0 +1,151 @@
+"""What can be done from anywhere? Actions with keys, in the palette, the menu and the sheet too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from widgets.frame.rail import Rail
+
+if TYPE_CHECKING:
+    from app.window.shell.window import Window
+
+HIDDEN = ("frame.menu",)  # in no list: it opens the list
+LOOKS = ("frame.larger", "frame.smaller", "frame.usual_size", "frame.other_mode")
+
+
+class Actions(QObject):
+    """Built once for the window; what a place adds is asked for when it is needed."""
+
+    def __init__(self, window: Window, rail: Rail) -> None:
+        super().__init__(window)
+        self._window, self._rail, self._session = window, rail, window.session
+        self._actions = {key: self._action(key, keys, act) for key, keys, act in self._everywhere()}
+        self._session.settings_changed.connect(self._use_letters)
+        self._session.woke.connect(self._follow_runs)
+        self._session.asked_for_doctor.connect(self.show_doctor)
+        self._use_letters()
+        self._allow_stop()
+
+    def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
+        """Yield the key of the words, the shortcut, and what is done."""
+        window, preferences = self._window, self._window.preferences
+        yield "places.map", "Ctrl+1", lambda: window.go(Target(MAP))
+        yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
+        yield "places.experiments", "Ctrl+3", lambda: window.go(Target(EXPERIMENTS))
+        yield "places.runs", "Ctrl+4", lambda: window.go(Target(RUNS))
+        yield "frame.back", "Alt+Left", window.go_back
+        yield "frame.find", "Ctrl+K", self.find
+        yield "frame.stop_run", "Escape", lambda: self._session.runner.stop()
+        yield "frame.larger", "Ctrl++ Ctrl+=", lambda: preferences.zoom_by(1)
+        yield "frame.smaller", "Ctrl+-", lambda: preferences.zoom_by(-1)
+        yield "frame.usual_size", "Ctrl+0", lambda: preferences.change(zoom=1.0)
+        yield "frame.other_mode", "Ctrl+Shift+L", preferences.swap_mode
+        yield "doctor.page.why", "", self.show_doctor
+        yield "frame.keys", "?", self.show_keys
+        yield "frame.settings", "Ctrl+,", preferences.open
+        yield "frame.about", "F1", self.show_about
+        yield "frame.menu", "F10", self.show_menu
+        yield "frame.quit", "Ctrl+Q", window.close
+
+    def use(self, tool: str) -> None:
+        """Use a tool of the rail."""
+        {
+            "search": self.find,
+            "settings": self._window.preferences.open,
+            "menu": self.show_menu,
+        }[tool]()
+
+    def groups(self) -> Iterator[tuple[str, Sequence[QAction]]]:
+        """Yield what can be done now, with a title: in this place, then from anywhere."""
+        say, place = self._session.words.say, self._window.place
+        yield say(f"places.{place.name}"), list(place.own_actions())
+        general = [action for key, action in self._actions.items() if key not in HIDDEN]
+        yield say("frame.anywhere"), general
+
+    def find(self) -> None:
+        """Open the palette."""
+        from app.window.shell.finding import choices
+        from widgets.sheets.palette import Palette
+
+        palette = Palette(self._session.words, self._session.look, self._window)
+        palette.open_with(list(choices(self._session, self.groups())))
+
+    def show_keys(self) -> None:
+        """Show every shortcut."""
+        from app.window.shell.finding import keys_of
+        from widgets.sheets.shortcut_sheet import Group, ShortcutSheet
+
+        places = self._of("places.")
+        (first, _), *rest = keys = keys_of(places)  # one line for all
+        numbers = (key.rpartition("+")[2] for key, _ in rest)
+        go = ", ".join((first, *numbers)), ", ".join(name for _, name in keys)
+        (here, own), (anywhere, actions) = self.groups()
+        groups = [
+            Group(here, [*keys_of(own), *self._window.place.own_keys()]),
+            Group(anywhere, [go, *keys_of([each for each in actions if each not in places])]),
+        ]
+        ShortcutSheet(groups, self._session.words, self._session.look, self._window).open()
+
+    def show_about(self) -> None:
+        """Show versions, promises and licences."""
+        from widgets.sheets.about import About
+
+        About(self._session.words, self._session.look, self._window).open()
+
+    def show_doctor(self) -> None:
+        """Show what stands between Python and the GPU."""
+        from app.window.doctor.sheet import Doctor
+
+        Doctor(self._session, self._window).open()
+
+    def show_menu(self) -> None:
+        """Show all that can be done as a menu, for those with a mouse alone.
+
+        In menus of their own where they are many: large text would make one too high.
+        """
+        menu = QMenu(self._window)
+        menu.aboutToHide.connect(menu.deleteLater)
+        (here, own), (_, everywhere) = self.groups()
+        going, looks = self._of("places.", "frame.back"), self._of(*LOOKS)
+        say = self._session.words.say
+        here = say("frame.here", {"place": here})
+        for title, actions in ((here, own), (say("frame.go"), going), (say("frame.looks"), looks)):
+            if actions:
+                menu.addMenu(title).addActions(list(actions))
+        menu.addSeparator()
+        menu.addActions([each for each in everywhere if each not in (*going, *looks)])
+        anchor = self._rail.tool("menu")
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height()))
+        menu.popup(corner - QPoint(0, menu.sizeHint().height()))
+
+    def _of(self, *keys: str) -> list[QAction]:
+        return [action for key, action in self._actions.items() if key.startswith(keys)]
+
+    def _follow_runs(self) -> None:
+        runner = self._session.runner
+        runner.began.connect(self._allow_stop)
+        runner.ended.connect(self._allow_stop)
+
+    def _allow_stop(self) -> None:
+        """Leave Esc to what has the focus while there is no run to stop."""
+        is_running = self._session.is_awake and self._session.runner.is_running
+        self._actions["frame.stop_run"].setEnabled(is_running)
+
+    def _action(self, key: str, keys: str, act: Callable[[], object]) -> QAction:
+        action = QAction(self._session.words.say(key), self._window)
+        action.setShortcuts([QKeySequence(each) for each in keys.split()])
+        action.triggered.connect(lambda _checked=False: act())
+        self._window.addAction(action)
+        return action
+
+    def _use_letters(self) -> None:
+        """Single letters can be switched off (WCAG 2.1.4)."""
+        self._actions["frame.keys"].setShortcut(
+            QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
+        )

@@ -1,0 +1,173 @@
+"""What if something goes wrong that nobody expected? A report is shown, and the window goes on.
+
+Catches what leaves any slot, event or thread, and what Qt itself complains of. A report holds
+versions, the place and the trace; the home folder, the user and the host are taken out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import logging
+import platform
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QCoreApplication,
+    QMessageLogContext,
+    QObject,
+    Qt,
+    QtMsgType,
+    Signal,
+    qInstallMessageHandler,
+)
+from PySide6.QtWidgets import QWidget
+
+from experiments.core.words import Words
+
+if TYPE_CHECKING:
+    from app.context import Context
+    from app.window.shell.window import Window
+    from widgets.sheets.trouble import CrashDialog
+
+log = logging.getLogger(__name__)
+qt_log = logging.getLogger("app.qt")
+
+SAME_AGAIN_S = 5.0  # after "Go on", the same one is not shown again at once: it may come each paint
+QT_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+QT_NOISE = ("This plugin does not support ",)  # of the offscreen platform
+NOT_PERSONAL = ("", "root", "localhost")
+
+
+class Crashes(QObject):
+    """The hooks of the window's process. `situation` says what was going on."""
+
+    _caught = Signal(str)  # a trace, from any thread
+
+    def __init__(
+        self, words: Words, situation: Callable[[], Mapping[str, str]], window: QWidget | None
+    ) -> None:
+        super().__init__(window)
+        self._words, self._situation, self._window = words, situation, window
+        self._dialog: CrashDialog | None = None
+        self._quiet: tuple[str, float] = ("", 0.0)  # the trace of the last dialog, and until when
+        self._hooks: tuple[Any, Any, Any] | None = None
+        # Queued: never a dialog in the middle of a paint, and never from another thread.
+        self._caught.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    def install(self) -> None:
+        """Catch everything from now on; again, where somebody else has come between."""
+        if self._hooks is None:
+            before = qInstallMessageHandler(_log_qt)
+            self._hooks = (sys.excepthook, threading.excepthook, before)
+        sys.excepthook = self._catch
+        threading.excepthook = self._catch_in_thread
+
+    def uninstall(self) -> None:
+        """Leave things as they were before."""
+        if self._hooks is not None:
+            sys.excepthook, threading.excepthook, before = self._hooks
+            qInstallMessageHandler(before)
+            self._hooks = None
+
+    def _catch(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._caught.emit(anonymous("".join(traceback.format_exception(kind, error, trace))))
+        except BaseException:  # noqa: BLE001  whatever it is, the first one must not be lost
+            sys.__excepthook__(kind, error, trace)
+
+    def _catch_in_thread(self, caught: threading.ExceptHookArgs) -> None:
+        if caught.exc_type is not SystemExit and caught.exc_value is not None:
+            self._catch(caught.exc_type, caught.exc_value, caught.exc_traceback)
+
+    def _show(self, trace: str) -> None:
+        from widgets.sheets.trouble import CrashDialog
+
+        if self._dialog is not None:
+            self._dialog.add(trace)
+            return
+        last, until_s = self._quiet
+        if trace == last and time.monotonic() < until_s:
+            return
+        text = report(trace, self._situation)
+        log.error("%s", text)
+        dialog = CrashDialog(text, self._words, self._window)
+        dialog.quit_wanted.connect(QCoreApplication.quit)
+        dialog.finished.connect(lambda _result: self._closed(trace))
+        self._dialog = dialog
+        dialog.open()
+
+    def _closed(self, trace: str) -> None:
+        self._dialog = None
+        self._quiet = (trace, time.monotonic() + SAME_AGAIN_S)
+
+
+def install(context: Context, window: Window) -> Crashes:
+    """Catch everything as long as the application lives."""
+
+    def situation() -> Mapping[str, str]:
+        session = window.session
+        is_running = session.is_awake and session.runner.is_running
+        following = session.runner.following if is_running else None
+        return {
+            "place": window.place.name,
+            "run": following.experiment.id if following is not None else "none",
+        }
+
+    crashes = Crashes(context.words, situation, window)
+    crashes.install()
+    application = QCoreApplication.instance()
+    assert application is not None
+    application.aboutToQuit.connect(crashes.uninstall)
+    return crashes
+
+
+def report(trace: str, situation: Callable[[], Mapping[str, str]]) -> str:
+    """Return all that helps to understand, and nothing that names anybody."""
+    from widgets.sheets.credits import versions
+
+    lines = [f"{name}: {version}" for name, version in versions()]
+    lines.append(f"System: {platform.platform()}")
+    try:
+        lines += [f"{name}: {value}" for name, value in situation().items()]
+    except Exception as error:  # noqa: BLE001  what went wrong may be the very thing that is asked
+        lines.append(f"situation: {type(error).__name__}")
+    return anonymous("\n".join((*lines, "", trace)))
+
+
+def anonymous(text: str) -> str:
+    """Return the text without the home folder, the user and the host."""
+    with contextlib.suppress(RuntimeError):
+        home = Path.home()
+        for folder in {str(home), str(home.resolve())} - {home.anchor}:
+            text = re.sub(rf"{re.escape(folder)}(?![\w-])", "~", text)
+    with contextlib.suppress(Exception):  # no name in the password file, no variable either
+        text = _without(text, getpass.getuser(), "<user>")
+    return _without(text, platform.node().partition(".")[0], "<host>")
+
+
+def _without(text: str, name: str, instead: str) -> str:
+    if name in NOT_PERSONAL:
+        return text
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", instead, text)
+
+
+def _log_qt(kind: QtMsgType, _context: QMessageLogContext, message: str | None) -> None:
+    is_noise = (message or "").startswith(QT_NOISE)
+    qt_log.log(logging.DEBUG if is_noise else QT_LEVELS[kind], "%s", message)

@@ -1,0 +1,98 @@
+"""`coreopsis`: open the window. What it costs before the first paint is counted in milliseconds."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from app import garbage
+from app.context import Context, ExitCode
+
+QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two: the session of the desktop ends
+GARBAGE_MS = 1000
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Open the window; where none can, say why in one line and take the tour in the terminal.
+
+    Raises UserError for a fake machine that cannot be read.
+    """
+    from app.window.shell.display import loses_references, reason
+
+    if context.has_fake_machine:
+        _ = context.machine  # read now: a wrong file is a wrong command line
+    problem = reason() or loses_references()
+    if problem is not None:
+        from app.terminal.tour import run as tour
+
+        context.complain(problem)
+        return tour(context)
+    return _open(context)
+
+
+def _open(context: Context) -> ExitCode:
+    garbage.leave_to_us()  # before the imports, which are faster for it
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from app.window.core.session import Session
+    from app.window.core.settings import load
+    from app.window.shell.single import Single
+    from app.window.shell.window import Window
+    from widgets.style import theme as themes
+    from widgets.style.look import Look
+
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("Coreopsis")
+    application.setDesktopFileName("coreopsis")
+    application.setQuitOnLastWindowClosed(False)  # a run may finish behind a hidden window
+    single = Single(context.folder)
+    if not single.claim():
+        context.errors.print(context.words.say("frame.already_open"))
+        return ExitCode.DONE
+    settings, problem = load(context.folder)
+    look = Look(themes.load(settings.worn, settings.zoom))
+    session = Session(context, look, settings)
+    window = Window(session)
+
+    collecting = QTimer(application, interval=GARBAGE_MS)
+    collecting.timeout.connect(garbage.collect_due)
+
+    def wake() -> None:
+        from app.window.shell import crash
+
+        crash.install(context, window)
+        themes.add_fonts()
+        look.wear(themes.load(themes.mode_of(settings.mode, application), settings.zoom))
+        window.wake()
+        application.styleHints().colorSchemeChanged.connect(window.preferences.dress)
+        single.asked_to_front.connect(window.come_to_front)
+        collecting.start()
+        if problem is not None:
+            session.troubled.emit(problem)
+
+    window.painted.connect(wake)
+    window.closed.connect(application.quit)
+    window.show()
+    _quit_by_signal(application.quit)
+    try:
+        application.exec()
+    finally:
+        single.close()  # first: to end what runs may take a moment, and the window is gone
+        session.close()
+    return ExitCode.DONE
+
+
+def _quit_by_signal(leave: Callable[[], object]) -> None:
+    """Leave in order when asked from outside: raised in the middle of Qt, Ctrl-C would crash it.
+
+    Python looks for signals when it runs anything, here with the timers of the status line.
+    """
+    from PySide6.QtCore import QTimer
+
+    for name in QUITTING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # it may be painting

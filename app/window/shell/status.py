@@ -1,0 +1,121 @@
+"""What does the status line say? Which machine, whether it is quiet, and what runs."""
+
+from __future__ import annotations
+
+import collections
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.window.core.place import Place
+from app.window.core.session import Session
+from app.window.core.target import EXPERIMENTS
+from app.window.core.time_left import time_left
+from experiments.engine import messages as wire
+from experiments.engine.environment import on_battery
+from machine.model import is_virtual
+from widgets.frame.status_line import StatusLine
+
+QUIET_BELOW = 0.25  # of one thread busy: in the least of the last samples, so that passing work,
+# such as that of this window, alarms nobody
+SAMPLES = 6
+POWER_EVERY_MS = 30_000
+TEXT_EVERY_MS = 1000
+
+
+class Status(QObject):
+    """Listens to the session, and keeps the line true."""
+
+    def __init__(self, session: Session, line: StatusLine) -> None:
+        super().__init__(line)
+        self._session, self._line = session, line
+        self._place: Place | None = None
+        self._busy: collections.deque[float] = collections.deque(maxlen=SAMPLES)
+        self._texts = QTimer(self, interval=TEXT_EVERY_MS)
+        self._texts.timeout.connect(self._refresh)
+        self._power = QTimer(self, interval=POWER_EVERY_MS)
+        self._power.timeout.connect(self._ask_power)
+        line.stop_wanted.connect(lambda: session.runner.stop())
+        line.run_wanted.connect(self._show_run)
+        session.machine_changed.connect(self._show_machine)
+        session.sampled.connect(self._sample)
+        session.status_changed.connect(self._say_place)
+        session.woke.connect(self._wake)
+
+    def show_place(self, place: Place) -> None:
+        """Let a place have its say at the right."""
+        self._place = place
+        self._say_place()
+
+    def _say_place(self) -> None:
+        if self._place is not None:
+            self._line.show_place(self._place.status())
+
+    def _wake(self) -> None:
+        self._session.runner.began.connect(self._show_running)
+        self._session.runner.moved.connect(self._show_running)  # the same time left as on the page
+        self._session.runner.ended.connect(self._show_running)
+        self._session.watcher.ended.connect(self._forget_load)
+        self._texts.start()
+        self._power.start()
+        self._ask_power()
+
+    def _show_machine(self) -> None:
+        machine, say = self._session.machine, self._session.words.say
+        if machine is None:
+            return
+        model = machine.cpu.model or say("frame.unknown_machine")
+        if self._session.context.has_fake_machine:
+            model = say("frame.fake_machine", {"machine": model})
+        elif is_virtual(machine):
+            model = say("frame.virtual_machine", {"machine": model})
+        self._line.show_machine(model)
+
+    def _sample(self, sample: wire.Sample) -> None:
+        busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
+        if self._session.background.is_at_long_work:
+            self._busy.clear()  # what this program does says nothing of others
+        elif busy:
+            self._busy.append(sum(busy))
+
+    def _forget_load(self) -> None:
+        self._busy.clear()
+        self._line.show_load("")
+
+    def _refresh(self) -> None:
+        say = self._session.words.say
+        if len(self._busy) == SAMPLES and not self._session.runner.is_running:
+            known, key = self._session.known_load.count, "frame.quiet"
+            if min(self._busy) >= QUIET_BELOW:
+                key = "frame.busy_by_known_load" if known else "frame.busy"
+            values = {"threads": f"{self._busy[-1]:.1f}", "known": known}
+            limits = {"samples": SAMPLES, "below_fraction": QUIET_BELOW}
+            about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
+            self._line.show_load(say(key, values), about)
+        elif self._session.runner.is_running:
+            self._forget_load()  # what the run itself uses says nothing of others
+        self._say_place()
+
+    def _show_running(self) -> None:
+        runner, say = self._session.runner, self._session.words.say
+        following = runner.following
+        if not runner.is_running or following is None:
+            self._line.show_run("")
+            return
+        question = say(f"{following.experiment.id}.question")
+        stops = say("frame.stop_hint", {"question": question})
+        left = time_left(self._session.words, following)
+        if following.started is None or not left:
+            self._line.show_run(say("frame.run_begins", {"question": question}), stops)
+        else:
+            self._line.show_run(say("frame.runs", {"question": question, "left": left}), stops)
+
+    def _show_run(self) -> None:
+        following = self._session.runner.following
+        if following is not None:
+            self._session.go(EXPERIMENTS, experiment=following.experiment.id)
+
+    def _ask_power(self) -> None:
+        self._session.background.do(on_battery, self._show_power)
+
+    def _show_power(self, battery: bool | None) -> None:
+        self._line.show_power(self._session.words.say("frame.on_battery") if battery else "")

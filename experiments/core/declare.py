@@ -1,0 +1,196 @@
+"""How is an experiment written down? Parameters, rows, measure, analyse, and what it needs.
+
+The form, the command line, the axes and the recorder read only what stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from experiments.core.views import Code, Plotted, Scale, View
+from machine.model import Machine
+
+if TYPE_CHECKING:
+    from experiments.core.bench import Bench
+
+
+class Record(Protocol):
+    """Any dataclass; parameters and rows are plain records read by introspection."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+P = TypeVar("P", bound=Record)
+Tables = Mapping[str, Sequence[Any]]
+
+
+class Part(StrEnum):
+    """Kinds of parts on the machine map."""
+
+    CORES = "cores"
+    L1 = "l1"
+    L2 = "l2"
+    L3 = "l3"
+    MEMORY = "memory"
+    STORAGE = "storage"
+    PCIE = "pcie"
+    GPU = "gpu"
+    NVLINK = "nvlink"
+
+
+class Need(StrEnum):
+    """What a machine may lack; `problems.needs_KEY` in the words says it in a sentence."""
+
+    GPU = "gpu"
+    TWO_GPUS = "two_gpus"
+    NUMA = "numa"
+    SMT = "smt"
+    CORE_PAIR = "core_pair"
+    DIRECT_IO = "direct_io"
+    NUMBA = "numba"
+    TORCH = "torch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """What a form, the command line, an axis and the recorder must know about one field."""
+
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    scale: Scale = "linear"
+    choices: tuple[str, ...] | Callable[[Machine], tuple[str, ...]] = ()
+    is_folder: bool = False  # a text that names one; "" is the usual one
+    used_with: tuple[str, str] | None = None  # only where this other field has this value
+    earned: str = ""  # starts from this value, if it was measured here: "stream.add_bytes_per_s"
+
+    def known_choices(self, machine: Machine) -> tuple[str, ...]:
+        """Return the choices on a machine; may take a moment where it has to be searched."""
+        return self.choices(machine) if callable(self.choices) else self.choices
+
+
+def param(default: Any, **spec: Any) -> Any:
+    """Declare a parameter with its default, unit, range, scale or choices."""
+    return field(default=default, metadata={"spec": Spec(**spec)})
+
+
+def column(unit: str = "", scale: Scale = "linear") -> Any:
+    """Declare a column of a row; no default, every row supplies it."""
+    return field(metadata={"spec": Spec(unit=unit, scale=scale)})
+
+
+def specs(record: type[Record]) -> dict[str, Spec]:
+    """Return what is declared of each field of a record, in order."""
+    return {f.name: f.metadata["spec"] for f in fields(record)}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Yielded by `measure`: the share of the work that is done, 0 to 1."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Yielded by `measure`: something to say in words, `notes.KEY`."""
+
+    key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Yielded by `measure`: a picture of `table`, `data` is uint8 of `shape` (rows, columns)."""
+
+    table: str
+    shape: tuple[int, int]
+    data: bytes
+
+
+Measured = Generator[Any, None, None]  # rows of the declared tables, Progress, Note and Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number that a finding carries, and the part of the map that it fills.
+
+    `within` names the value that says in how much it was found: two runs in which that is far apart
+    speak of different things.
+    """
+
+    name: str
+    unit: str
+    part: Part | None = None
+    within: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result: a message key and numbers; `limits` are keys of what it cannot tell.
+
+    `unclear` names the values that say how far two things are apart, though their spreads are not.
+    """
+
+    message: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment(Generic[P]):
+    """A declaration: the engine runs it and the window draws it, knowing only this.
+
+    `measure` yields rows and asks only its bench for time. `analyse` is pure: it is run again on
+    any recording, also on a partial one.
+    """
+
+    version: int
+    params: type[P]
+    tables: Mapping[str, type[Any]]
+    measure: Callable[[P, Bench], Measured]
+    analyse: Callable[[P, Tables, Machine], Finding]
+    views: tuple[View, ...]  # the first is the headline, the second the confirming one
+    values: tuple[Value, ...]
+    parts: tuple[Part, ...]
+    defaults: Callable[[Machine], P]  # sizes that suit this machine
+    quick: Callable[[P], P]  # reduced to end within 5 s
+    seconds: Callable[[P], float]  # expected time of a run
+    memory_bytes: Callable[[P], int]
+    needs: tuple[Need, ...] = ()
+    imports: tuple[str, ...] = ()  # loaded before the clock starts
+    quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
+
+    @property
+    def id(self) -> str:
+        """The name of its folder."""
+        return self.params.__module__.split(".")[-2].replace("_", "-")
+
+    @property
+    def shelf(self) -> str:
+        """The name of its shelf."""
+        return self.params.__module__.split(".")[-3].replace("_", "-")
+
+    @property
+    def plots(self) -> tuple[Plotted, ...]:
+        """The views that are drawn from rows; the first of them is the headline of a run."""
+        return tuple(view for view in self.views if not isinstance(view, Code))
+
+    def params_for(
+        self, machine: Machine, *, quick: bool, earned: Mapping[str, float] | None = None
+    ) -> P:
+        """Return the parameters that a run on this machine starts from.
+
+        `earned` are values of earlier runs on it, as a `Spec` names them.
+        """
+        known = {
+            name: earned[spec.earned]
+            for name, spec in specs(self.params).items()
+            if earned is not None and spec.earned in earned
+        }
+        suited = replace(self.defaults(machine), **known)
+        return self.quick(suited) if quick else suited

@@ -1,0 +1,57 @@
+"""Can this machine run an experiment? If not, which sentence says why."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from typing import Any
+
+from experiments.core.declare import Experiment, Need
+from experiments.core.problems import UserError
+from machine.model import Machine, siblings, usable_threads
+
+_GPU_BACKENDS = frozenset({"cuda", "rocm", "xpu", "mps"})  # others are no GPUs
+
+
+def missing_need(experiment: Experiment[Any], machine: Machine) -> Need | None:
+    """Return the first need that this machine does not meet."""
+    return next((need for need in experiment.needs if not _met(need, machine)), None)
+
+
+def check_needs(experiment: Experiment[Any], machine: Machine) -> None:
+    """Raise UserError (`needs_KEY`) for the first need that is not met."""
+    need = missing_need(experiment, machine)
+    if need is not None:
+        raise UserError(f"needs_{need}")
+
+
+def has_direct_io() -> bool:
+    """Can a file be read past the page cache here, by means that this program knows?"""
+    return hasattr(os, "O_DIRECT") or sys.platform == "darwin"
+
+
+def _gpus(machine: Machine) -> int:
+    """Return how many GPUs a PyTorch that fits them could use from here."""
+    usable = [
+        g for g in machine.gpus if g.torch_backend in _GPU_BACKENDS and g.visible is not False
+    ]
+    return len(usable)
+
+
+def _met(need: Need, machine: Machine) -> bool:
+    match need:
+        case Need.GPU:
+            return _gpus(machine) > 0
+        case Need.TWO_GPUS:
+            return _gpus(machine) > 1
+        case Need.NUMA:
+            return sum(1 for node in machine.numa if node.memory_bytes) > 1
+        case Need.SMT:
+            return any(len(siblings(machine, t.id)) > 1 for t in usable_threads(machine))
+        case Need.CORE_PAIR:
+            return hasattr(os, "sched_setaffinity") and len(usable_threads(machine)) > 1
+        case Need.DIRECT_IO:
+            return has_direct_io()
+        case Need.NUMBA | Need.TORCH:
+            return importlib.util.find_spec(str(need)) is not None

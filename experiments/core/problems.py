@@ -1,0 +1,24 @@
+"""What went wrong, as a key into the words and the numbers that belong in the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One sentence to a person, as data; `detail` is for "copy details" only."""
+
+    key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    detail: str = ""
+
+
+class UserError(Exception):
+    """Expected trouble: the sentence `problems.KEY` says what happened and what to do."""
+
+    def __init__(self, key: str, *, detail: str = "", **values: object) -> None:
+        super().__init__(key, values)
+        self.problem = Problem(key, values, detail)

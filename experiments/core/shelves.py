@@ -1,0 +1,71 @@
+"""The folders of experiments by id, in the teaching order of each shelf; none is imported."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+SHELVES = (
+    "experiments.python_at_work",
+    "experiments.memory",
+    "experiments.to_the_gpu",
+    "experiments.numbers",
+    "experiments.many_devices",
+    "experiments.yours",
+)
+MAIN = "experiment"  # the module of a folder that declares the experiment
+RECORDING = "recording.jsonl.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where an experiment lies: the package of its shelf, and its folder."""
+
+    shelf: str
+    folder: Path
+
+    @property
+    def module(self) -> str:
+        """The module that declares the experiment."""
+        return f"{self.shelf}.{self.folder.name}.{MAIN}"
+
+    @property
+    def recording(self) -> Path | None:
+        """The run that comes with the experiment, if one does."""
+        path = self.folder / RECORDING
+        return path if path.is_file() else None
+
+
+def id_of(folder: str) -> str:
+    """Return the id of the experiment in a folder of this name."""
+    return folder.replace("_", "-")
+
+
+def homes(shelves: tuple[str, ...] = SHELVES) -> dict[str, Home]:
+    """Return every experiment's home by its id; of two with one id the first counts.
+
+    The one list in a shelf's `__init__.py` gives the order; what it does not name comes last.
+    """
+    found: dict[str, Home] = {}
+    for shelf in shelves:
+        package = importlib.import_module(shelf)
+        order = {name: place for place, name in enumerate(getattr(package, "EXPERIMENTS", ()))}
+        for path in package.__path__:
+            names = [entry for entry in _folders(path) if _declares(path, entry)]
+            for name in sorted(names, key=lambda name: (order.get(name, len(order)), name)):
+                found.setdefault(id_of(name), Home(shelf, Path(path, name)))
+    return found
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.name for entry in entries if entry.name.isidentifier() and entry.is_dir()]
+    except OSError:
+        return []
+
+
+def _declares(path: str, name: str) -> bool:
+    return os.path.isfile(os.path.join(path, name, f"{MAIN}.py"))

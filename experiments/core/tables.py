@@ -1,0 +1,36 @@
+"""What do the rows of a table look like as text that other programs read? CSV, with all digits.
+
+Numbers are in the SI units that the names of the columns end in. RFC 4180: commas, quotes where
+needed, lines end in CR LF.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from experiments.core.declare import Record
+
+
+def to_csv(rows: Iterable[Any], record: type[Record]) -> str:
+    """Return the rows under a line of their columns' names."""
+    names = [field.name for field in fields(record)]
+    return _written("excel", [names, *([getattr(row, name) for name in names] for row in rows)])
+
+
+def to_tabs(lines: Iterable[Sequence[object]]) -> str:
+    """Return cells with tabs between them, as a spreadsheet takes them from the clipboard."""
+    return _written("excel-tab", lines)
+
+
+def _written(dialect: str, lines: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO(newline="")  # the module csv writes floats with all digits, None as nothing
+    csv.writer(text, dialect).writerows([_plain(cell) for cell in line] for line in lines)
+    return text.getvalue()
+
+
+def _plain(value: object) -> object:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else value

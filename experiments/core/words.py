@@ -1,0 +1,144 @@
+"""The words of the program: one `Words` per language, for window and terminal.
+
+A text is found by its dotted key. What no experiment has belongs to `resources/text/LANG/*.toml`;
+those of an experiment lie in its folder and begin with its id. What an experiment does not say
+itself (`stream.params.device`) is said for all in `shared.params.device`, or as a note or a problem
+of the program (`notes.KEY`, `problems.KEY`). `{name}` in a text takes a value, shown in the unit
+that the name ends in (`{memory_latency_s}` becomes "151 ns").
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.core import units
+from experiments.core.resources import FOLDER
+from experiments.core.shelves import Home, homes
+
+ENGLISH = "en"
+SHARED = "shared"
+_TABLE = re.compile(r"^(?=\[)", re.MULTILINE)
+
+
+class Words:
+    """The texts of one language. A section is parsed when the first of its texts is asked for."""
+
+    def __init__(
+        self,
+        catalogue: Mapping[str, Any],
+        unread: Mapping[str, Sequence[str | Path]] | None = None,
+        always: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take parsed texts, and by section what is not parsed yet; later ones count.
+
+        A str is TOML that names its section, a Path the file of a section. `always` are values that
+        any text may name.
+        """
+        self._texts: dict[str, str] = {}
+        self._always = dict(always or {})
+        self._unread = dict(unread or {})
+        _flatten("", catalogue, self._texts)
+
+    def has(self, key: str) -> bool:
+        """Is there a text for `key`?"""
+        return self._text(key) is not None
+
+    def keys(self, prefix: str = "") -> tuple[str, ...]:
+        """Return every key that starts with `prefix`."""
+        for section in tuple(self._unread):
+            self._read(section)
+        return tuple(key for key in tuple(self._texts) if key.startswith(prefix))
+
+    def text(self, key: str) -> str:
+        """Return the text of `key` as it is written, the key itself where there is none."""
+        text = self._text(key)
+        return key if text is None else text
+
+    def say(self, key: str, values: Mapping[str, Any] | None = None) -> str:
+        """Return the text of `key` with `values` filled in.
+
+        A missing text or value must never hide a result: the key, or the placeholder, is shown.
+        """
+        text = self.text(key)
+        if "{" not in text and "}" not in text:  # nothing to fill in: most of what Live says
+            return text
+        return text.format_map(_Shown({**self._always, **(values or {})}))
+
+    def _text(self, key: str) -> str | None:
+        if (known := self._texts.get(key)) is not None:  # often asked for: Live tells all anew
+            return known
+        section, _, rest = key.partition(".")
+        for name in (section, SHARED, rest.partition(".")[0]):
+            self._read(name)
+        return self._texts.get(key, self._texts.get(f"{SHARED}.{rest}", self._texts.get(rest)))
+
+    def _read(self, section: str) -> None:
+        for source in self._unread.get(section, ()):
+            if isinstance(source, Path):
+                text = source.read_text(encoding="utf-8")
+                _flatten(f"{section}.", tomllib.loads(text), self._texts)
+            else:
+                _flatten("", tomllib.loads(source), self._texts)
+        self._unread.pop(section, None)  # only now: another thread may want it meanwhile
+
+
+def load(
+    language: str = ENGLISH,
+    *,
+    program: str = "coreopsis",
+    experiments: Mapping[str, Home] | None = None,
+) -> Words:
+    """Read the words of a language, in English where it has none.
+
+    `program` is what a person types to call this one; `experiments` are all unless told.
+    """
+    unread: dict[str, list[str | Path]] = {}
+    known = homes() if experiments is None else experiments
+    for name in dict.fromkeys((ENGLISH, language)):
+        for path in sorted(FOLDER.joinpath("text", name).glob("*.toml")):
+            for section, text in _sections(path.read_text(encoding="utf-8")).items():
+                unread.setdefault(section, []).append(text)
+        for key, home in known.items():
+            if (path := words_file(home.folder, name)).is_file():
+                unread.setdefault(key, []).append(path)
+    return Words({}, unread, {"program": program})
+
+
+def words_file(folder: Path, language: str = ENGLISH) -> Path:
+    """Return the file of an experiment's words in a language."""
+    return folder / f"words.{language}.toml"
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Return the TOML of each section: its tables `[name]`, `[name.more]` and so on."""
+    found: dict[str, str] = {}
+    for table in _TABLE.split(text)[1:]:
+        section = table[1:].partition("]")[0].partition(".")[0].strip('"')
+        found[section] = found.get(section, "") + table
+    return found
+
+
+def _flatten(prefix: str, tree: Mapping[str, Any], texts: dict[str, str]) -> None:
+    for name, branch in tree.items():
+        if isinstance(branch, Mapping):
+            _flatten(f"{prefix}{name}.", branch, texts)
+        else:
+            texts[prefix + name] = str(branch)
+
+
+class _Shown(dict[str, str]):
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__({name: _show(name, value) for name, value in values.items()})
+
+    def __missing__(self, name: str) -> str:
+        return f"{{{name}}}"
+
+
+def _show(name: str, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return units.show(value, units.unit_of(name))

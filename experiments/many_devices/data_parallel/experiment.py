@@ -1,0 +1,323 @@
+"""Twice the workers, twice the speed? Each learns its share of a batch; then all average gradients.
+
+Method: processes with a copy of the same network each, joined by torch.distributed: gloo between
+processes of the processor, NCCL between GPUs, one machine or several (`across` says how). For one,
+two, four and more workers, in shuffled rounds: one process alone, without any of this; the workers
+with their gradients averaged; and the same without averaging (`no_sync`). What the averaged step
+takes beyond the slowest of those is communication that shows; the rest of it hid behind the
+backward pass. First, a few steps from the same weights: the mean of the workers' losses must be the
+loss of one process with the whole batch. The sums of all messages are checked too.
+Source: Li et al., PyTorch Distributed, VLDB 2020; nccl-tests for the bandwidth of the bus.
+
+What it cannot tell: how a network learns with larger batches; what loading data would add.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.conditions import Condition
+from experiments.devices.device import CPU, devices_of
+from experiments.tools.group import together
+from experiments.tools.member import BACKENDS, is_launched, local_size
+
+from .all_reduce import Reduction, sizes
+from .replicas import (
+    ALONE,
+    APART,
+    AVERAGED,
+    ENGINES,
+    FP32_BYTES,
+    LIGHTNING,
+    TORCH,
+    Loss,
+    parameter_count,
+)
+from .training_turns import (
+    EACH_FULL,
+    IDEAL,
+    PARTS,
+    SHARED_OUT,
+    SPLITS,
+    Rate,
+    Share,
+    counts,
+    own_batch,
+    own_bytes,
+    work,
+)
+
+TOLERANCE = 1e-4  # of a loss: sums in another order differ by less
+WELL = 0.9  # of the ideal
+MOST_WORKERS = 8  # unless told
+WORKER_BYTES = 500 * x.MIB  # a process with torch, its compiler and a few threads
+START_S, LIGHTNING_S = 3.8, 4.0  # to load torch in two processes on two cores; Lightning beside it
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core measured; of a GPU assumed, cautious
+CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two cores; assumed
+FULL_S, QUICK_S = 27.0, 4.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; no threads: the cores are shared out evenly."""
+
+    device: str = x.param(CPU, choices=lambda machine: kinds_of(machine))
+    engine: str = x.param(TORCH, choices=ENGINES)
+    most_workers: int = x.param(2, minimum=1, maximum=1024, scale="log2")
+    threads: int = x.param(0, minimum=0, maximum=1024)
+    split: str = x.param(SHARED_OUT, choices=SPLITS)
+    batch: int = x.param(512, minimum=1, maximum=2**20, scale="log2")
+    width: int = x.param(432, minimum=1, maximum=2**15)
+    bucket_bytes: int = x.param(25 * x.MIB, unit="bytes", minimum=1024, maximum=2**30, scale="log2")
+    largest_bytes: int = x.param(
+        64 * x.MIB, unit="bytes", minimum=4096, maximum=2**32, scale="log2"
+    )
+    steps: int = x.param(20, minimum=1, maximum=1000)
+    sample_s: float = x.param(0.15, unit="s", minimum=0.001, maximum=5.0, scale="log10")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+def kinds_of(machine: x.Machine) -> tuple[str, ...]:
+    """Return the kinds of devices of which there are two or more, and the processor.
+
+    Among several machines, each may have one.
+    """
+    kinds, least = [name.partition(":")[0] for name in devices_of(machine)], 1 + (not is_launched())
+    several = dict.fromkeys(k for k in kinds if kinds.count(k) >= least and k in BACKENDS)
+    return (*(kind for kind in several if kind != CPU), CPU)
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what the first worker measures. Raises UserError where Lightning is not there."""
+    if params.engine == LIGHTNING and importlib.util.find_spec("lightning") is None:
+        raise x.UserError("needs_lightning")
+    threads = params.threads or max(1, _cores(bench.machine) // local_size(params.most_workers))
+    yield x.Progress(0.0)
+    yield from together(
+        bench, work, params, size=params.most_workers, device=params.device, threads=threads
+    )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the most workers with one process alone, and say where the rest went."""
+    of = x.spreads(((row.run, row.workers), row.samples_per_s) for row in tables["rates"])
+    most = max((n for run, n in of if run == AVERAGED), default=0)
+    values: dict[str, float] = {"parameters": parameter_count(params.width)}
+    limits = _limits(params, tables, machine, most)
+    if (differs := loss_difference(tables)) is not None:
+        values["loss_difference_fraction"] = differs
+    values |= _reductions(params, tables)
+    one, best = of.get((ALONE, 1)), of.get((AVERAGED, most))
+    if one is not None:
+        values["one_worker_samples_per_s"] = one.median
+    if (AVERAGED, 1) in of:
+        values["wrapped_one_samples_per_s"] = of[AVERAGED, 1].median
+    if one is None or best is None or most < 2:
+        return x.Finding("in_part", values, tuple(limits))
+    fastest = max((n for run, n in of if run == AVERAGED), key=lambda n: of[AVERAGED, n].median)
+    compared, unclear = x.ratios({"workers_speedup": (best, one)})
+    values |= compared | {
+        "most_workers": most,
+        "most_workers_samples_per_s": best.median,
+        "best_workers": fastest,
+        "best_samples_per_s": of[AVERAGED, fastest].median,
+        "efficiency": best.median / (most * one.median),
+    }
+    for part in PARTS:
+        found = x.spread(r.step_s for r in tables["shares"] if (r.workers, r.part) == (most, part))
+        if found is not None:
+            values[f"{part}_s"] = found.median
+    if differs is not None and differs > TOLERANCE:
+        return x.Finding("losses_differ", values, tuple(limits), unclear)
+    if x.too_few((one, best)):
+        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
+    ideal = of.get((IDEAL, most))
+    if ideal is not None and ideal.is_below(best):
+        limits.append("above_ideal")
+    if one.is_below(best):
+        is_good = values["efficiency"] >= WELL
+        return x.Finding("scales_well" if is_good else "scales_partly", values, tuple(limits))
+    message = "more_is_slower" if best.is_below(one) else "no_difference"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> list[str]:
+    is_one = max((row.machines for row in tables["rates"]), default=1) == 1
+    limits = ["batch_grows" if params.split == EACH_FULL else "shares_shrink"]
+    if params.device == CPU and is_one:
+        limits.append("workers_share_memory")
+        if max(1, params.threads) * most > _cores(machine):
+            limits.append("more_threads_than_cores")
+    limits.append("several_machines" if is_one else "over_machines")
+    return limits
+
+
+def loss_difference(tables: x.Tables) -> float | None:
+    """Return by which share the workers' loss is farthest from that of one process."""
+    of = {(row.workers, row.step, row.run): row.loss for row in tables["losses"]}
+    pairs = [
+        (loss, of[n, step, ALONE])
+        for (n, step, run), loss in of.items()
+        if run == AVERAGED and n > 1 and (n, step, ALONE) in of
+    ]
+    return max((abs(loss / alone - 1) for loss, alone in pairs if alone), default=None)
+
+
+def _reductions(params: Params, tables: x.Tables) -> dict[str, float]:
+    gradients = FP32_BYTES * parameter_count(params.width)
+    values: dict[str, float] = {"gradients_bytes": gradients}
+    rates = [row.bus_bytes_per_s for row in tables["reductions"]]
+    if rates:
+        values["allreduce_bytes_per_s"] = max(rates)
+    took = x.spread(row.reduce_s for row in tables["reductions"] if row.message_bytes == gradients)
+    if took is not None:
+        values["gradients_allreduce_s"] = took.median
+    return values
+
+
+def _cores(machine: x.Machine) -> int:
+    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take one worker a core, or all GPUs; a GPU gets a network that gives it something to do."""
+    kind = kinds_of(machine)[0]
+    if kind != CPU:
+        gpus = sum(name.startswith(kind) for name in devices_of(machine))
+        return _within(
+            FULL_S,
+            Params(
+                device=kind,
+                most_workers=gpus,
+                batch=4096,
+                width=4096,
+                largest_bytes=1024 * x.MIB,
+                steps=10,
+            ),
+        )
+    fit = (x.available_bytes() or 2**33) // 2 // WORKER_BYTES
+    most = max(2, min(_cores(machine), MOST_WORKERS, fit))
+    return _within(FULL_S, Params(most_workers=most))
+
+
+def quick(params: Params) -> Params:
+    """Compare two workers with one, in three short rounds with smaller batches and messages."""
+    reduced = replace(
+        params,
+        most_workers=min(params.most_workers, 2),
+        batch=max(1, params.batch // 4),
+        largest_bytes=min(params.largest_bytes, x.MIB),
+        steps=min(params.steps, 5),
+        sample_s=min(params.sample_s, 0.02),
+        rounds=3,
+    )
+    return _within(QUICK_S, reduced)
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Return these parameters, with less to do where it would take longer than that."""
+    while seconds(params) > limit_s and params.rounds > 3:
+        params = replace(params, rounds=params.rounds - 1)
+    while seconds(params) > limit_s and params.largest_bytes > x.MIB:
+        params = replace(params, largest_bytes=params.largest_bytes // 4)
+    while seconds(params) > limit_s and params.sample_s > 0.01:
+        params = replace(params, sample_s=params.sample_s / 2)
+    return params
+
+
+def seconds(params: Params) -> float:
+    """Estimate: loading torch in each process, the compared steps, and samples of each kind."""
+    rate = CPU_FLOP_PER_S * max(1, params.threads) if params.device == CPU else GPU_FLOP_PER_S
+    compared_s = samples_s = 0.0
+    for n in counts(params.most_workers):
+        own_s = 1e-3 + 6 * parameter_count(params.width) * own_batch(params, n) / rate
+        compared_s += params.steps * (n + 1) * own_s
+        samples_s += 2 * 1.1 * max(params.sample_s, own_s)
+    if params.most_workers > 1:
+        on_cpu = params.device == CPU
+        reduced_per_s = CPU_REDUCED_BYTES_PER_S if on_cpu else GPU_REDUCED_BYTES_PER_S
+        for size in sizes(params.largest_bytes):
+            samples_s += max(1.1 * params.sample_s / 3, size / reduced_per_s)
+    start_s = START_S + (LIGHTNING_S if params.engine == LIGHTNING else 0.0)
+    return start_s + compared_s + (params.rounds + 2) * samples_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the processes take, and on the processor networks, gradients and messages."""
+    own = own_bytes(params, params.most_workers) if params.device == CPU else 0
+    return params.most_workers * (WORKER_BYTES + own)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={
+        "rates": Rate,
+        "shares": Share,
+        "losses": Loss,
+        "reductions": Reduction,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="rates",
+            table="rates",
+            x=x.Axis("workers", "log2"),
+            y=x.Axis("samples_per_s"),
+            series="run",
+            order=(AVERAGED, APART, ALONE, IDEAL),
+        ),
+        x.Lines(
+            key="reductions",
+            table="reductions",
+            x=x.Axis("message_bytes", "log2"),
+            y=x.Axis("reduce_s", "log10"),
+            limits=(x.Limit("gradients", "gradients_bytes", "x"),),
+        ),
+        x.Bars(
+            key="shares",
+            table="shares",
+            label="part",
+            detail="workers",
+            value="step_s",
+            order=PARTS,
+        ),
+        x.Lines(
+            key="losses",
+            table="losses",
+            x=x.Axis("step"),
+            y=x.Axis("loss"),
+            series="run",
+            order=(ALONE, AVERAGED),
+        ),
+    ),
+    values=(
+        x.Value("one_worker_samples_per_s", "per_s"),
+        x.Value("best_workers", ""),
+        x.Value("best_samples_per_s", "per_s"),
+        x.Value("efficiency", ""),
+        x.Value("workers_speedup", "ratio"),
+        x.Value("allreduce_bytes_per_s", "bytes/s"),
+        x.Value("wrapped_one_samples_per_s", "per_s"),
+        x.Value("most_workers", ""),
+        x.Value("most_workers_samples_per_s", "per_s"),
+        x.Value("compute_s", "s"),
+        x.Value("communication_s", "s"),
+        x.Value("idle_s", "s"),
+        x.Value("loss_difference_fraction", "fraction"),
+        x.Value("parameters", ""),
+        x.Value("gradients_bytes", "bytes"),
+        x.Value("gradients_allreduce_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU, x.Part.NVLINK),
+    needs=(x.Need.TORCH,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=60.0,  # until many processes have loaded torch
+)

@@ -1,0 +1,334 @@
+"""Who talks to whom, how fast? Copies between every two GPUs, in each direction.
+
+Method: large copies in a row for the bandwidth, a few numbers for the latency, each behind a hold
+of the source's queue and by its own clock; the same through pinned memory of the host, in two hops,
+and in both directions at once, by the caller's clock. All pairs in shuffled rounds. Before, each
+pair sends numbers that no other pair has, and looks whether they arrive. Beside that stands what
+NVIDIA's management library and CUDA say of the pair: the three do not always agree.
+Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
+
+What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that
+of a copy, with what it takes to start one. A driver that goes through the host does so in pieces
+that overlap, and is faster than two whole hops.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.timing import warm
+
+from .links import (
+    CUDA,
+    MEASURED,
+    NO,
+    NVML,
+    RIGHT,
+    WRONG,
+    Access,
+    access,
+    disagrees,
+    limit_of,
+    link_of,
+    path_of,
+)
+from .pairs import Pair, all_pairs
+
+ALIKE = 1.25  # times: pairs that differ by less are one kind
+TOO_MUCH = 1.02  # of a limit
+GROSS_BYTES_PER_S, PAIR_S = 1e10, 2e-3  # assumed, not measured: to tell the time beforehand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `gpus` is how many take part, from `device` on."""
+
+    device: str = x.param(CPU, choices=gpus_of)
+    gpus: int = x.param(2, minimum=2, maximum=16)
+    size_bytes: int = x.param(
+        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=4 * x.GIB, scale="log2"
+    )
+    through_host: bool = x.param(True)
+    both_ways: bool = x.param(True)
+    rounds: int = x.param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """The rate from one GPU to another, as PyTorch copies."""
+
+    source: str = x.column()
+    target: str = x.column()
+    path: str = x.column()
+    repeat: int = x.column()
+    bytes_per_s: float = x.column("bytes/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged(Copied):
+    """The same through the host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Both(Copied):
+    """Both directions at once, added up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delay:
+    """How long a copy of a few numbers takes; if not `is_clean`, with the calling."""
+
+    source: str = x.column()
+    target: str = x.column()
+    repeat: int = x.column()
+    latency_s: float = x.column("s")
+    is_clean: bool = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedDelay(Delay):
+    """The same through the host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How many pairs have the same from one witness."""
+
+    witness: str = x.column()
+    verdict: str = x.column()
+    pairs: int = x.column()
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what is said of each pair, and its rates and delays in shuffled rounds."""
+    devices = [Device(name, bench) for name in chosen(params, bench.machine)]
+    size_bytes = params.size_bytes
+    while 5 * size_bytes > min(device.free_bytes() for device in devices) and size_bytes > x.MIB:
+        size_bytes //= 2
+    if size_bytes < params.size_bytes:
+        yield x.Note("less_on_gpu", {"largest_bytes": size_bytes})
+    pairs = all_pairs(devices, size_bytes)
+    right = []
+    said: Counter[tuple[str, str]] = Counter()
+    for place, pair in enumerate(pairs):
+        found = access(pair, bench.machine)
+        said.update((who, getattr(found, who)) for who in (NVML, CUDA, MEASURED))
+        right += [pair] * (found.measured == RIGHT)
+        yield found
+        yield x.Progress(0.1 * (place + 1) / len(pairs))
+    for (witness, verdict), count in said.items():
+        yield Verdict(witness=witness, verdict=verdict, pairs=count)
+    if right:
+        warm(right[0].source.device, right[0].copy)
+    arms = [(pair, row) for pair in right for row in _kinds(params, pair)]
+    for turn, (pair, row) in bench.interleave(arms, params.rounds):
+        yield _sample(pair, row, turn.round, bench.machine)
+        yield x.Progress(0.1 + 0.9 * turn.fraction)
+
+
+def chosen(params: Params, machine: x.Machine) -> list[str]:
+    """Return the GPUs that take part: the chosen one first, then the others of its maker."""
+    kind = params.device.partition(":")[0]
+    others = [name for name in gpus_of(machine) if name.startswith(kind) and name != params.device]
+    return [params.device, *others][: params.gpus]
+
+
+def _kinds(params: Params, pair: Pair) -> Iterator[type[Copied] | type[Delay]]:
+    yield from (Copied, Delay)
+    if params.through_host:
+        yield from (Staged, StagedDelay)
+    if params.both_ways and pair.source.device.index < pair.target.device.index:
+        yield Both
+
+
+def _sample(
+    pair: Pair, row: type[Copied] | type[Delay], repeat: int, machine: x.Machine
+) -> Copied | Delay:
+    source, target = pair.source.device.name, pair.target.device.name
+    if issubclass(row, Delay):
+        if row is StagedDelay:  # by the caller's clock, so the calling is always in it
+            latency_s, is_clean = pair.staged_delay_s(), False
+        else:
+            delay = pair.delay()
+            latency_s, is_clean = delay.device_s, delay.is_clean
+        return row(
+            source=source, target=target, repeat=repeat, latency_s=latency_s, is_clean=is_clean
+        )
+    rates: Mapping[type[Copied], Callable[[], float]] = {
+        Copied: pair.bytes_per_s,
+        Staged: pair.staged_bytes_per_s,
+        Both: pair.both_bytes_per_s,
+    }
+    path = path_of(link_of(machine, source, target))
+    return row(source=source, target=target, path=path, repeat=repeat, bytes_per_s=rates[row]())
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the pairs with one another, with their links, and with the way through the host."""
+    best: dict[tuple[str, str], float] = {}
+    for row in tables["copies"]:
+        pair = row.source, row.target
+        best[pair] = max(best.get(pair, 0.0), row.bytes_per_s)
+    rates = x.spreads(((row.source, row.target), row.bytes_per_s) for row in tables["copies"])
+    delays = [row.latency_s for row in tables["delays"]]
+    staged = [row.bytes_per_s for row in tables["staged"]]
+    both = [row.bytes_per_s for row in tables["both"]]
+    limits = ["latency_of_a_copy"]
+    looked_at = tables["access"]
+    wrong = sum(row.measured == WRONG for row in looked_at)
+    values: dict[str, float] = {}
+    if looked_at:
+        values |= {"pairs_looked_at": len(looked_at), "wrong_pairs": wrong}
+        values["disagreeing_pairs"] = sum(disagrees(row) for row in looked_at)
+        if values["disagreeing_pairs"]:
+            limits.append("reports_disagree")
+        if any(row.cuda == NO for row in looked_at):
+            limits.append("without_peer_access")
+    if best:
+        values |= {"fastest_bytes_per_s": max(best.values())}
+        values |= {"slowest_bytes_per_s": min(best.values())}
+    if delays:
+        values |= {"least_latency_s": min(delays)}
+        if not all(row.is_clean for row in tables["delays"]):
+            limits.append("calling_is_in_it")
+    if both:
+        values["both_bytes_per_s"] = max(both)
+    for pair, rate in best.items():
+        limit = limit_of(machine, *pair)
+        if limit is None:
+            continue
+        kind, most = limit
+        name, most_name = f"{kind}_bytes_per_s", f"{kind}_limit_bytes_per_s"
+        values[name] = max(values.get(name, 0.0), rate)
+        values[most_name] = max(values.get(most_name, 0.0), most)
+        if rate > TOO_MUCH * most and "above_the_limit" not in limits:
+            limits.append("above_the_limit")
+    unclear: tuple[str, ...] = ()
+    if best and staged:
+        values["staged_bytes_per_s"] = max(staged)
+        values["direct_over_staged"] = max(best.values()) / max(staged)
+        ways = x.spreads(((row.source, row.target), row.bytes_per_s) for row in tables["staged"])
+        if not _fastest(rates).parts_from(_fastest(ways)):
+            unclear = ("direct_over_staged",)
+    if wrong:
+        return x.Finding("wrong_data", values, tuple(limits), unclear)
+    if not best or not delays:
+        return x.Finding("in_part", values, tuple(limits), unclear)
+    slowest, fastest = (rates[find(best, key=best.__getitem__)] for find in (min, max))
+    if slowest.is_below(fastest) and fastest.median > ALIKE * slowest.median:
+        return x.Finding("some_are_nearer", values, tuple(limits), unclear)
+    return x.Finding("all_alike", values, tuple(limits), unclear)
+
+
+def _fastest(rates: Mapping[tuple[str, str], x.Spread]) -> x.Spread:
+    return max(rates.values(), key=lambda rate: rate.median)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take all GPUs, eight at most; the more pairs, the less data."""
+    first = default_device(machine)
+    kind = first.partition(":")[0]
+    gpus = min(8, max(2, sum(name.startswith(kind) for name in gpus_of(machine))))
+    return Params(device=first, gpus=gpus, size_bytes=128 * x.MIB if gpus <= 4 else 64 * x.MIB)
+
+
+def quick(params: Params) -> Params:
+    """Take less data, three times; and fewer GPUs where that is still too long."""
+    reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=3)
+    while seconds(reduced) > 5 and reduced.gpus > 2:
+        reduced = replace(reduced, gpus=reduced.gpus - 1)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the bytes of every pair and round."""
+    pairs = params.gpus * (params.gpus - 1)
+    copies = 4 + 2 * params.through_host + 2 * params.both_ways
+    pair_s = copies * params.size_bytes / GROSS_BYTES_PER_S + PAIR_S * (3 + params.through_host)
+    return 1.5 + 0.3 * params.gpus + (params.rounds + 1) * pairs * pair_s / 2
+
+
+def memory_bytes(params: Params) -> int:
+    """Return the pinned memory that the GPUs' data goes through."""
+    return params.size_bytes
+
+
+def _matrix(key: str, value: str) -> x.Heatmap:
+    return x.Heatmap(
+        key=key,
+        table=key,
+        row="source",
+        column="target",
+        value=value,
+        statistic="greatest" if value == "bytes_per_s" else "least",
+    )
+
+
+EXPERIMENT = x.Experiment(
+    version=2,
+    params=Params,
+    tables={
+        "access": Access,
+        "verdicts": Verdict,
+        "copies": Copied,
+        "delays": Delay,
+        "staged": Staged,
+        "staged_delays": StagedDelay,
+        "both": Both,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        _matrix("copies", "bytes_per_s"),
+        _matrix("delays", "latency_s"),
+        x.Bars(
+            key="paths",
+            table="copies",
+            label="path",
+            value="bytes_per_s",
+            statistic="greatest",
+            limits=(
+                x.Limit("nvlink", "nvlink_limit_bytes_per_s", "x"),
+                x.Limit("pcie", "pcie_limit_bytes_per_s", "x"),
+            ),
+        ),
+        _matrix("staged", "bytes_per_s"),
+        _matrix("staged_delays", "latency_s"),
+        _matrix("both", "bytes_per_s"),
+        x.Bars(
+            key="verdicts",
+            table="verdicts",
+            label="witness",
+            value="pairs",
+            detail="verdict",
+            order=(NVML, CUDA, MEASURED),
+        ),
+    ),
+    values=(
+        x.Value("fastest_bytes_per_s", "bytes/s"),
+        x.Value("slowest_bytes_per_s", "bytes/s"),
+        x.Value("least_latency_s", "s"),
+        x.Value("nvlink_bytes_per_s", "bytes/s", x.Part.NVLINK),
+        x.Value("pcie_bytes_per_s", "bytes/s", x.Part.PCIE),
+        x.Value("nvlink_limit_bytes_per_s", "bytes/s"),
+        x.Value("pcie_limit_bytes_per_s", "bytes/s"),
+        x.Value("staged_bytes_per_s", "bytes/s"),
+        x.Value("direct_over_staged", "ratio"),
+        x.Value("both_bytes_per_s", "bytes/s"),
+        x.Value("pairs_looked_at", ""),
+        x.Value("wrong_pairs", ""),
+        x.Value("disagreeing_pairs", ""),
+    ),
+    parts=(x.Part.PCIE, x.Part.GPU, x.Part.NVLINK),
+    needs=(x.Need.TORCH, x.Need.TWO_GPUS),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=60.0,  # pinned memory is made first
+)

@@ -1,0 +1,226 @@
+"""Layers, channels or data: how do several devices share one network, and what does each way cost?
+
+Method: the same steps of training in four ways (`split_ways`): one device alone, and several that
+share the data, the layers or the channels of the network. Without several GPUs the devices are
+processes of the processor, each with so many threads, which talk over gloo; one device alone is one
+of them. All begin a step together, in shuffled rounds; the step lasts until the last has done its
+part. When each computed is on the clock that all processes of one machine share (across machines,
+each counts from its own start). Before, all ways do a few steps from the same start, and come to
+the same weights. Memory and traffic are counted from the sizes of what is kept and sent.
+Source of the bubble, (p - 1) / (m + p - 1) of p stages and m micro-batches: Y. Huang et al., GPipe.
+
+What it cannot tell: what hiding the exchange behind the arithmetic would gain (`data-parallel`
+shows it), or how other networks divide: convolutions send less for each weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.device import CPU, default_device, devices_of, gpus_of
+from experiments.tools.group import together
+
+from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, bubble, work
+from .ways import CHANNELS, DATA, FP32_BYTES, LAYERS, ONE, WAYS, Shape
+
+ALIKE = 1e-3  # of how far the weights have come: sums in another order differ by less
+CPU_FLOP_PER_S, GPU_FLOP_PER_S, START_S = 3e10, 5e12, 3.0  # assumed, not measured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `threads` is how many each process computes with on the processor."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    devices: int = x.param(2, minimum=2, maximum=16)
+    layers: int = x.param(4, minimum=2, maximum=64)
+    width: int = x.param(512, minimum=16, maximum=8192, scale="log2")
+    batch: int = x.param(1024, minimum=16, maximum=16384, scale="log2")
+    micro_batches: int = x.param(4, minimum=1, maximum=64, scale="log2")
+    threads: int = x.param(1, minimum=1, maximum=256)
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what all members find: checks and sizes, then steps in shuffled rounds."""
+    kind = params.device.partition(":")[0]
+    size = params.devices
+    if kind != CPU:
+        size = min(size, sum(name.startswith(kind) for name in gpus_of(bench.machine)))
+        if size < 2:
+            raise x.UserError("needs_two_gpus")
+    plan = Plan(
+        shape=Shape(layers=params.layers, width=params.width, batch=params.batch),
+        micro_batches=tuple(micro_batches_of(params, quick=bench.quick)),
+        chosen=_chosen(params),
+        rounds=params.rounds,
+        needed_bytes=_bytes(params),
+    )
+    yield from together(bench, work, plan, size=size, device=kind, threads=params.threads)
+
+
+def micro_batches_of(params: Params, *, quick: bool = False) -> list[int]:
+    """Return the numbers of micro-batches that are tried: 1, 2, 4 up to twice the chosen one."""
+    if quick:
+        return sorted({1, _chosen(params)})
+    most = min(2 * params.micro_batches, params.batch)
+    return sorted({*(2**n for n in range(7) if 2**n <= most), _chosen(params)})
+
+
+def _chosen(params: Params) -> int:
+    return min(params.micro_batches, params.batch)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways with one device alone: time, memory and traffic."""
+    steps = x.spreads((row.way, row.step_s) for row in tables["steps"])
+    idle = x.spreads((row.way, 1 - row.busy_fraction) for row in tables["steps"])
+    values = {f"{way}_step_s": found.median for way, found in steps.items()}
+    for row in tables["sizes"]:
+        values[f"{row.way}_memory_bytes"] = row.memory_bytes
+        if row.way != ONE:
+            values[f"{row.way}_moved_bytes"] = row.moved_bytes
+    limits: list[str] = []
+    size = len({row.device for row in tables["checks"]})
+    if params.device == CPU:
+        limits.append("devices_are_processes")
+        values["threads_each"] = params.threads
+        if params.devices * params.threads > cores_of(machine):
+            limits.append("more_threads_than_cores")
+    if LAYERS in idle:
+        values["bubble_fraction"] = idle[LAYERS].median
+        values["expected_bubble_fraction"] = bubble(max(size, 2), _chosen(params))
+    if size:
+        values["devices"] = size
+    if any(row.way == DATA for row in tables["sizes"]):
+        limits += ["data_has_all_weights", "counted_not_measured"]
+    apart = max((row.difference_fraction for row in tables["checks"]), default=None)
+    if apart is not None:
+        values["difference_fraction"] = apart
+        if apart > ALIKE:
+            return x.Finding("other_results", values, tuple(limits))
+    if not set(WAYS) <= steps.keys() or len(tables["sizes"]) < len(WAYS):
+        return x.Finding("in_part", values, tuple(limits))
+    shared = (DATA, LAYERS, CHANNELS)
+    pairs = {f"{way}_speedup": (steps[ONE], steps[way]) for way in shared}
+    found, unclear = x.ratios(pairs)
+    faster = [way for way in shared if steps[way].is_below(steps[ONE])]
+    if x.too_few(steps[way] for way in WAYS):
+        message = x.TOO_FEW
+    elif len(faster) == len(shared):
+        message = "all_are_faster"
+    else:
+        message = "some_are_faster" if faster else "none_is_faster"
+    return x.Finding(message, values | found, tuple(limits), unclear)
+
+
+def cores_of(machine: x.Machine) -> int:
+    """Return how many cores the processes can share."""
+    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take all GPUs, four at most; with fewer than two, two processes that share the cores."""
+    first = default_device(machine)
+    kind = first.partition(":")[0]
+    gpus = sum(name.startswith(kind) for name in gpus_of(machine)) if kind in ("cuda", "xpu") else 0
+    if gpus < 2:
+        return Params(threads=min(8, max(1, cores_of(machine) // 2)))
+    return Params(device=first, devices=min(4, gpus), layers=8, width=2048, batch=4096)
+
+
+def quick(params: Params) -> Params:
+    """Take a smaller batch and network, three times."""
+    return replace(params, batch=min(params.batch, 256), width=min(params.width, 1024), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic of all ways, and what the processes take to start."""
+    step_flop = 6 * params.batch * params.width**2 * params.layers
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    arms = 3 + len(micro_batches_of(params))
+    return START_S + (params.rounds + 2) * arms * (step_flop / rate / 2 + 0.002)
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what all processes hold on the processor; with GPUs that is where all start from."""
+    held = _bytes(params) if params.device == CPU else FP32_BYTES * params.layers * params.width**2
+    return params.devices * held
+
+
+def _bytes(params: Params) -> int:
+    """Return what a member holds at most: the start, each way's weights, and what one keeps."""
+    arms = 3 + len(micro_batches_of(params))
+    kept = params.batch * params.width * (params.layers + 4)
+    return FP32_BYTES * ((2 * arms + 2) * params.layers * params.width**2 + kept)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={
+        "lanes": Slice,
+        "steps": Step,
+        "sizes": Size,
+        "bubbles": Bubble,
+        "checks": Check,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            lane="device",
+            start="start_s",
+            end="end_s",
+            order=WAYS,
+        ),
+        x.Bars(
+            key="steps",
+            table="steps",
+            label="way",
+            value="step_s",
+            order=WAYS,
+            limits=(x.Limit("one_device", "one_step_s", "x"),),
+        ),
+        x.Bars(
+            key="memory",
+            table="sizes",
+            label="way",
+            value="memory_bytes",
+            order=WAYS,
+            limits=(x.Limit("one_device", "one_memory_bytes", "x"),),
+        ),
+        x.Bars(key="moved", table="sizes", label="way", value="moved_bytes", order=WAYS),
+        x.Lines(
+            key="bubbles",
+            table="bubbles",
+            x=x.Axis("micro_batches", "log2"),
+            y=x.Axis("idle_fraction"),
+            series="kind",
+            order=(MEASURED, EXPECTED),
+        ),
+    ),
+    values=(
+        *(x.Value(f"{way}_step_s", "s") for way in WAYS),
+        *(x.Value(f"{way}_memory_bytes", "bytes") for way in WAYS),
+        *(x.Value(f"{way}_moved_bytes", "bytes") for way in (DATA, LAYERS, CHANNELS)),
+        *(x.Value(f"{way}_speedup", "ratio") for way in (DATA, LAYERS, CHANNELS)),
+        x.Value("bubble_fraction", "fraction"),
+        x.Value("expected_bubble_fraction", "fraction"),
+        x.Value("difference_fraction", "fraction"),
+        x.Value("devices", ""),
+        x.Value("threads_each", ""),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU, x.Part.NVLINK),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=120.0,  # the processes load torch first
+)

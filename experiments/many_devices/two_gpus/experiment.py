@@ -1,0 +1,284 @@
+"""One after the other or together: can one thread keep two devices busy?
+
+Method: A and B are as many products of matrices as take their device about the same time. One
+thread calls A and waits, then B and waits (in sequence); calls A, reads one number of it, then
+calls B; or calls both and waits at the end (together). Each alone gives the limits: their sum, and
+the longer of the two. By the caller's clock until all is done, in shuffled rounds. Lanes of a few
+products come from marks in each queue, one before and one behind each product; the clocks of the
+devices are laid on the caller's by a mark that he waits for.
+With one GPU the processor is B, called second, as a call of it comes back when it is done. Without
+a GPU, A and B are two halves of the processor with a queue each (`feeding`).
+Source: "Automatic Parallelism" in Dive into Deep Learning.
+
+What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, devices_of
+
+from .feeding import Job, Moment, Worker, workers
+
+FP32_BYTES = 4
+ALONE_A, ALONE_B, SEQUENCE, READ, TOGETHER = "a", "b", "in_sequence", "item", "together"
+WAYS = (ALONE_A, ALONE_B, SEQUENCE, READ, TOGETHER)
+SHOWN_WAYS = (TOGETHER, READ, SEQUENCE)
+CALLER, LANE_A, LANE_B = "caller", "job_a", "job_b"
+SHOWN = 40  # products of each on the lanes
+NEAR = 1.15  # times the longer one: as long as that
+GAIN = 1.1  # less is none to speak of
+CALLING = 0.9  # of the time: then the calls set the pace
+GPU_ROWS, CPU_ROWS = 4096, 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `job_s` is how long A takes alone, about."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    beside: str = x.param(CPU, choices=devices_of)
+    job_s: float = x.param(0.15, unit="s", minimum=0.002, maximum=5.0, scale="log10")
+    b_over_a: float = x.param(1.0, minimum=0.05, maximum=20.0, scale="log10")
+    a_rows: int = x.param(CPU_ROWS, minimum=8, maximum=16384, scale="log2")
+    b_rows: int = x.param(CPU_ROWS, minimum=8, maximum=16384, scale="log2")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Took:
+    """One way, once: until all was done, and until the last call was back."""
+
+    way: str = x.column()
+    repeat: int = x.column()
+    took_s: float = x.column("s")
+    called_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """One product of A or B, or what the caller did; time from the first call of this way."""
+
+    way: str = x.column()
+    lane: str = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield each way in shuffled rounds, and the lanes of three of them."""
+    cores = cores_of(bench.machine)
+    with workers(bench, params.device, params.beside, cores) as found:
+        found[0][1].torch.set_float32_matmul_precision("highest")  # no TF32
+        jobs = []
+        for (worker, device), rows in zip(found, (params.a_rows, params.b_rows), strict=True):
+            fitting = _fitting(device, rows)
+            if fitting < rows:
+                yield x.Note("less_on_gpu", {"largest_bytes": FP32_BYTES * fitting**2})
+            jobs.append(Job(worker, device, fitting))
+        a, b = jobs
+        a.size_for(params.job_s)
+        yield x.Progress(0.05)
+        b.size_for(params.job_s * params.b_over_a)
+        yield x.Progress(0.1)
+        conditions = Conditions(a.device)
+        for turn, way in bench.interleave(WAYS, params.rounds):
+            took_s, called_s = _run(bench, way, a, b)
+            yield Took(way=way, repeat=turn.round, took_s=took_s, called_s=called_s)
+            if way == TOGETHER:
+                yield from conditions.rows(turn.round)
+            yield x.Progress(0.1 + 0.8 * turn.fraction)
+        for way in SHOWN_WAYS:
+            yield from _lanes(bench, way, a, b)
+
+
+def cores_of(machine: x.Machine) -> int:
+    """Return how many cores there are for two halves."""
+    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+
+
+def _fitting(device: Device, rows: int) -> int:
+    """Return as many rows, or as few as leave the device's memory free."""
+    while 4 * FP32_BYTES * rows**2 > device.free_bytes() and rows > 8:
+        rows //= 2
+    return rows
+
+
+def _call(way: str, a: Job, b: Job, call: Callable[[Job], None]) -> None:
+    """Call A and B in one way, waiting only where that way waits between them."""
+    if way != ALONE_B:
+        call(a)
+    if way == SEQUENCE:
+        a.worker.wait()
+    if way == READ:
+        a.worker.read(a.product)
+    if way != ALONE_A:
+        call(b)
+
+
+def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
+    """Return the caller's seconds for one way: until all is done, and until the calls are back."""
+    bench.check_stop()
+    start_s = bench.now_s()
+    _call(way, a, b, Job.call)
+    called_s = bench.now_s() - start_s
+    a.worker.wait()
+    b.worker.wait()
+    return bench.now_s() - start_s, called_s
+
+
+def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
+    """Yield when the caller called, and when a few products of A and B were done, on his clock."""
+    zeros = {job: _zero(bench, job.worker) for job in (a, b)}
+    begin_s = bench.now_s()
+    calling: list[x.Interval] = []
+    marks: dict[Job, list[tuple[Moment, Moment]]] = {a: [], b: []}
+
+    def call(job: Job) -> None:
+        from_s = bench.now_s()
+        for _ in range(min(job.count, SHOWN)):
+            before = job.worker.mark()
+            job.call(1)
+            marks[job].append((before, job.worker.mark()))
+        calling.append((from_s, bench.now_s()))
+
+    _call(way, a, b, call)
+    a.worker.wait()
+    b.worker.wait()
+    found = [(CALLER, span) for span in calling]
+    for lane, job in ((LANE_A, a), (LANE_B, b)):
+        zero, at_s = zeros[job]
+        found += [(lane, (at_s + x.since(zero), at_s + y.since(zero))) for x, y in marks[job]]
+    for lane, (from_s, to_s) in found:
+        start_s = max(0.0, from_s - begin_s)
+        yield Slice(way=way, lane=lane, start_s=start_s, end_s=max(start_s, to_s - begin_s))
+
+
+def _zero(bench: x.Bench, worker: Worker) -> tuple[Moment, float]:
+    """Return a moment of a device that has nothing to do, and when that was for the caller."""
+    before_s = bench.now_s()
+    moment = worker.mark()
+    worker.wait()
+    return moment, (before_s + bench.now_s()) / 2
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare both together with one after the other, and with each alone."""
+    took = x.spreads((row.way, row.took_s) for row in tables["runs"])
+    called = x.spreads((row.way, row.called_s) for row in tables["runs"])
+    values = {f"{way}_s": found.median for way, found in took.items()}
+    limits: list[str] = []
+    if params.device == CPU:
+        limits.append("halves_of_the_processor")
+        values["half_cores"] = max(1, cores_of(machine) // 2)
+        if cores_of(machine) < 2:
+            limits.append("one_core_for_both")
+    elif params.beside == CPU:
+        limits.append("processor_beside_gpu")
+    elif params.beside == params.device:
+        limits.append("one_device_for_both")
+    if {ALONE_A, ALONE_B} <= took.keys():
+        alone_s = values["a_s"], values["b_s"]
+        values |= {"sum_s": sum(alone_s), "longest_s": max(alone_s)}
+    if TOGETHER in took and params.beside != CPU:
+        values["called_s"] = called[TOGETHER].median
+        if values["called_s"] > CALLING * values["together_s"]:
+            limits.append("calls_set_the_pace")
+    if not set(WAYS) <= took.keys():
+        return x.Finding("in_part", values, tuple(limits))
+    found, unclear = x.ratios({"together_speedup": (took[SEQUENCE], took[TOGETHER])})
+    values |= found
+    if x.too_few(took[way] for way in (SEQUENCE, TOGETHER, READ)):
+        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
+    if values["together_speedup"] < GAIN:
+        return x.Finding("no_gain", values, tuple(limits), unclear)
+    if not took[TOGETHER].is_below(took[SEQUENCE]):
+        return x.Finding("too_noisy", values, tuple(limits), unclear)
+    is_longest = values["together_s"] <= NEAR * values["longest_s"]
+    if not took[TOGETHER].is_below(took[READ]):
+        message = "together_whatever_is_read"
+    else:
+        message = "as_long_as_the_longer" if is_longest else "longer_than_the_longer"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the first two GPUs; one and the processor; else its two halves."""
+    first, second = (*devices_of(machine), CPU)[:2]
+    return Params(
+        device=first,
+        beside=second,
+        a_rows=CPU_ROWS if first == CPU else GPU_ROWS,
+        b_rows=CPU_ROWS if second == CPU else GPU_ROWS,
+    )
+
+
+def quick(params: Params) -> Params:
+    """Take shorter work, three times."""
+    return replace(params, job_s=min(params.job_s, 0.06), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Count how often A and B are done; a GPU has to be started and warmed up, too."""
+    pair_s = params.job_s * (1 + params.b_over_a)
+    begin_s = 0.2 if params.device == CPU else 2.0  # assumed, not measured
+    return begin_s + (4 * params.rounds + 5) * pair_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the matrices of the processor take."""
+    rows = [params.a_rows] * (params.device == CPU)
+    rows += [params.b_rows] * (CPU in (params.device, params.beside))
+    return sum(3 * FP32_BYTES * each**2 for each in rows)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"runs": Took, "lanes": Slice, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="ways",
+            table="runs",
+            label="way",
+            value="took_s",
+            order=WAYS,
+            limits=(x.Limit("sum", "sum_s", "x"), x.Limit("longest", "longest_s", "x")),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            detail="lane",
+            lane="lane",
+            start="start_s",
+            end="end_s",
+            order=WAYS,
+        ),
+    ),
+    values=(
+        x.Value("a_s", "s"),
+        x.Value("b_s", "s"),
+        x.Value("in_sequence_s", "s"),
+        x.Value("item_s", "s"),
+        x.Value("together_s", "s", x.Part.GPU),
+        x.Value("together_speedup", "ratio"),
+        x.Value("sum_s", "s"),
+        x.Value("longest_s", "s"),
+        x.Value("called_s", "s"),
+        x.Value("half_cores", ""),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

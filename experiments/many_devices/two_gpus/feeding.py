@@ -1,0 +1,155 @@
+"""What can one thread hand work to, and go on? A GPU, or half of the processor that plays one.
+
+A GPU takes calls into a queue. The whole processor does each at once, and its caller waits. Half of
+it is a thread with half of the cores, which takes calls from a queue as a GPU does: PyTorch counts
+the threads of its arithmetic for each calling thread, and lets go of Python's lock meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+from experiments import api as x
+from experiments.devices.device import CPU, Device
+from experiments.devices.timing import warm
+
+
+class Moment(Protocol):
+    """A moment in the work of a device, on a clock of its own; known when it has passed."""
+
+    def since(self, earlier: Any) -> float:
+        """Return the seconds from another moment of the same device to this one."""
+
+
+class Worker(Protocol):
+    """A device that does in order what it is handed."""
+
+    def call(self, work: Callable[[], object]) -> None:
+        """Hand over a piece of work."""
+
+    def read(self, numbers: Any) -> None:
+        """Read a number that the work before has made, which waits for it."""
+
+    def mark(self) -> Moment:
+        """Return the moment when all that was handed over so far is done."""
+
+    def wait(self) -> None:
+        """Wait until all is done. Raises what the work raised."""
+
+
+class Whole:
+    """A GPU, or the whole processor."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def call(self, work: Callable[[], object]) -> None:
+        """Call it: a GPU puts it into its queue, the processor does it."""
+        work()
+
+    def read(self, numbers: Any) -> None:
+        """Read the first of the numbers."""
+        numbers.flatten()[0].item()
+
+    def mark(self) -> Moment:
+        """Put a mark into the queue."""
+        return self._device.mark()
+
+    def wait(self) -> None:
+        """Wait until the queue is empty."""
+        self._device.wait()
+
+
+class _At:
+    """When half of the processor came to a mark."""
+
+    def __init__(self, at: Future[float]) -> None:
+        self._at = at
+
+    def since(self, earlier: _At) -> float:
+        return self._at.result() - earlier._at.result()
+
+
+class Half:
+    """Half of the processor: a thread with so many cores, and a queue."""
+
+    def __init__(self, device: Device, threads: int) -> None:
+        self._now_s = device.bench.now_s
+        self.thread = ThreadPoolExecutor(
+            1, initializer=device.torch.set_num_threads, initargs=(threads,)
+        )
+        self._under_way: list[Future[Any]] = []
+
+    def call(self, work: Callable[[], object]) -> None:
+        """Put work into the queue."""
+        self._under_way.append(self.thread.submit(work))
+
+    def read(self, numbers: Any) -> None:
+        """Ask for the first of the numbers behind the work before it."""
+        self.thread.submit(lambda: numbers.flatten()[0].item()).result()
+
+    def mark(self) -> Moment:
+        """Put a look at the clock into the queue."""
+        at = self.thread.submit(self._now_s)
+        self._under_way.append(at)
+        return _At(at)
+
+    def wait(self) -> None:
+        """Wait until the queue is empty."""
+        under_way, self._under_way = self._under_way, []
+        for each in under_way:
+            each.result()
+
+
+@contextlib.contextmanager
+def workers(
+    bench: x.Bench, first: str, second: str, cores: int
+) -> Iterator[list[tuple[Worker, Device]]]:
+    """Yield two workers with their devices: those named, or two halves of the processor."""
+    if first != CPU:
+        yield [(Whole(device), device) for device in (Device(first, bench), Device(second, bench))]
+        return
+    device = Device(CPU, bench)
+    halves = [Half(device, max(1, cores // 2)) for _ in range(2)]
+    try:
+        yield [(half, device) for half in halves]
+    finally:
+        for half in halves:
+            half.thread.shutdown(cancel_futures=True)
+
+
+class Job:
+    """A or B: so many products on one device."""
+
+    def __init__(self, worker: Worker, device: Device, rows: int) -> None:
+        self.worker, self.device, self.count = worker, device, 1
+        torch = device.torch
+        self._factor = torch.randn(rows, rows, device=device.name) / rows**0.5
+        self.product = torch.empty_like(self._factor)
+        device.wait()
+
+    def once(self) -> None:
+        """Multiply."""
+        self.device.torch.mm(self._factor, self._factor, out=self.product)
+
+    def call(self, count: int | None = None) -> None:
+        """Hand over the products."""
+        for _ in range(self.count if count is None else count):
+            self.worker.call(self.once)
+
+    def alone(self, count: int) -> None:
+        """Do so many products and wait."""
+        self.call(count)
+        self.worker.wait()
+
+    def size_for(self, job_s: float) -> None:
+        """Take as many products as last that long; also the warm-up."""
+        bench = self.device.bench
+        if self.device.is_gpu:
+            warm(self.device, self.once)
+        count = bench.repeat_for(self.alone, at_least_s=job_s / 4, start=1)
+        once_s = min(bench.time(lambda: self.alone(count)) for _ in range(3)) / count
+        self.count = max(1, round(job_s / once_s))

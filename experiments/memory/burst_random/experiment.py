@@ -1,0 +1,214 @@
+"""Does it matter in which order memory is read?
+
+The same elements are read in a row, all over the array, and each led to by the one before.
+
+Method: one thread, kept on the last core (pinned), adds up arrays of 8-byte numbers: from the first
+to the last (in a row), and in a random order. That order is computed, so no read waits for another
+and many are under way at once; chained, each read says where the next one is, so there is only one.
+Sizes and orders are shuffled in each round; compared are the medians.
+Source: the memory section of "Dive into Deep Learning" (hardware chapter), measured.
+
+What it cannot tell: in small arrays "random" contains the 1 to 2 ns of computing a position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
+from experiments.tools.huge_pages import huge_pages_told
+
+ELEMENT_BYTES = 8
+SMALLEST_BYTES = 16 * x.KIB
+FREE_SHARE = 0.5
+WARM_UP_READS = 500_000
+FIRST_READS = 2_000
+IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
+ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; an array is the next power of two below `largest_bytes`."""
+
+    largest_bytes: int = x.param(
+        512 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    rounds: int = x.param(7, minimum=1, maximum=50)
+    huge_pages: bool = x.param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One repeat at one size in one order; only the 8 bytes of an element count as useful."""
+
+    size_bytes: int = x.column("bytes", scale="log2")
+    order: str = x.column()
+    repeat: int = x.column()
+    element_s: float = x.column("s", scale="log10")
+    useful_bytes_per_s: float = x.column("bytes/s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the array sizes, powers of two, smallest first."""
+    return [
+        2**bits
+        for bits in range(SMALLEST_BYTES.bit_length() - 1, params.largest_bytes.bit_length())
+    ]
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each size, order and round."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        if params.huge_pages:
+            yield from huge_pages_told(huge_pages_fraction(buffer))
+        arms = [(size, order) for size in sizes(params) for order in ORDERS]
+        for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
+            element_s: float = _READ[order](buffer, size_bytes, arm.round, bench)
+            yield Read(
+                size_bytes=size_bytes,
+                order=order,
+                repeat=arm.round,
+                element_s=element_s,
+                useful_bytes_per_s=ELEMENT_BYTES / element_s,
+            )
+            yield x.Progress(arm.fraction)
+
+
+def _read_in_a_row(buffer: Buffer, size_bytes: int, _round: int, bench: x.Bench) -> float:
+    from experiments.kernels.sums import sum_in_a_row
+
+    words = buffer.words[: size_bytes // ELEMENT_BYTES]
+    laps = bench.repeat_for(lambda count: sum_in_a_row(words, count), at_least_s=SAMPLE_S, start=1)
+    return bench.time(lambda: sum_in_a_row(words, laps)) / (words.size * laps)
+
+
+def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: x.Bench) -> float:
+    import numpy as np
+
+    from experiments.kernels.sums import sum_at_random
+
+    words = buffer.words[: size_bytes // ELEMENT_BYTES]
+    bits, place = words.size.bit_length() - 1, np.array([round_], dtype=np.uint64)
+    sum_at_random(words, bits, place, min(words.size, WARM_UP_READS))
+    # Every call goes on to new positions: those just read would be in the cache.
+    count = bench.repeat_for(
+        lambda count: sum_at_random(words, bits, place, count),
+        at_least_s=SAMPLE_S,
+        start=FIRST_READS,
+    )
+    return bench.time(lambda: sum_at_random(words, bits, place, count)) / count
+
+
+def _read_dependent(buffer: Buffer, size_bytes: int, round_: int, bench: x.Bench) -> float:
+    return step_s(buffer, size_bytes, bench, turn=round_, at_random=True)
+
+
+_READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dependent}
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the three orders at the largest size that all of them were measured at."""
+    of = x.spreads(((read.size_bytes, read.order), read.element_s) for read in tables["reads"])
+    complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
+    limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
+    if not complete:
+        return x.Finding("nothing_to_compare", {}, tuple(limits))
+    size_bytes = max(complete)
+    cache_bytes = x.last_level_cache_bytes(machine)
+    if cache_bytes is None or size_bytes < 4 * cache_bytes:
+        limits.append("partly_in_cache")
+    in_a_row, random, dependent = (of[size_bytes, order] for order in ORDERS)
+    values = {
+        "size_bytes": size_bytes,
+        "sequential_s": in_a_row.median,
+        "random_s": random.median,
+        "dependent_s": dependent.median,
+    }
+    if machine.memory.peak_bytes_per_s:
+        values["bandwidth_limit_s"] = ELEMENT_BYTES / machine.memory.peak_bytes_per_s
+    compared, unclear = x.ratios(
+        {
+            "random_over_sequential": (random, in_a_row),
+            "dependent_over_sequential": (dependent, in_a_row),
+            "reads_in_flight": (dependent, random),
+        }
+    )
+    if x.too_few((in_a_row, random, dependent)):
+        message = x.TOO_FEW
+    else:
+        apart = in_a_row.is_below(random) and random.is_below(dependent)
+        message = "three_answers" if apart else "orders_overlap"
+    return x.Finding(message, values | compared, tuple(limits), unclear)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Go to eight last-level caches and at least 512 MiB, within half of the free memory."""
+    wanted = max(8 * (x.last_level_cache_bytes(machine) or 0), 512 * x.MIB)
+    largest = x.fits(wanted, FREE_SHARE)
+    return Params(largest_bytes=max(2 ** (largest.bit_length() - 1), x.MIB))
+
+
+def quick(params: Params) -> Params:
+    """A quarter of the memory, three times."""
+    return replace(params, largest_bytes=max(params.largest_bytes // 4, x.MIB), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the time of a sample and of laying out the chains."""
+    samples_s = len(sizes(params)) * len(ORDERS) * 4 * SAMPLE_S
+    layout_s = 2 * max(sizes(params)) / LINE_BYTES * 15e-9
+    return max(sizes(params)) / x.GIB * 0.6 + params.rounds * (samples_s + layout_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"reads": Read},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="time",
+            table="reads",
+            x=x.Axis("size_bytes", "log2"),
+            y=x.Axis("element_s", "log10"),
+            series="order",
+            order=ORDERS,
+            limits=(
+                x.Limit("one_at_a_time", "dependent_s"),
+                x.Limit("bandwidth", "bandwidth_limit_s"),
+            ),
+        ),
+        x.Lines(
+            key="useful",
+            table="reads",
+            x=x.Axis("size_bytes", "log2"),
+            y=x.Axis("useful_bytes_per_s", "log10"),
+            series="order",
+            order=ORDERS,
+        ),
+    ),
+    values=(
+        x.Value("sequential_s", "s"),
+        x.Value("random_s", "s"),
+        x.Value("dependent_s", "s", x.Part.MEMORY),
+        x.Value("random_over_sequential", "ratio"),
+        x.Value("dependent_over_sequential", "ratio"),
+        x.Value("reads_in_flight", ""),
+        x.Value("size_bytes", "bytes"),
+        x.Value("bandwidth_limit_s", "s"),
+    ),
+    parts=(x.Part.MEMORY, x.Part.L3),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
+)

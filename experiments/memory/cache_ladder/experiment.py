@@ -1,0 +1,278 @@
+"""How far away is a byte? The time of one dependent read, from the first cache to memory.
+
+Method: one thread, kept on the last core (pinned), walks through a block of memory (the working
+set) in steps: each place it reads says where the next one is. In random order nothing can be
+fetched ahead, so a step takes as long as the way to the cache or memory that answers; the same
+places in a row show what fetching ahead hides. Each place is a line of 64 bytes, pages are of 4 KiB
+unless huge ones are asked for. Sizes are shuffled in each round; the best repeat counts, because
+all disturbance only adds. The clock of the core is measured in each round, so that the steps can be
+read in cycles.
+Source: google/multichase, lmbench `lat_mem_rd -t`.
+
+What it cannot tell: beyond the last cache with small pages, the time of the address translation
+is part of a step, as it is in every program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate, count, takewhile
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
+from experiments.tools.core_clock import Clock, clocks, core_hz
+from experiments.tools.huge_pages import huge_pages_told
+
+SMALLEST_BYTES = 4 * x.KIB
+FAR_UP_BYTES = 256 * x.MIB
+APART = 1.01  # the last two working sets are, at least
+FREE_SHARE = 0.5
+STILL_RISING = 1.1  # times as slow as in half as much
+SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
+RANDOM, IN_A_ROW = "random", "sequential"
+LEVELS = ("l1", "l2", "l3")
+SLOWED_DOWN = 1.5  # times the latency of a cache: seen in the plot as its end
+NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
+BEYOND_L3 = 2  # in so many of them memory answers, and looking pages up is not yet most of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    largest_bytes: int = x.param(
+        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    points_per_octave: int = x.param(4, minimum=1, maximum=16)
+    rounds: int = x.param(3, minimum=1, maximum=50)
+    huge_pages: bool = x.param(False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One repeat at one size; `order` is "random" or "sequential"."""
+
+    size_bytes: int = x.column("bytes", scale="log2")
+    order: str = x.column()
+    repeat: int = x.column()
+    latency_s: float = x.column("s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the working sets, smallest first, the last as large as was asked for; whole lines.
+
+    Far up there is one an octave: laying out takes long, and there is little more to see.
+    """
+    largest = params.largest_bytes // LINE_BYTES * LINE_BYTES
+    places = count(0, Fraction(1, params.points_per_octave))
+    steps = ((place, SMALLEST_BYTES * 2.0**place) for place in places)
+    below = [
+        round(size / LINE_BYTES) * LINE_BYTES
+        for place, size in takewhile(lambda step: step[1] * APART < largest, steps)
+        if size <= FAR_UP_BYTES or place.denominator == 1
+    ]
+    return [*below, largest]
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each size, order and round, and the clock of each round."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        buffer = Buffer(max(sizes(params)), huge=params.huge_pages)
+        if params.huge_pages:
+            yield from huge_pages_told(huge_pages_fraction(buffer))
+        arms = [(size, order) for size in sizes(params) for order in (RANDOM, IN_A_ROW)]
+        clocked = -1
+        for arm, (size_bytes, order) in bench.interleave(arms, params.rounds):
+            if arm.round > clocked:
+                yield from clocks(bench, arm.round)
+                clocked = arm.round
+            at_random = order == RANDOM
+            latency_s = step_s(buffer, size_bytes, bench, turn=arm.round, at_random=at_random)
+            yield Step(size_bytes=size_bytes, order=order, repeat=arm.round, latency_s=latency_s)
+            yield x.Progress(arm.fraction)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Read the latency of each level off the best repeats; speak only of what was measured.
+
+    Where a read took longer than in the next larger working set, the level has the time of that.
+    """
+    best: dict[int, float] = {}
+    for step in tables["steps"]:
+        if step.order == RANDOM:
+            best[step.size_bytes] = min(step.latency_s, best.get(step.size_bytes, step.latency_s))
+    cache_bytes = x.cache_sizes(machine)
+    values: dict[str, float] = {f"{name}_bytes": size for name, size in cache_bytes.items()}
+    limits = ["where_read"] if best else []
+    limits += ["page_translation_included"] if not params.huge_pages else []
+    below_bytes = 0
+    for name, level_bytes in cache_bytes.items():
+        inside = [size for size in best if below_bytes < size <= level_bytes // 2]
+        if inside:
+            values[f"{name}_latency_s"] = best[_read_off(best, max(inside))]
+        else:
+            limits.append(f"no_{name}_latency")
+        below_bytes = level_bytes
+    beyond_bytes = x.BEYOND_CACHE * max(cache_bytes.values(), default=8 * x.MIB)
+    if best and max(best) >= beyond_bytes:
+        values["memory_latency_s"] = best[max(best)]
+        half = max((size for size in best if size <= max(best) // 2), default=max(best))
+        if best[max(best)] > STILL_RISING * best[half]:
+            limits.append("still_rising_huge" if params.huge_pages else "still_rising")
+    else:
+        limits.append("no_memory_latency")
+    if x.is_guest(machine) and (part := _part_of_l3(best, values)):
+        if min((s for s in sizes(params) if s > part["l3_seen_bytes"]), default=None) in best:
+            values |= part
+            limits.append("part_of_l3")
+        else:  # it may be fast farther up
+            del values["l3_latency_s"]
+            limits.append("end_of_l3_unknown")
+    limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
+    if _has_spike(best):
+        limits.append("spike")
+    largest = max(sizes(params))
+    in_a_row = [
+        s.latency_s for s in tables["steps"] if s.order == IN_A_ROW and s.size_bytes == largest
+    ]
+    if in_a_row and best:
+        values["in_a_row_latency_s"] = min(in_a_row)
+    if (clock_hz := core_hz(tables)) is None:
+        limits.append("no_clock")
+    else:
+        values |= _in_cycles(values, clock_hz)
+    if "l1_latency_s" in values and "memory_latency_s" in values:
+        values["memory_over_l1"] = values["memory_latency_s"] / values["l1_latency_s"]
+        climbed = "ladder_climbed" if clock_hz is None else "ladder_climbed_in_cycles"
+        return x.Finding(climbed, values, tuple(limits))
+    return x.Finding("ladder_in_part", values, tuple(limits))
+
+
+def _has_spike(best: Mapping[int, float]) -> bool:
+    """Did a read take much longer in some working set than in a larger one?"""
+    found = [best[size] for size in sorted(best, reverse=True)]
+    least = accumulate(found, min)  # from here on upwards
+    return any(one > SPIKE * low for one, low in zip(found, least, strict=True))
+
+
+def _read_off(best: Mapping[int, float], size: int) -> int:
+    """Return a working set, or the next larger one where that took less.
+
+    By itself a smaller one is never slower; of more than the next, one may be fast by luck.
+    """
+    after = min((each for each in best if each > size), default=size)
+    return min(size, after, key=best.__getitem__)
+
+
+def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:
+    """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
+
+    A host can give its guests a few ways of the cache, and tell them the size of the whole. The
+    latency of this L3 is then that in half of the part, as it would be in half of the whole.
+    """
+    l3_s = values.get("l3_latency_s")
+    beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]
+    if l3_s is None or not beyond or "l2_bytes" not in values:
+        return {}
+    inside = sorted(size for size in best if values["l2_bytes"] < size <= values["l3_bytes"] // 2)
+    fast = list(takewhile(lambda size: best[size] * MUCH_FASTER <= l3_s, inside))
+    if not fast or l3_s < NEARLY_MEMORY * best[min(beyond)]:
+        return {}
+    for end in reversed(fast):
+        read_off = _read_off(best, max((s for s in fast if s <= end // 2), default=min(fast)))
+        if best[end] <= SLOWED_DOWN * best[read_off]:
+            return {"l3_seen_bytes": end, "l3_read_bytes": read_off, "l3_latency_s": best[read_off]}
+    return {}
+
+
+def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
+    """Return the clock, and the levels in its cycles; those that were not measured are left out."""
+    latencies = {name: values.get(f"{name}_latency_s") for name in (*LEVELS, "memory")}
+    cycles = {
+        f"{name}_latency_cycles": latency_s * clock_hz
+        for name, latency_s in latencies.items()
+        if latency_s is not None
+    }
+    return {"core_hz": clock_hz, **cycles}
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Go to four last-level caches and at least 256 MiB, within half of the free memory."""
+    wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 256 * x.MIB)
+    largest = x.fits(wanted, FREE_SHARE)
+    return Params(largest_bytes=max(largest, x.MIB))
+
+
+def quick(params: Params) -> Params:
+    """Half the points, once, and no more memory than is laid out in a moment."""
+    largest = min(params.largest_bytes, x.GIB)
+    return replace(params, largest_bytes=largest, points_per_octave=2, rounds=1)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: the samples, laying out the chains, and reading past what that left in a cache."""
+    ladder: Sequence[int] = sizes(params)
+    samples_s = len(ladder) * 2 * 4 * SAMPLE_S
+    layout_s = sum(ladder) / LINE_BYTES * 45e-9
+    past_s = sum(size > x.MIB for size in ladder) * 0.025
+    return max(ladder) / x.GIB * 1.2 + params.rounds * (samples_s + layout_s + past_s)
+
+
+_LADDER: dict[str, Any] = {
+    "table": "steps",
+    "x": x.Axis("size_bytes", "log2"),
+    "y": x.Axis("latency_s", "log10"),
+    "series": "order",
+    "order": (RANDOM, IN_A_ROW),
+    "statistic": "least",
+    "limits": (
+        x.Limit("l1", "l1_bytes", "x"),
+        x.Limit("l2", "l2_bytes", "x"),
+        x.Limit("l3_seen", "l3_seen_bytes", "x"),
+        x.Limit("l3", "l3_bytes", "x"),
+        x.Limit("in_a_row", "in_a_row_latency_s"),
+    ),
+}
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"steps": Step, "clocks": Clock},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(key="ladder", only=RANDOM, **_LADDER),
+        x.Lines(key="fetched_ahead", **_LADDER),
+    ),
+    values=(
+        x.Value("l1_latency_s", "s", x.Part.L1),
+        x.Value("l2_latency_s", "s", x.Part.L2),
+        x.Value("l3_latency_s", "s", x.Part.L3, within="l3_seen_bytes"),
+        x.Value("memory_latency_s", "s", x.Part.MEMORY),
+        x.Value("memory_over_l1", "ratio"),
+        x.Value("l1_latency_cycles", ""),
+        x.Value("l2_latency_cycles", ""),
+        x.Value("l3_latency_cycles", "", within="l3_seen_bytes"),
+        x.Value("memory_latency_cycles", ""),
+        x.Value("core_hz", "hz", x.Part.CORES),
+        x.Value("in_a_row_latency_s", "s"),
+        x.Value("l1_bytes", "bytes"),
+        x.Value("l2_bytes", "bytes"),
+        x.Value("l3_bytes", "bytes"),
+        x.Value("l3_seen_bytes", "bytes", x.Part.L3),
+        x.Value("l3_read_bytes", "bytes"),
+    ),
+    parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: max(sizes(params), default=0) + 2 * x.MIB,
+)

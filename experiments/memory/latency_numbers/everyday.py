@@ -1,0 +1,141 @@
+"""What the ruler of latencies is made of: one function for each number, timed as others time it.
+
+Processes, the file and the connection are there from the start, and end with the stack.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.batches import batch
+from experiments.tools.buffers import Buffer
+from experiments.tools.chasing import step_s
+from experiments.tools.disk_file import DiskFile
+from experiments.tools.interpreters import STARTS, TALKS, own
+from machine.storage.place import usual_folder
+
+from .echo_jobs import connected
+
+Number = Callable[[int], float]  # from a round to the seconds that one of them takes
+
+ECHO = Path(__file__).with_name("echo_jobs.py")
+SAMPLE_S = 0.01
+BEYOND_L2 = 2  # in so many of them a guest finds its L3, of which it may have a small part
+MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
+_METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
+
+
+def distances(bench: x.Bench, memory_bytes: int) -> dict[str, Number]:
+    """Return one dependent read from each cache, and from memory where `memory_bytes` is not 0."""
+    known = x.cache_sizes(bench.machine)
+    sizes = {name: size // 2 for name, size in known.items()}
+    if x.is_guest(bench.machine) and "l3" in sizes and "l2" in known:
+        sizes["l3"] = min(sizes["l3"], BEYOND_L2 * known["l2"])
+    if memory_bytes:
+        sizes["memory"] = memory_bytes
+    if not sizes:
+        return {}
+    with bench.pinned():
+        buffer = Buffer(max(sizes.values()))
+
+    def distance(size_bytes: int, turn: int) -> float:
+        with bench.pinned():  # not longer: whatever is started inherits it
+            return step_s(buffer, size_bytes, bench, turn=turn, at_random=True)
+
+    return {name: functools.partial(distance, size) for name, size in sizes.items()}
+
+
+def asked(bench: x.Bench) -> dict[str, Number]:
+    """Return a lock that nobody else wants, and a call of the kernel where it can be timed."""
+    lock = threading.Lock()
+    take, give = lock.acquire, lock.release
+
+    def locks(times: int) -> None:
+        for _ in range(times // 10):
+            take(), give(), take(), give(), take(), give(), take(), give(), take(), give()
+            take(), give(), take(), give(), take(), give(), take(), give(), take(), give()
+
+    loops = {"lock": locks}
+    if sys.platform != "win32":
+        from .kernels import ask_kernel
+
+        loops["system_call"] = ask_kernel
+    return {name: _each(loop, bench) for name, loop in loops.items()}
+
+
+def started(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
+    """Return a call, and a thread and a process that do nothing, waited for."""
+    python = own(STARTS, bench.check_stop)
+    stack.callback(python.close)
+
+    def taken_s(method: str, count: int) -> float:
+        python.ask(arm="start", method=method, count=count, module="nothing")
+        found: float = python.answer()["taken_s"]
+        return found
+
+    return {
+        name: _batch(functools.partial(taken_s, method), 1000 if method == "call" else 1)
+        for name, method in _METHODS.items()
+    }
+
+
+def handed_over(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
+    """Return a word that goes to another thread and back, and to another process by loopback."""
+    python = own(TALKS, bench.check_stop)
+    stack.callback(python.close)
+    python.ask(arm="start", largest_bytes=MESSAGE_BYTES)
+    python.answer()
+
+    def taken_s(count: int) -> float:
+        python.ask(
+            arm="talk", method="thread_queue", payload="bytes", bytes=MESSAGE_BYTES, count=count
+        )
+        found: float = python.answer()["taken_s"]
+        return found
+
+    echo = own(ECHO, bench.check_stop)
+    stack.callback(echo.close)
+    echo.ask(arm="listen")
+    connection = stack.enter_context(connected(echo.answer()["port"]))
+    send, receive = connection.send, connection.recv
+
+    def round_trips(count: int) -> None:
+        for _ in range(count):
+            send(b".")
+            receive(1)
+
+    return {"handoff": _batch(taken_s, 10), "loopback": _each(round_trips, bench)}
+
+
+def from_disk(
+    bench: x.Bench, stack: contextlib.ExitStack, folder: str, file_bytes: int
+) -> dict[str, Number]:
+    """Return a read of 4 KiB past the page cache, nothing where that cannot be."""
+    try:
+        file = DiskFile(Path(folder) if folder else usual_folder(), file_bytes, bench)
+        stack.enter_context(file)
+        for _ in file.write():
+            pass
+    except (x.UserError, OSError):
+        return {}
+
+    def read_s(_turn: int) -> float:
+        return 1 / file.reads_per_s(BLOCK_BYTES, 1, at_random=True, sample_s=2 * SAMPLE_S)
+
+    return {"disk": read_s}
+
+
+def _each(loop: Callable[[int], Any], bench: x.Bench) -> Number:
+    return _batch(lambda count: bench.time(lambda: loop(count)), 1000)
+
+
+def _batch(taken_s: Callable[[int], float], first: int) -> Number:
+    count = batch(taken_s, SAMPLE_S, start=first)
+    return lambda _turn: taken_s(count) / count

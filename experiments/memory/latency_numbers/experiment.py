@@ -1,0 +1,198 @@
+"""How long does everything take on this machine? From one step of the first cache to a process.
+
+Method: each number is timed as the experiment it comes from times it: dependent reads as
+`cache-ladder`, calls, threads and processes as `start-cost`, the hand-over as `talk-cost`, the disk
+as `storage`; the kernel by a call that only asks for a number. They are shuffled in each round, and
+the best counts, because all disturbance only adds. Then the same, as if a read from the first
+cache took one second.
+Source: J. Dean, "Numbers everyone should know"; P. Norvig for the seconds. Theirs are of another
+machine, and the well-known interactive version of them computes what this measures.
+
+A word to a thread can take longer than a byte to a process: `queue.Queue` is written in Python, and
+who is woken by it soon sleeps again, until the other lets go of the queue's lock and of Python's.
+On one core of a virtual machine, there and back, that was 4.4 changes of thread and 24 µs;
+`queue.SimpleQueue`, written in C, took 3 and 12 µs, a byte through loopback 15 µs.
+
+What it cannot tell: the numbers of a busy machine, which `stream` and `core-to-core` show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.tools.core_clock import Clock, clocks, core_hz
+
+from . import everyday
+
+DISTANCES = ("l1", "l2", "l3", "memory")
+NAMES = (
+    *DISTANCES, "call", "lock", "system_call", "handoff", "loopback", "thread", "disk", "process",
+)  # fmt: skip
+SCALED = ("memory", "disk", "process")
+FREE_SHARE = 0.25
+FILE_BYTES, QUICK_FILE_BYTES = 64 * x.MIB, 16 * x.MIB
+QUICK_MEMORY_BYTES = x.GIB
+FRAME_S, BLINK_S = 1 / 60, 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; with `memory_bytes` of less than four last-level caches, no memory."""
+
+    memory_bytes: int = x.param(
+        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    folder: str = x.param("", is_folder=True)
+    file_bytes: int = x.param(
+        FILE_BYTES, unit="bytes", minimum=8 * x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """One sample of one thing."""
+
+    what: str = x.column()
+    repeat: int = x.column()
+    took_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """The best of one thing, as if a read from the first cache took one second."""
+
+    what: str = x.column()
+    as_if_s: float = x.column("s", scale="log10")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each thing and round; at the end, each as it would be felt."""
+    best: dict[str, float] = {}
+    with contextlib.ExitStack() as stack:
+        yield x.Progress(0.0)
+        numbers = everyday.started(bench, stack) | everyday.asked(bench)
+        yield x.Progress(0.1)
+        numbers |= everyday.handed_over(bench, stack)
+        numbers |= everyday.from_disk(bench, stack, params.folder, params.file_bytes)
+        yield x.Progress(0.2)
+        numbers |= everyday.distances(bench, _memory_bytes(params, bench.machine))
+        clocked = -1
+        for arm, name in bench.interleave(list(numbers), params.rounds):
+            if arm.round > clocked:
+                with bench.pinned():
+                    yield from clocks(bench, arm.round)
+                clocked = arm.round
+            took_s = numbers[name](arm.round)
+            best[name] = min(took_s, best.get(name, took_s))
+            yield Number(what=name, repeat=arm.round, took_s=took_s)
+            yield x.Progress(0.25 + 0.75 * arm.fraction)
+    if "l1" in best:
+        for name, took_s in best.items():
+            yield Scaled(what=name, as_if_s=took_s / best["l1"])
+
+
+def _memory_bytes(params: Params, machine: x.Machine) -> int:
+    """Return the memory to walk through, 0 where it is so little that the caches would answer."""
+    largest = max(x.cache_sizes(machine).values(), default=0)
+    return params.memory_bytes if largest and params.memory_bytes >= x.BEYOND_CACHE * largest else 0
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Take the best of each, and say how far apart they are."""
+    best: dict[str, float] = {}
+    for number in tables["numbers"]:
+        best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
+    values = {f"{name}_s": best[name] for name in NAMES if name in best}
+    limits = [f"no_{name}" for name in NAMES if name not in best]
+    limits.append("no_gpu_numbers")
+    if x.is_guest(machine) and "l3" in best:
+        limits.append("l3_of_a_guest")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if best.get("handoff", 0.0) > best.get("loopback", math.inf):
+        limits.append("thread_behind_loopback")
+    if (clock_hz := core_hz(tables)) is not None:
+        values["cycle_s"] = 1 / clock_hz
+    if best:
+        values |= {"frame_s": FRAME_S, "blink_s": BLINK_S}
+    if "l1" not in best or not all(name in best for name in SCALED):
+        return x.Finding("numbers_in_part", values, tuple(limits))
+    values |= {f"{name}_as_if_s": best[name] / best["l1"] for name in SCALED}
+    climb = [best[name] for name in DISTANCES if name in best]
+    if climb != sorted(climb):
+        limits.append("levels_out_of_order")
+    return x.Finding("felt_in_seconds", values, tuple(limits))
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Walk through four last-level caches, at least 128 MiB, within a quarter of free memory."""
+    largest = max(x.cache_sizes(machine).values(), default=0)
+    wanted = max(x.BEYOND_CACHE * largest, 128 * x.MIB)
+    fits = x.fits(wanted, FREE_SHARE)
+    return Params(memory_bytes=max(fits, x.MIB))
+
+
+def quick(params: Params) -> Params:
+    """Write less to the disk, lay out less memory, and time everything twice."""
+    file_bytes = min(params.file_bytes, QUICK_FILE_BYTES)
+    memory_bytes = min(params.memory_bytes, QUICK_MEMORY_BYTES)
+    return replace(params, file_bytes=file_bytes, memory_bytes=memory_bytes, rounds=2)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: starting what is needed, laying out the memory, and the samples."""
+    starting_s = 1.2 + params.file_bytes / 250e6 + 1.2 * params.memory_bytes / x.GIB
+    layout_s = params.memory_bytes / 64 * 45e-9
+    return starting_s + params.rounds * (0.3 + layout_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"numbers": Number, "scaled": Scaled, "clocks": Clock},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Ruler(
+            key="ruler",
+            table="numbers",
+            label="what",
+            value="took_s",
+            limits=(
+                x.Limit("cycle", "cycle_s"),
+                x.Limit("frame", "frame_s"),
+                x.Limit("blink", "blink_s"),
+            ),
+        ),
+        x.Ruler(key="as_if", table="scaled", label="what", value="as_if_s"),
+    ),
+    values=(
+        x.Value("l1_s", "s", x.Part.L1),
+        x.Value("l2_s", "s", x.Part.L2),
+        x.Value("l3_s", "s", x.Part.L3),
+        x.Value("memory_s", "s", x.Part.MEMORY),
+        x.Value("call_s", "s", x.Part.CORES),
+        x.Value("lock_s", "s"),
+        x.Value("system_call_s", "s"),
+        x.Value("handoff_s", "s"),
+        x.Value("loopback_s", "s"),
+        x.Value("thread_s", "s"),
+        x.Value("disk_s", "s", x.Part.STORAGE),
+        x.Value("process_s", "s"),
+        *(x.Value(f"{name}_as_if_s", "s") for name in SCALED),
+        x.Value("cycle_s", "s"),
+        x.Value("frame_s", "s"),
+        x.Value("blink_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.L1, x.Part.L2, x.Part.L3, x.Part.MEMORY, x.Part.STORAGE),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: params.memory_bytes + 100 * x.MIB,
+)

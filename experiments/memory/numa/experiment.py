@@ -1,0 +1,222 @@
+"""How near is near memory, how far is far?
+
+Method: for each pair of memory nodes, threads on the one use memory of the other. Memory is put on
+a node by being written first by a thread that is kept there (pinned), and where it lies is checked.
+One thread walks a random chain (the best counts); then one thread a core reads in a row, all
+together (the best counts). Pairs are shuffled in each round.
+Source: the matrices of Intel's Memory Latency Checker; C. Lameter, NUMA: An Overview (2013).
+
+What it cannot tell: what memory without processors costs, since nobody there could write it first.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer
+from experiments.tools.chasing import step_s
+from experiments.tools.neighbours import by_topology
+from experiments.tools.side_by_side import seconds_together
+
+from .placement import share_on_node
+
+LEAST_BYTES = 64 * x.MIB
+MOST_QUICK_BYTES = 256 * x.MIB
+FREE_SHARE = 0.4
+SAMPLE_S, PAIR_S = 0.02, 0.15
+MOSTLY = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `node_bytes` are used on each node, `readers` work on each."""
+
+    node_bytes: int = x.param(
+        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    readers: int = x.param(16, minimum=1, maximum=512, scale="log2")
+    rounds: int = x.param(3, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One repeat: threads on one node use the memory of a node, the same or another."""
+
+    threads_on: int = x.column()
+    memory_on: int = x.column()
+    repeat: int = x.column()
+    latency_s: float = x.column("s")
+    bytes_per_s: float = x.column("bytes/s")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each pair of nodes and round."""
+    nodes = _processors(bench.machine, params.readers)
+    memory = {node: _memory_on(processors, params, bench) for node, processors in nodes.items()}
+    for node, buffers in memory.items():
+        share = share_on_node(buffers[0], node)
+        if share is not None and share < MOSTLY:
+            yield x.Note("memory_elsewhere", {"node": node, "share_fraction": share})
+    pairs = list(itertools.product(nodes, nodes))
+    for arm, (threads_on, memory_on) in bench.interleave(pairs, params.rounds):
+        processors, buffers = nodes[threads_on], memory[memory_on]
+        yield Access(
+            threads_on=threads_on,
+            memory_on=memory_on,
+            repeat=arm.round,
+            latency_s=_latency_s(processors[0], buffers[0], arm.round, bench),
+            bytes_per_s=_bytes_per_s(processors, buffers, bench),
+        )
+        yield x.Progress(arm.fraction)
+
+
+def _processors(machine: x.Machine, readers: int) -> dict[int, list[int]]:
+    """Return hardware threads of each node that has some, one a core: as many on each."""
+    ordered = by_topology(machine)
+    nodes = {
+        node.id: [thread.id for thread in ordered if thread.id in node.threads]
+        for node in machine.numa
+        if node.memory_bytes
+    }
+    nodes = {node: threads for node, threads in nodes.items() if threads}
+    count = min(readers, *map(len, nodes.values())) if nodes else 0
+    return {node: threads[:count] for node, threads in nodes.items()}
+
+
+def _memory_on(processors: Sequence[int], params: Params, bench: x.Bench) -> list[Buffer]:
+    """Return buffers that these processors have written first; the first holds the chain, too."""
+    buffers: dict[int, Buffer] = {}
+    size_bytes = max(params.node_bytes // len(processors), x.MIB)
+
+    def take(place: int) -> None:
+        buffers[place] = Buffer(params.node_bytes if place == 0 else size_bytes)
+
+    jobs = [(thread, functools.partial(take, n)) for n, thread in enumerate(processors)]
+    seconds_together(bench, jobs)
+    return [buffers[place] for place in range(len(processors))]
+
+
+def _latency_s(processor: int, buffer: Buffer, turn: int, bench: x.Bench) -> float:
+    found: list[float] = []
+
+    def walk() -> None:
+        found.append(step_s(buffer, buffer.size_bytes, bench, turn=turn, at_random=True))
+
+    seconds_together(bench, [(processor, walk)])
+    return found[0]
+
+
+def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: x.Bench) -> float:
+    from experiments.kernels.sums import sum_in_a_row
+
+    words = [buffer.words[: buffers[-1].words.size] for buffer in buffers]  # as much by each
+
+    def read(laps: int) -> float:
+        parts: list[Any] = [functools.partial(sum_in_a_row, part, laps) for part in words]
+        return seconds_together(bench, list(zip(processors, parts, strict=True)))
+
+    laps = max(1, round(SAMPLE_S / read(1)))
+    return laps * sum(part.nbytes for part in words) / read(laps)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare what is near with what is far, each pair by its best."""
+    cells: dict[tuple[int, int], list[Access]] = {}
+    for row in tables["accesses"]:
+        cells.setdefault((row.threads_on, row.memory_on), []).append(row)
+    latency = {pair: min(row.latency_s for row in rows) for pair, rows in cells.items()}
+    rate = {pair: max(row.bytes_per_s for row in rows) for pair, rows in cells.items()}
+    near = [pair for pair in cells if pair[0] == pair[1]]
+    far = [pair for pair in cells if pair[0] != pair[1]]
+    limits = ["page_translation_included"]
+    cache_bytes = x.last_level_cache_bytes(machine)
+    if cache_bytes is None or params.node_bytes < x.BEYOND_CACHE * cache_bytes:
+        limits.append("partly_in_cache")
+    if any(node.memory_bytes and not node.threads for node in machine.numa):
+        limits.append("nodes_without_processors")
+    values: dict[str, float] = {}
+    for name, pairs in (("local", near), ("remote", far)):
+        if pairs:
+            values[f"{name}_latency_s"] = statistics.median(latency[pair] for pair in pairs)
+            values[f"{name}_bytes_per_s"] = statistics.median(rate[pair] for pair in pairs)
+    if not near or not far:
+        return x.Finding("one_node_measured" if near else "nothing_measured", values, tuple(limits))
+    of = x.spreads((row.threads_on == row.memory_on, row.latency_s) for row in tables["accesses"])
+    inside, outside = of[True], of[False]
+    values |= {
+        "remote_over_local": values["remote_latency_s"] / values["local_latency_s"],
+        "farthest_latency_s": max(latency[pair] for pair in far),
+        "node_count": len({node for pair in cells for node in pair}),
+    }
+    if inside.is_below(outside):
+        return x.Finding("far_is_slower", values, tuple(limits))
+    return x.Finding("no_difference", values, tuple(limits), unclear=("remote_over_local",))
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Exceed the last-level cache four times on each node, within the free memory."""
+    nodes = max(1, len(machine.numa))
+    wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), LEAST_BYTES)
+    chain_and_reads = 2  # on each node
+    return Params(node_bytes=max(x.MIB, x.fits(wanted, FREE_SHARE / chain_and_reads / nodes)))
+
+
+def quick(params: Params) -> Params:
+    """A quarter of the memory, as far as that is laid out in a moment, three times."""
+    node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
+    return replace(params, node_bytes=node_bytes, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate for two nodes; each node more adds as many pairs as there are nodes."""
+    layout_s = 2 * params.node_bytes / 64 * 15e-9
+    return 4 * params.node_bytes / 2e9 + 4 * params.rounds * (PAIR_S + layout_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"accesses": Access},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Heatmap(
+            key="latency",
+            table="accesses",
+            row="threads_on",
+            column="memory_on",
+            value="latency_s",
+            statistic="least",
+        ),
+        x.Heatmap(
+            key="bandwidth",
+            table="accesses",
+            row="threads_on",
+            column="memory_on",
+            value="bytes_per_s",
+            statistic="greatest",
+        ),
+    ),
+    values=(
+        x.Value("local_latency_s", "s", x.Part.MEMORY),
+        x.Value("remote_latency_s", "s", x.Part.MEMORY),
+        x.Value("local_bytes_per_s", "bytes/s", x.Part.MEMORY),
+        x.Value("remote_bytes_per_s", "bytes/s", x.Part.MEMORY),
+        x.Value("remote_over_local", "ratio"),
+        x.Value("farthest_latency_s", "s"),
+        x.Value("node_count", ""),
+    ),
+    parts=(x.Part.MEMORY, x.Part.CORES),
+    needs=(x.Need.NUMBA, x.Need.NUMA),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: 4 * params.node_bytes,
+)

@@ -1,0 +1,141 @@
+"""What the roofline is made of: its flat part, its slope and the points below, each to be timed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from experiments import api as x
+from experiments.tools.arrays import MOVED, Team
+
+from .known_kernels import works
+
+FIRST_STEPS = 10_000
+PRECISIONS = {"fp64": 64, "fp32": 32}
+READ = "read"  # which computes nothing worth a point
+MOVERS = ("triad", "dot", "stencil")  # points that wait for memory alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """One sample of nothing but multiply-adds, on one core or all."""
+
+    precision: str = x.column()
+    cores: int = x.column()
+    repeat: int = x.column()
+    flop_per_s: float = x.column("flop/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """One sample of what the memory delivers to all cores while they are in a loop."""
+
+    kernel: str = x.column()
+    repeat: int = x.column()
+    bytes_per_s: float = x.column("bytes/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One sample of a loop, on all cores; of the roof, a place where it has a corner or ends."""
+
+    kernel: str = x.column()
+    repeat: int = x.column()
+    flop_per_byte: float = x.column(scale="log2")
+    flop_per_s: float = x.column("flop/s", scale="log10")
+
+
+Row = Peak | Rate | Point
+# The seconds of so many steps, how many to begin with, and the row of a round and a rate of steps.
+Arm = tuple[Callable[[int], float], int, Callable[[int, float], Row]]
+
+
+def peaks(team: Team) -> Iterator[Arm]:
+    """Yield multiply-adds and nothing else, in each precision, on one core and on all."""
+    from experiments.kernels.lanes import widest_bits
+
+    from .kernels import spin, spin_flop
+
+    vector_bits = widest_bits()
+
+    def taken_s(bits: int, cores: int, steps: int) -> float:
+        run = functools.partial(spin(bits, vector_bits), 1.0, 0.5, steps)
+        return team.run(dict.fromkeys(range(cores), run))
+
+    def row(name: str, cores: int, repeat: int, rate: float) -> Peak:
+        flop = cores * spin_flop(PRECISIONS[name], vector_bits, 1)
+        return Peak(precision=name, cores=cores, repeat=repeat, flop_per_s=rate * flop)
+
+    for name, bits in PRECISIONS.items():
+        for cores in sorted({1, len(team)}):
+            yield (
+                functools.partial(taken_s, bits, cores),
+                FIRST_STEPS,
+                functools.partial(row, name, cores),
+            )
+
+
+def rates(team: Team) -> Iterator[Arm]:
+    """Yield what the memory delivers to all cores while they do nothing but read."""
+    from experiments.kernels import streams
+
+    share_bytes = team.share_bytes(len(team))
+    reads = [
+        functools.partial(streams.read, *team.arrays(member, share_bytes))
+        for member in range(len(team))
+    ]
+
+    def taken_s(laps: int) -> float:
+        return team.run(
+            {member: functools.partial(read, laps) for member, read in enumerate(reads)}
+        )
+
+    def row(repeat: int, rate: float) -> Rate:
+        moved_bytes = len(team) * MOVED[READ] * share_bytes
+        return Rate(kernel=READ, repeat=repeat, bytes_per_s=rate * moved_bytes)
+
+    yield taken_s, 1, row
+
+
+def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
+    """Yield the loops of known intensity, on all cores."""
+    everybody = [works(team, member, degrees) for member in range(len(team))]
+
+    def taken_s(place: int, laps: int) -> float:
+        return team.run(
+            {
+                member: functools.partial(mine[place].laps, laps)
+                for member, mine in enumerate(everybody)
+            }
+        )
+
+    def row(place: int, repeat: int, rate: float) -> Point:
+        work = everybody[0][place]
+        return Point(
+            kernel=work.kernel,
+            repeat=repeat,
+            flop_per_byte=work.flop_per_byte,
+            flop_per_s=rate * len(team) * work.flop,
+        )
+
+    for place in range(len(everybody[0])):
+        yield functools.partial(taken_s, place), 1, functools.partial(row, place)
+
+
+def with_rate(row: Row) -> Iterator[Row]:
+    """Yield a sample, and of what moves arrays that no cache holds how fast it did."""
+    yield row
+    if isinstance(row, Point) and row.kernel in MOVERS:
+        bytes_per_s = row.flop_per_s / row.flop_per_byte
+        yield Rate(kernel=row.kernel, repeat=row.repeat, bytes_per_s=bytes_per_s)
+
+
+def bandwidths(rates: Sequence[Rate]) -> dict[str, float]:
+    """Return the data rate of each loop over arrays that no cache holds, the median of its rounds.
+
+    Not the best: that is chance where others share the memory. Before the one that does nothing but
+    read was timed there is none: the others may wait for arithmetic.
+    """
+    found = x.medians((rate.kernel, rate.bytes_per_s) for rate in rates)
+    return found if READ in found else {}

@@ -1,0 +1,201 @@
+"""What is a GPU's roof made of? Its flat parts, its slope and points below, each to be timed.
+
+By torch, whose operations read and write the GPU's memory each on their own. A product of two
+thin matrices computes the more for each number it moves the thicker they are, so it climbs the
+slope and turns at the ridge. Arrays are beyond the GPU's last cache, and numbers are random:
+zeros would take less power.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Conditions
+from experiments.devices.device import Device
+from experiments.devices.failures import device_problem
+from experiments.devices.timing import enough, taken, warm, whole_s
+
+from .arms import READ, Peak, Point, Rate, Row, bandwidths, with_rate
+
+GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
+ROOF = "roof"  # in single precision, as the points; those of the others are called by theirs
+OTHER_ROOFS = tuple(f"roof_{name}" for name in GPU_PRECISIONS if name != "fp32")
+THICK, FEW_THICK = (1, 4, 16, 64, 256, 1024), (1, 16, 256)
+SHARE = 12  # of what may be taken: three arrays, and matrices in each precision
+MOST_ROWS, STEP_ROWS = 8192, 16
+ELEMENT_BYTES = 4
+MOST_S = 0.05  # of one product: half precision is fast, double precision may not be
+AMPERE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Calls of one kind, and the row of a round in which one of them took so many seconds."""
+
+    call: Callable[[], object]
+    row: Callable[[int, float], Row]
+    tf32: bool = False
+
+
+def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: x.Bench) -> x.Measured:
+    """Yield peaks, rates and points in shuffled rounds, and the roofs over them at the end."""
+    device = Device(name, bench)
+    conditions = Conditions(device)
+    array_bytes = min(array_bytes, device.free_bytes() // SHARE)
+    arms = [*_memory_arms(device, array_bytes, FEW_THICK if few else THICK)]
+    for precision in GPU_PRECISIONS:
+        arm = _product(device, precision, array_bytes)
+        if arm is None:
+            yield x.Note("precision_left_out", {"precision": precision})
+        else:
+            arms.append(arm)
+    yield x.Progress(0.1)
+    counts = {}
+    for place, arm in enumerate(arms):
+        _choose(device, arm)
+        counts[place] = enough(device, arm.call)
+        yield x.Progress(0.1 + 0.1 * place / len(arms))
+    rows: list[Row] = []
+    number = 0
+    for turn, place in bench.interleave(range(len(arms)), rounds):
+        if turn.round != number:
+            yield from conditions.rows(number)
+            number = turn.round
+        _choose(device, arms[place])
+        took_s = taken(device, arms[place].call, counts[place]).device_s
+        found = list(with_rate(arms[place].row(turn.round, took_s)))
+        rows += found
+        yield from found
+        yield x.Progress(0.2 + 0.8 * turn.fraction)
+    yield from conditions.rows(number)
+    yield from roofs(rows)
+
+
+def _choose(device: Device, arm: Arm) -> None:
+    device.torch.set_float32_matmul_precision("high" if arm.tf32 else "highest")
+
+
+def _memory_arms(device: Device, array_bytes: int, thick: Sequence[int]) -> Iterator[Arm]:
+    """Yield what only moves data, then what computes more and more for each byte."""
+    torch = device.torch
+    size = array_bytes // ELEMENT_BYTES
+    a, b, c = (torch.randn(size, device=device.name) for _ in range(3))
+    total = torch.empty((), device=device.name)
+    rows = _rows(array_bytes)
+    warm(device, lambda: a.copy_(b))
+    moves: dict[str, tuple[Callable[[], object], int]] = {
+        "copy": (lambda: a.copy_(b), 2),
+        READ: (lambda: torch.sum(b, 0, out=total), 1),
+    }
+    for kernel, (call, arrays) in moves.items():
+        yield Arm(call, functools.partial(_rate, kernel, arrays * size * ELEMENT_BYTES))
+    yield _point("triad", lambda: torch.add(b, c, alpha=3.0, out=a), 2 * size, 3 * size)
+    yield _point("dot", lambda: torch.dot(b, c), 2 * size, 2 * size)
+    product = a.narrow(0, 0, rows * rows).view(rows, rows)
+    for inner in sorted({min(inner, rows) for inner in thick}):
+        left = b.narrow(0, 0, rows * inner).view(rows, inner)
+        right = c.narrow(0, 0, rows * inner).view(inner, rows)
+        call = functools.partial(torch.mm, left, right, out=product)
+        yield _point("thin", call, 2 * rows * rows * inner, rows * (2 * inner + rows))
+    left, right = (each.narrow(0, 0, rows * rows).view(rows, rows) for each in (b, c))
+    square = functools.partial(torch.mm, left, right, out=product)
+    yield _point("matmul", square, 2 * rows**3, 3 * rows**2)
+
+
+def _product(device: Device, precision: str, array_bytes: int) -> Arm | None:
+    """Return a large product, None where the device does not have this precision."""
+    torch = device.torch
+    if not _has_units(device, precision):
+        return None
+    kinds = {"fp64": torch.float64, "fp16": torch.float16, "bf16": torch.bfloat16}
+    rows = _rows(array_bytes)
+    try:
+        factor = torch.randn(rows, rows, device=device.name).to(kinds.get(precision, torch.float32))
+        product = torch.empty_like(factor)
+        while True:
+            call = functools.partial(torch.mm, factor, factor, out=product)
+            whole_s(device, call)  # loads the kernel
+            if whole_s(device, call) <= MOST_S or rows <= STEP_ROWS:
+                break
+            rows //= 2
+            factor, product = (each[:rows, :rows].contiguous() for each in (factor, product))
+    except (TypeError, RuntimeError) as error:
+        if device_problem(error) is not None:
+            raise
+        return None
+    units = _units(device)
+    return Arm(call, functools.partial(_peak, precision, units, 2 * rows**3), precision == "tf32")
+
+
+def _has_units(device: Device, precision: str) -> bool:
+    """Has it units for this precision? Where it has none, torch computes in another."""
+    if precision not in ("tf32", "bf16") or device.kind != "cuda":
+        return precision != "tf32"
+    if device.torch.version.hip:
+        return precision == "bf16"
+    return bool(device.backend.get_device_capability(device.index)[0] >= AMPERE)
+
+
+def _units(device: Device) -> int:
+    if device.kind != "cuda":
+        return 0
+    return int(device.backend.get_device_properties(device.index).multi_processor_count)
+
+
+def _rows(array_bytes: int) -> int:
+    """Return how many rows square matrices have that fit an array, in double precision too."""
+    return max(STEP_ROWS, min(MOST_ROWS, math.isqrt(array_bytes // 8) // STEP_ROWS * STEP_ROWS))
+
+
+def _peak(precision: str, units: int, flop: float, repeat: int, took_s: float) -> Peak:
+    return Peak(precision=precision, cores=units, repeat=repeat, flop_per_s=flop / took_s)
+
+
+def _rate(kernel: str, moved_bytes: float, repeat: int, took_s: float) -> Rate:
+    return Rate(kernel=kernel, repeat=repeat, bytes_per_s=moved_bytes / took_s)
+
+
+def _point(kernel: str, call: Callable[[], object], flop: float, elements: int) -> Arm:
+    intensity = flop / (elements * ELEMENT_BYTES)
+
+    def row(repeat: int, took_s: float) -> Point:
+        return Point(
+            kernel=kernel, repeat=repeat, flop_per_byte=intensity, flop_per_s=flop / took_s
+        )
+
+    return Arm(call, row)
+
+
+def gpu_peaks(peaks: Sequence[Peak], points: Sequence[Point]) -> dict[str, float]:
+    """Return the flat part of the roof by precision, the highest median of all products in it."""
+    found = x.medians((peak.precision, peak.flop_per_s) for peak in peaks)
+    products = x.medians(
+        (point.flop_per_byte, point.flop_per_s)
+        for point in points
+        if point.kernel in ("matmul", "thin")
+    )
+    if "fp32" in found:
+        found["fp32"] = max([found["fp32"], *products.values()])
+    return found
+
+
+def roofs(rows: Sequence[Any]) -> Iterator[Point]:
+    """Yield the corners and ends of all roofs; the higher ones leave the slope later."""
+    points = [row for row in rows if isinstance(row, Point)]
+    peaks = gpu_peaks([row for row in rows if isinstance(row, Peak)], points)
+    rates = [row for row in rows if isinstance(row, Rate)]
+    slope = max(bandwidths(rates).values(), default=0.0)
+    if not points or not slope or "fp32" not in peaks:
+        return
+    first = min(point.flop_per_byte for point in points) / 2
+    last = 2 * max(*(peak / slope for peak in peaks.values()), *(p.flop_per_byte for p in points))
+    for precision, peak in sorted(peaks.items()):
+        begin = first if precision == "fp32" else min(peak, peaks["fp32"]) / slope
+        for at in (begin, peak / slope, last):
+            name = ROOF if precision == "fp32" else f"{ROOF}_{precision}"
+            yield Point(kernel=name, repeat=0, flop_per_byte=at, flop_per_s=min(peak, slope * at))

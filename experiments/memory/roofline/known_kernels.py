@@ -1,0 +1,72 @@
+"""Loops of known intensity: how many FLOP does each make, and how many bytes does it move?
+
+Counted are the operations of the formula, and the bytes that have to come and go at least once, as
+STREAM counts them. A matrix product reads its factors again and again, but from the caches.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from experiments.tools.arrays import ELEMENT_BYTES, Team
+
+ROW = 256  # numbers in a row of the grid: three rows fit the first cache
+MATRIX_ROWS = 1024, 16  # at most; a multiple of
+POLYNOMIAL = "polynomial"
+DEGREES, FEW_DEGREES = (1, 2, 4, 8, 16, 32, 64, 128), (1, 8, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one thread does in a lap: its operations, and the bytes that it moves."""
+
+    kernel: str
+    laps: Callable[[int], object]
+    flop: float
+    moved_bytes: float
+
+    @property
+    def flop_per_byte(self) -> float:
+        """The intensity, where the work stands on the plot."""
+        return self.flop / self.moved_bytes
+
+
+def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
+    """Return what a thread does with its arrays when all of a team work."""
+    import numpy as np
+
+    from experiments.kernels import streams
+    from experiments.kernels.lanes import widest_bits
+
+    from . import kernels as flops
+
+    arrays = team.arrays(member, team.share_bytes(len(team)))
+    size = arrays[0].size // ROW * ROW
+    a, b, c = (array[:size] for array in arrays)
+    grid, result = a.reshape(-1, ROW), c.reshape(-1, ROW)
+    inner = (grid.shape[0] - 2) * (ROW - 2)
+    most, step = MATRIX_ROWS
+    rows = min(most, math.isqrt(size) // step * step)
+    factors_and_product = [array[: rows * rows].reshape(rows, rows) for array in (a, b, c)]
+
+    def multiply(laps: int) -> None:
+        left, right, product = factors_and_product
+        for _ in range(laps):
+            np.matmul(left, right, out=product)
+
+    def polynomial(degree: int) -> Work:
+        sum_up = functools.partial(flops.polynomial(degree, widest_bits()), a)
+        flop = flops.polynomial_flop(degree) * size
+        return Work(POLYNOMIAL, sum_up, flop, ELEMENT_BYTES * size)
+
+    words = ELEMENT_BYTES * size
+    return [
+        Work("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
+        Work("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
+        Work("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),
+        *(polynomial(degree) for degree in degrees),
+        Work("matmul", multiply, 2 * rows**3, 3 * ELEMENT_BYTES * rows**2),
+    ]

@@ -1,0 +1,269 @@
+"""Does it matter in which order a disk is read, and how much is asked of it at a time?
+
+Method: a file of random data is written once, past the page cache, and read back past it (direct
+I/O): in order and at random one block after another, and at random by 32 threads, each of which
+waits for its own. A sample runs from one arrival to another while all readers are at work. Blocks
+and ways are shuffled in each round; the best counts, and a difference only where the spreads part.
+The same small reads from the page cache are timed beside, to tell whether the direct ones really
+came from elsewhere.
+Source: the method of fio (`--direct=1 --ioengine=psync`); J. D. C. Little (1961).
+
+What it cannot tell: what lies below a virtual disk, where the host's memory may answer; how the
+disk does when it is full or hot; and how fast it writes, which would wear it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.disk_file import PIECE_BYTES, DiskFile
+from machine.devices import Disk
+from machine.storage.place import FAR_AWAY, room_bytes, usual_folder
+
+SMALL = 4 * x.KIB
+BLOCKS = (SMALL, 16 * x.KIB, 64 * x.KIB, 256 * x.KIB, x.MIB, 4 * x.MIB)
+FEW_BLOCKS = (SMALL, 64 * x.KIB, x.MIB)
+IN_ORDER, AT_RANDOM, MANY = "sequential", "random", "random_32"
+WAYS = (IN_ORDER, AT_RANDOM, MANY)
+DEPTH = 32
+LEAST_BYTES, USUAL_BYTES, QUICK_BYTES = 64 * x.MIB, x.GIB, 64 * x.MIB
+WRITE_BYTES_PER_S = 250e6  # for the estimate
+TOO_MUCH = 1.02  # of what the link carries: then something is wrong
+NO_DISK_SO_FAST = 3.0  # times as long as from the page cache, at least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the file is written once and removed."""
+
+    folder: str = x.param("", is_folder=True)
+    file_bytes: int = x.param(
+        x.GIB, unit="bytes", minimum=8 * x.MIB, maximum=256 * x.GIB, scale="log2"
+    )
+    few_blocks: bool = x.param(False)
+    sample_s: float = x.param(0.12, unit="s", minimum=0.02, maximum=10.0, scale="log10")
+    rounds: int = x.param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where the file lay; the name is one of the machine's disks, "" where it is not told."""
+
+    disk: str = x.column()
+    file_system: str = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One sample: blocks of one size, read in one way; `latency_s` is what each of them took."""
+
+    block_bytes: int = x.column("bytes", scale="log2")
+    way: str = x.column()
+    repeat: int = x.column()
+    bytes_per_s: float = x.column("bytes/s", scale="log10")
+    reads_per_s: float = x.column("per_s", scale="log10")
+    latency_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cached:
+    """One sample of small reads from the page cache, in a program's own memory."""
+
+    repeat: int = x.column()
+    latency_s: float = x.column("s", scale="log10")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield where the file lies, then a row for each block size, way and round."""
+    folder = Path(params.folder) if params.folder else usual_folder()
+    with DiskFile(folder, params.file_bytes, bench) as file:
+        yield Where(disk="+".join(file.place.disks), file_system=file.place.file_system)
+        writing = _writing_s(params) / seconds(params)
+        for written in file.write():
+            yield x.Progress(writing * written)
+        arms = [(block, way) for block in _blocks(params) for way in WAYS]
+        for arm, (block_bytes, way) in bench.interleave(arms, params.rounds):
+            if (block_bytes, way) == arms[0]:
+                rate = file.cached_reads_per_s(SMALL, sample_s=params.sample_s / 4)
+                if rate is not None:
+                    yield Cached(repeat=arm.round, latency_s=1 / rate)
+            depth = DEPTH if way == MANY else 1
+            rate = file.reads_per_s(
+                block_bytes, depth, at_random=way != IN_ORDER, sample_s=params.sample_s
+            )
+            yield Read(
+                block_bytes=block_bytes,
+                way=way,
+                repeat=arm.round,
+                bytes_per_s=rate * block_bytes,
+                reads_per_s=rate,
+                latency_s=depth / rate,
+            )
+            yield x.Progress(writing + (1 - writing) * arm.fraction)
+
+
+def _blocks(params: Params) -> tuple[int, ...]:
+    return FEW_BLOCKS if params.few_blocks else BLOCKS
+
+
+def _writing_s(params: Params) -> float:
+    return params.file_bytes / WRITE_BYTES_PER_S
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare small reads at random, one and 32 at a time, with reading in order."""
+    samples: dict[tuple[str, int], list[float]] = {}
+    for read in tables["reads"]:
+        samples.setdefault((read.way, read.block_bytes), []).append(read.reads_per_s)
+    disk, limits = _disk(tables, machine)
+    in_order = {block: each for (way, block), each in samples.items() if way == IN_ORDER}
+    values: dict[str, float] = {}
+    if in_order:
+        values["sequential_read_bytes_per_s"] = max(b * max(e) for b, e in in_order.items())
+    if disk is not None and disk.peak_bytes_per_s:
+        values["link_bytes_per_s"] = disk.peak_bytes_per_s
+        fastest = max((read.bytes_per_s for read in tables["reads"]), default=0.0)
+        if fastest > TOO_MUCH * disk.peak_bytes_per_s:
+            limits.append("above_the_link")
+    else:
+        limits.append("no_link_known")
+    if tables["cached"]:
+        values["cached_latency_s"] = min(row.latency_s for row in tables["cached"])
+    one, many = (samples.get((way, SMALL), []) for way in (AT_RANDOM, MANY))
+    if not in_order or not one or not many:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    values |= {
+        "random_4k_reads_per_s": max(one),
+        "random_4k_latency_s": 1 / max(one),
+        "random_4k_bytes_per_s": SMALL * max(one),
+        "random_4k_deep_reads_per_s": max(many),
+        "random_4k_deep_latency_s": DEPTH / max(many),
+        "depth": DEPTH,
+    }
+    if values["random_4k_latency_s"] < NO_DISK_SO_FAST * values.get("cached_latency_s", 0.0):
+        limits.append("answered_from_memory")
+    of = x.spreads(((read.way, read.block_bytes), read.bytes_per_s) for read in tables["reads"])
+    fastest = max((of[IN_ORDER, block] for block in in_order), key=lambda row: row.median)
+    alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]
+    pairs = {"random_4k_fraction": (alone, fastest), "deep_over_one": (deep, alone)}
+    _, unclear = x.ratios(pairs)
+    values |= {  # of the best, which stand beside them
+        "random_4k_fraction": SMALL * max(one) / values["sequential_read_bytes_per_s"],
+        "deep_over_one": max(many) / max(one),
+    }
+    message = _message(fastest, alone, deep, of.get((IN_ORDER, SMALL)))
+    if message == "size_costs_not_order":
+        values["sequential_4k_latency_s"] = 1 / max(in_order[SMALL])
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _message(
+    fastest: x.Spread, alone: x.Spread, deep: x.Spread, small_in_order: x.Spread | None
+) -> str:
+    if x.too_few((fastest, alone, deep)):
+        return x.TOO_FEW
+    if not alone.is_below(fastest):
+        return "small_reads_as_fast"
+    if not alone.is_below(deep):
+        return "one_at_a_time_anyway"
+    if small_in_order is None or alone.is_below(small_in_order):
+        return "many_at_a_time_help"
+    return "size_costs_not_order"
+
+
+def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]:
+    """Return the one disk that the file lay on, None if unknown, and what to say of it."""
+    where = tables["places"][0] if tables["places"] else None
+    disk = next((disk for disk in machine.storage if where and disk.name == where.disk), None)
+    limits: list[str] = []
+    if where is not None and where.file_system.startswith(FAR_AWAY):
+        limits.append("not_in_this_machine")
+    elif where is not None and "+" in where.disk:
+        limits.append("several_disks")
+    elif where is not None and disk is None:
+        limits.append("disk_not_known")
+    if disk is not None and disk.kind == "virtual":
+        limits.append("virtual_disk")
+    return disk, limits
+
+
+def defaults(_machine: x.Machine) -> Params:
+    """Write 1 GiB, or what leaves a tenth of the disk free."""
+    try:
+        room = room_bytes(usual_folder())
+    except OSError:
+        return Params()
+    return Params(file_bytes=max(LEAST_BYTES, min(USUAL_BYTES, room // x.MIB * x.MIB)))
+
+
+def quick(params: Params) -> Params:
+    """Write less, read three sizes of blocks, three times."""
+    return replace(
+        params,
+        file_bytes=min(params.file_bytes, QUICK_BYTES),
+        few_blocks=True,
+        sample_s=min(params.sample_s, 0.06),
+        rounds=3,
+    )
+
+
+def seconds(params: Params) -> float:
+    """Estimate: writing the file, and the samples; many large blocks are slow to begin."""
+    samples = params.rounds * len(_blocks(params)) * len(WAYS)
+    return 0.3 + _writing_s(params) + samples * (params.sample_s + 0.05)
+
+
+_SIZES: dict[str, Any] = {
+    "table": "reads",
+    "x": x.Axis("block_bytes", "log2"),
+    "series": "way",
+    "order": WAYS,
+}
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"places": Where, "reads": Read, "cached": Cached},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="rate",
+            y=x.Axis("bytes_per_s", "log10"),
+            statistic="greatest",
+            limits=(x.Limit("link", "link_bytes_per_s"),),
+            **_SIZES,
+        ),
+        x.Lines(
+            key="latency",
+            y=x.Axis("latency_s", "log10"),
+            statistic="least",
+            limits=(x.Limit("from_cache", "cached_latency_s"),),
+            **_SIZES,
+        ),
+    ),
+    values=(
+        x.Value("sequential_read_bytes_per_s", "bytes/s", x.Part.STORAGE),
+        x.Value("random_4k_reads_per_s", "per_s", x.Part.STORAGE),
+        x.Value("random_4k_latency_s", "s", x.Part.STORAGE),
+        x.Value("random_4k_bytes_per_s", "bytes/s"),
+        x.Value("random_4k_deep_reads_per_s", "per_s", x.Part.STORAGE),
+        x.Value("random_4k_deep_latency_s", "s"),
+        x.Value("random_4k_fraction", "fraction"),
+        x.Value("sequential_4k_latency_s", "s"),
+        x.Value("deep_over_one", "ratio"),
+        x.Value("depth", ""),
+        x.Value("link_bytes_per_s", "bytes/s"),
+        x.Value("cached_latency_s", "s"),
+    ),
+    parts=(x.Part.STORAGE,),
+    needs=(x.Need.DIRECT_IO, x.Need.NUMBA),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda _params: (DEPTH + 1) * PIECE_BYTES,
+)

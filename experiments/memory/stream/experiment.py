@@ -1,0 +1,330 @@
+"""How many cores fill the memory pipe?
+
+Method: on one thread, on two and so on, each kept on one core (pinned), loops go over three arrays
+of numbers that no cache can hold. They are those of the STREAM benchmark (copy c=a, scale c=3a, add
+c=a+b, triad c=a+3b) and one that only reads; the best data rate counts. Each thread has arrays of
+its own, which it has written first; rates are counted as STREAM does. Then the same inside the
+last-level cache, and how long one dependent read takes while the other cores load the memory more
+and more.
+Source: J. D. McCalpin, STREAM; Intel Memory Latency Checker, loaded latency. Based on a variant of
+the STREAM benchmark code, and not comparable with published STREAM results.
+
+What it cannot tell: the traffic itself. Before a line is written it is read, which is not counted:
+copy and scale move half as much again, add and triad a third more.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.arrays import (
+    MOVED,
+    WORTH,
+    Team,
+    cache_count,
+    counts,
+    spread_out,
+    suited,
+    team_bytes,
+)
+from experiments.tools.huge_pages import huge_pages_told
+
+from .loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
+
+CLEARLY = 1.25  # times what memory moves; a cache moves several times as much
+SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread that has to wake
+KERNELS = tuple(MOVED)
+FULL_S, QUICK_S = 28.0, 4.9
+NEARLY = 0.9
+TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+SAYS_NO_GAIN = ("one_is_enough", "one_is_best", "one_nearly_fills")
+# Whether more threads bring more is then not known.
+UNCLEAR = (x.TOO_FEW, "one_is_enough", "one_is_best", "last_ones_unclear")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
+
+    array_bytes: int = x.param(
+        256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
+    )
+    threads: int = x.param(2, minimum=1, maximum=1024, scale="log2")
+    few_counts: bool = x.param(False)
+    rounds: int = x.param(5, minimum=1, maximum=50)
+    huge_pages: bool = x.param(False)
+    loaded: bool = x.param(True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One repeat of one loop on so many threads, counted as STREAM counts."""
+
+    threads: int = x.column()
+    kernel: str = x.column()
+    repeat: int = x.column()
+    bytes_per_s: float = x.column("bytes/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedMove(Move):
+    """The same with arrays that the last-level cache holds."""
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield rows for each number of threads and loop, in memory and in cache, then under load."""
+    threads = spread_out(bench.machine)[: params.threads]
+    if not threads:
+        return
+    if len(threads) < params.threads:
+        yield x.Note("fewer_threads", {"threads": len(threads)})
+    team = Team(bench, threads, params.array_bytes, huge=params.huge_pages)
+    if params.huge_pages:
+        yield from huge_pages_told(team.on_huge_fraction)
+    arms = [
+        (kind, n, kernel)
+        for kind in (Move, CachedMove)
+        for n in counts(len(team), few=params.few_counts)
+        for kernel in KERNELS
+    ]
+    cores = min(len(team), x.physical_cores(bench.machine) or 1)
+    share = 1 - _loaded_s(params) / seconds(params) if cores > 1 else 1.0
+    laps: dict[object, int] = {}
+    for arm, (kind, count, kernel) in bench.interleave(arms, params.rounds):
+        share_bytes = team.share_bytes(count) if kind is Move else team.cached_bytes(count)
+        if share_bytes is not None:
+            move = mover(team, kernel, count, share_bytes)
+            # Others have been in the cache meanwhile.
+            if kind is CachedMove or (kind, count, kernel) not in laps:
+                once_s = move(1)
+                laps.setdefault((kind, count, kernel), max(1, round(_sample_s(count) / once_s)))
+            turns = laps[kind, count, kernel]
+            moved_bytes = turns * count * MOVED[kernel] * share_bytes
+            yield kind(
+                threads=count,
+                kernel=kernel,
+                repeat=arm.round,
+                bytes_per_s=moved_bytes / move(turns),
+            )
+        yield x.Progress(arm.fraction * share)
+    if share < 1.0:
+        chain_bytes = min(params.array_bytes, 2 * x.GIB)
+        yield from measure_loaded(team, cores, chain_bytes, bench, params.rounds, share)
+
+
+def mover(team: Team, kernel: str, count: int, share_bytes: int) -> Callable[[int], float]:
+    """Return what moves the arrays of the first `count` threads, and tells the seconds it took."""
+    from experiments.kernels import streams
+
+    loop = getattr(streams, kernel)
+    arrays = [team.arrays(member, share_bytes) for member in range(count)]
+
+    def move(laps: int) -> float:
+        return team.run(
+            {member: functools.partial(loop, *mine, laps) for member, mine in enumerate(arrays)}
+        )
+
+    return move
+
+
+def _sample_s(count: int) -> float:
+    return SAMPLE_S + THREAD_SAMPLE_S * count
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Read off the best rates, and from how many threads on more of them bring little."""
+    moves: dict[str, dict[int, list[float]]] = {}
+    for move in tables["moves"]:
+        rates = moves.setdefault(move.kernel, {}).setdefault(move.threads, [])
+        rates.append(move.bytes_per_s)
+    limits = ["write_allocate_not_counted"]
+    if not params.huge_pages:
+        limits.append("small_pages")
+    best = {k: max(max(rates) for rates in by_count.values()) for k, by_count in moves.items()}
+    values: dict[str, float] = {f"{k}_bytes_per_s": best[k] for k in KERNELS if k in best}
+    values |= _cached(tables) | under_load(tables["loaded"])
+    cache_bytes = x.last_level_cache_bytes(machine)
+    if "idle_latency_s" not in values:
+        can_come = params.loaded and params.threads > 1
+        limits.append("loaded_not_reached" if can_come else "no_loaded_latency")
+    elif scatters(tables["loaded"]):
+        limits.append("loaded_scatters")
+    if not tables["cached"]:
+        limits.append("cached_not_reached" if cache_bytes else "no_cache_known")
+    elif x.is_guest(machine) and _is_no_faster(values):
+        limits.append("part_of_the_cache")
+    all_bytes = (cache_bytes or 0) * cache_count(machine, x.usable_threads(machine))
+    if not all_bytes or params.array_bytes < x.BEYOND_CACHE * all_bytes:
+        limits.append("partly_in_cache")
+    peak = machine.memory.peak_bytes_per_s
+    if peak and best:
+        values |= {"peak_bytes_per_s": peak, "peak_fraction": max(best.values()) / peak}
+        if values["peak_fraction"] > TOO_MUCH:
+            limits.append("above_the_limit")
+    else:
+        limits.append("no_peak_known")
+    if "triad" not in moves:
+        return x.Finding("nothing_moved", values, tuple(limits))
+    triad = {count: max(rates) for count, rates in moves["triad"].items()}
+    full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
+    of = x.spreads(
+        (row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad"
+    )
+    one, most = min(triad), max(triad)
+    keeps_up = max(triad.values()) / triad[one] >= NEARLY * most / one
+    message = _message(of, full, keeps_up=keeps_up)
+    values |= {"threads_for_90_percent": full, "most_threads": most}
+    values["one_thread_bytes_per_s"] = triad[one]
+    if message in SAYS_NO_GAIN and _others_gain(tables["moves"], one, most):
+        limits.append("other_loops_gain")
+    unclear = ("threads_for_90_percent",) if full > 1 and message in UNCLEAR else ()
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
+    """Return what to say; that more threads bring more only where the spreads part.
+
+    `keeps_up`: all together move nearly as many times as much as one alone as there are of them.
+    """
+    one, most = min(triad), max(triad)
+    if most == 1:
+        return "one_thread_alone"
+    if x.too_few((triad[one], triad[most])):
+        return x.TOO_FEW
+    if not triad[one].parts_from(triad[most]):
+        is_best = triad[one].median >= max(found.median for found in triad.values())
+        return "one_is_best" if is_best else "one_is_enough"
+    if full == 1:
+        return "one_nearly_fills"
+    if full < most:
+        return "full_before_all"
+    before = max(count for count in triad if count < most)
+    if not triad[before].is_below(triad[most]):
+        return "last_ones_unclear"
+    return "still_rising" if keeps_up else "adds_less"
+
+
+def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
+    """Do all threads move clearly more than one in a loop other than the triad?"""
+    of = x.spreads(((row.kernel, row.threads), row.bytes_per_s) for row in moves)
+    return any(
+        of[kernel, one].is_below(of[kernel, most])
+        and of[kernel, one].median < NEARLY * of[kernel, most].median
+        for kernel in KERNELS
+        if kernel != "triad" and {(kernel, one), (kernel, most)} <= of.keys()
+    )
+
+
+def _is_no_faster(values: Mapping[str, float]) -> bool:
+    """Does the triad in the last-level cache move hardly more than in memory?"""
+    cached, far = (values.get(f"{name}triad_bytes_per_s") for name in ("cached_", ""))
+    return cached is not None and far is not None and cached < CLEARLY * far
+
+
+def _cached(tables: x.Tables) -> dict[str, float]:
+    rates = [move.bytes_per_s for move in tables["cached"] if move.kernel == "triad"]
+    return {"cached_triad_bytes_per_s": max(rates)} if rates else {}
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Exceed all last-level caches four times, on one thread a core, within the free memory."""
+    array_bytes, threads = suited(machine)
+    params = Params(array_bytes=array_bytes, threads=threads)
+    while params.rounds > 2 and seconds(params) > FULL_S:
+        params = replace(params, rounds=params.rounds - 1)
+    return params
+
+
+def quick(params: Params) -> Params:
+    """Few numbers of threads, three times; under load, and beyond the caches, if there is time."""
+    reduced = replace(params, few_counts=True, rounds=3)
+    reduced = replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
+    while seconds(reduced) > QUICK_S and reduced.array_bytes >= 2 * x.MIB:
+        reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate, at 10 GB/s a thread up to 16 of them."""
+    team = min(params.threads, WORTH)
+    total_s = _loaded_s(params) + memory_bytes(params) / (1e9 * team)  # first written
+    for count in counts(params.threads, few=params.few_counts):
+        lap_s = params.array_bytes * sum(MOVED.values()) / len(MOVED) / (1e10 * min(count, WORTH))
+        sample_s = _sample_s(count)
+        total_s += len(KERNELS) * (params.rounds + 1) * max(lap_s, sample_s)
+        total_s += len(KERNELS) * params.rounds * 1.2 * sample_s
+    return total_s
+
+
+def _loaded_s(params: Params) -> float:
+    return 0.1 * len(LEVELS) * params.rounds if params.loaded else 0.0
+
+
+def memory_bytes(params: Params) -> int:
+    """Return the most that the shares take, and the chain that is read under load."""
+    chain_bytes = params.array_bytes if params.loaded else 0
+    return team_bytes(params.array_bytes, params.threads) + chain_bytes
+
+
+_MOVES: dict[str, Any] = {
+    "x": x.Axis("threads", "log2"),
+    "y": x.Axis("bytes_per_s"),
+    "series": "kernel",
+    "order": KERNELS,
+    "statistic": "greatest",
+}
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"moves": Move, "cached": CachedMove, "loaded": Loaded},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="moves",
+            table="moves",
+            limits=(
+                x.Limit("peak", "peak_bytes_per_s"),
+                x.Limit("nearly_all", "threads_for_90_percent", "x"),
+            ),
+            **_MOVES,
+        ),
+        x.Lines(key="cached", table="cached", **_MOVES),
+        x.Lines(
+            key="loaded",
+            table="loaded",
+            x=x.Axis("load_bytes_per_s"),
+            y=x.Axis("latency_s"),
+            point="level",
+            limits=(
+                x.Limit("peak", "peak_bytes_per_s", "x"),
+                x.Limit("idle", "idle_latency_s"),
+                x.Limit("without_pause", "loaded_latency_s"),
+            ),
+        ),
+    ),
+    values=(
+        *(x.Value(f"{kernel}_bytes_per_s", "bytes/s", x.Part.MEMORY) for kernel in KERNELS),
+        x.Value("threads_for_90_percent", ""),
+        x.Value("most_threads", ""),
+        x.Value("one_thread_bytes_per_s", "bytes/s"),
+        x.Value("peak_bytes_per_s", "bytes/s"),
+        x.Value("peak_fraction", "fraction"),
+        x.Value("cached_triad_bytes_per_s", "bytes/s", x.Part.L3),
+        x.Value("idle_latency_s", "s"),
+        x.Value("loaded_latency_s", "s", x.Part.MEMORY),
+        x.Value("loaded_bytes_per_s", "bytes/s"),
+    ),
+    parts=(x.Part.MEMORY, x.Part.CORES, x.Part.L3),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,310 @@
+"""Does heavy maths cost anything, or does the memory hide it?
+
+Method: an activation function is applied to every number of an array that no cache holds, into
+another that is there already; copying one to the other is what memory alone takes. The same with
+few numbers, which stay in a cache, and the backward pass: what the gradients of each function take.
+All functions, on the GPU and on one core of the processor beside it, in shuffled rounds; with the
+queue of a GPU held, so that calling it does not count. What a function is compared with, copying
+and ReLU, is that of the same device; compared are the medians.
+
+What it cannot tell: what a function takes without its call, which costs the processor some
+microseconds and weighs on few numbers; nor what one costs that is computed together with what
+stands before it, as compilers do it (`compile`): the numbers then do not come from memory at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.ceilings import cache_bytes
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import Taken, enough, taken, warm
+
+from .elementwise import (
+    ARRAYS,
+    COPY,
+    FP32_BYTES,
+    FUNCTIONS,
+    GELU,
+    RELU,
+    SIGMOID,
+    TANH,
+    Arrays,
+    count_in_cache,
+)
+
+GPU = "gpu0"  # the first GPU of a run, which has no second
+HEAVY = (TANH, SIGMOID, GELU)
+LARGE, SMALL, BACK = "large", "small", "back"
+UNKNOWN_CACHE_BYTES = 32 * x.MIB
+UNKNOWN_FILL = 2.0  # times a cache whose size is not known: it may hold a part
+SAMPLE_S = 2e-3
+HARDLY = 1.1  # times as long as ReLU; what is below that hardly costs
+CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
+GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
+FULL_S, QUICK_S, FREE_SHARE = 25.0, 3.5, 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `numbers` are those of the large array."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    numbers: int = x.param(16_000_000, minimum=10_000, maximum=4_000_000_000, scale="log10")
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """One function over the large array, in one round; `device` is "cpu" or "gpu0".
+
+    `what` are function and device in one; `over_copy` is the time against copying in this round.
+    """
+
+    function: str = x.column()
+    device: str = x.column()
+    what: str = x.column()
+    repeat: int = x.column()
+    numbers: int = x.column()
+    element_s: float = x.column("s", scale="log10")
+    over_copy: float = x.column("ratio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cached(Pass):
+    """The same over so few numbers that they stay in a cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backward(Pass):
+    """The gradient of the function instead, over the large array."""
+
+
+KINDS: Mapping[str, type[Pass]] = {LARGE: Pass, SMALL: Cached, BACK: Backward}
+Arm = tuple[str, str, str]  # where, which array, which function
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each device, array, function and round, at the end of each round."""
+    device = Device(params.device, bench)
+    devices = {CPU: Device(CPU, bench)} | ({GPU: device} if device.is_gpu else {})
+    arrays = dict(_arrays(params, devices))
+    yield x.Progress(0.05)
+    works = {
+        (where, size, function): work
+        for (where, size), each in arrays.items()
+        for function, work in (each.backward() if size == BACK else each.forward()).items()
+    }
+    for where, each in devices.items():
+        warm(each, works[where, LARGE, COPY])
+    counts = {}
+    for number, (arm, work) in enumerate(works.items()):
+        counts[arm] = enough(devices[arm[0]], work, SAMPLE_S)
+        yield x.Progress(0.05 + 0.15 * number / len(works))
+    conditions = Conditions(device)
+    found: dict[Arm, Taken] = {}
+    for turn, arm in bench.interleave(list(works), params.rounds):
+        found[arm] = taken(devices[arm[0]], works[arm], counts[arm])
+        if len(found) == len(works):
+            yield from _rows(found, turn.round, arrays)
+            yield from conditions.rows(turn.round)
+            found.clear()
+        yield x.Progress(0.2 + 0.8 * turn.fraction)
+
+
+def _arrays(
+    params: Params, devices: Mapping[str, Device]
+) -> Iterator[tuple[tuple[str, str], Arrays]]:
+    for where, device in devices.items():
+        numbers = min(params.numbers, device.free_bytes() // (ARRAYS * FP32_BYTES))
+        large = Arrays.on(device, numbers)
+        few = min(numbers, count_in_cache(device))
+        yield (where, LARGE), large
+        yield (where, BACK), large
+        if few:
+            yield (where, SMALL), large.first(few)
+
+
+def _rows(
+    found: Mapping[Arm, Taken], repeat: int, arrays: Mapping[tuple[str, str], Arrays]
+) -> Iterator[Pass]:
+    """Yield the rows of a round; a few numbers tell nothing if the device waited to be called."""
+    for (where, size, function), each in found.items():
+        copied = found[where, size, COPY]
+        if size == SMALL and not (each.is_clean and copied.is_clean):
+            continue
+        numbers = arrays[where, size].count
+        yield KINDS[size](
+            function=function,
+            device=where,
+            what=f"{function}_{where}",
+            repeat=repeat,
+            numbers=numbers,
+            element_s=each.device_s / numbers,
+            over_copy=each.device_s / copied.device_s,
+        )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the functions with ReLU, from memory and from a cache."""
+    large = x.spreads(((row.device, row.function), row.element_s) for row in tables["passes"])
+    small = x.spreads(((row.device, row.function), row.element_s) for row in tables["cached"])
+    back = x.spreads(((row.device, row.function), row.element_s) for row in tables["backward"])
+    limits = ["one_function_at_a_time"]
+    if back:
+        limits.append("gradients_read_more")
+    if params.device == CPU:
+        limits.append("gpu_not_measured")
+    where_known = {where for where, _ in large}
+    if where_known - {where for where, _ in small}:
+        limits.append("cache_not_measured")
+    counts = {row.device: row.numbers for row in tables["passes"]}
+    fewer = {row.device for row in tables["cached"] if row.numbers < counts.get(row.device, 0)}
+    both = small.keys() & large.keys()
+    if any(small[arm].median > large[arm].median for arm in both if arm[0] in fewer):
+        limits.append("calls_in_cache")
+    is_held = any(_fills(*arm, params, machine) <= 1.0 for arm in counts.items())
+    if not is_held and any(
+        _fills(*arm, params, machine) < x.BEYOND_CACHE for arm in counts.items()
+    ):
+        limits.append("partly_in_cache")
+    values = {f"{function}_{where}_s": s.median for (where, function), s in large.items()}
+    values |= {f"{function}_cached_{where}_s": s.median for (where, function), s in small.items()}
+    values |= {f"{function}_backward_{where}_s": s.median for (where, function), s in back.items()}
+    if large:
+        values["copy_over_copy"] = 1.0
+    pairs = {}
+    for kind, of in (("", large), ("_cached", small)):
+        for where in where_known:
+            if {(where, RELU), (where, TANH)} <= of.keys():
+                name = f"tanh_over_relu{kind}_{where}"
+                pairs[name] = of[where, TANH], of[where, RELU]
+    compared, unclear = x.ratios(pairs)
+    values |= compared
+    wanted = {CPU, GPU} if params.device != CPU else {CPU}
+    if {(where, function) for where in wanted for function in FUNCTIONS} - large.keys():
+        return x.Finding("in_part", values, tuple(limits), unclear)
+    message = _message(params, large)
+    if is_held and message != x.TOO_FEW:
+        message = "cpu_in_cache" if params.device == CPU else "gpu_in_cache"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _message(params: Params, of: Mapping[tuple[str, str], x.Spread]) -> str:
+    """Return what to say; a function costs where it is clearly, and not hardly, above ReLU."""
+    if x.too_few(found for (_, function), found in of.items() if function in (RELU, *HEAVY)):
+        return x.TOO_FEW
+    if params.device == CPU:
+        return "cpu_computes" if _costs(of, CPU) else "cpu_level"
+    if _costs(of, GPU):
+        return "gpu_computes"
+    return "gpu_level_cpu_computes" if _costs(of, CPU) else "both_level"
+
+
+def _costs(of: Mapping[tuple[str, str], x.Spread], where: str) -> bool:
+    relu = of[where, RELU]
+    return any(
+        relu.is_below(of[where, each]) and of[where, each].median > HARDLY * relu.median
+        for each in HEAVY
+    )
+
+
+def _fills(where: str, numbers: int, params: Params, machine: x.Machine) -> float:
+    """Return how often the two arrays fill the last cache; where that is not known, a bit more."""
+    held_bytes = cache_bytes(machine, CPU if where == CPU else params.device)
+    return 2 * FP32_BYTES * numbers / held_bytes if held_bytes else UNKNOWN_FILL
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take as many numbers as no cache holds, within the free memory and half a minute."""
+    device = default_device(machine)
+    held_bytes = max(cache_bytes(machine, each) or UNKNOWN_CACHE_BYTES for each in (CPU, device))
+    numbers = x.BEYOND_CACHE * held_bytes // (2 * FP32_BYTES)
+    room_bytes = FREE_SHARE * (x.available_bytes() or 8 * 2**30)
+    numbers = min(numbers, int(room_bytes) // (ARRAYS * FP32_BYTES))
+    return _within(FULL_S, Params(device=device, numbers=numbers))
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and fewer numbers where that is still too long."""
+    return _within(QUICK_S, replace(params, rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    while seconds(params) > limit_s and params.rounds > 3:
+        params = replace(params, rounds=params.rounds - 1)
+    while seconds(params) > limit_s and params.numbers > 1_000_000:
+        params = replace(params, numbers=params.numbers // 2)
+    return params
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the numbers, at cautious rates."""
+    passes = 2 * len(FUNCTIONS) * (params.rounds + 4)
+    number_s = CPU_NUMBER_S if params.device == CPU else CPU_NUMBER_S + GPU_NUMBER_S
+    samples_s = 3 * passes * SAMPLE_S * (1 if params.device == CPU else 3)
+    return 0.5 + params.numbers * (20e-9 + passes * number_s) + samples_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the arrays of the processor take."""
+    return ARRAYS * FP32_BYTES * params.numbers
+
+
+def _functions(table: str, key: str) -> x.Bars:
+    return x.Bars(
+        key=key,
+        table=table,
+        label="function",
+        value="over_copy",
+        detail="device",
+        order=FUNCTIONS,
+        ratio=x.Ratio("element_s", COPY),  # of the times that are shown, so that they divide
+        limits=(x.Limit("copying", "copy_over_copy", "x"),),
+    )
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"passes": Pass, "cached": Cached, "backward": Backward, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        _functions("passes", "large"),
+        _functions("cached", "small"),
+        x.Ruler(
+            key="elements",
+            table="passes",
+            label="what",
+            value="element_s",
+            statistic="median",
+            limits=(x.Limit("copying_cpu", "copy_cpu_s"), x.Limit("copying_gpu", f"copy_{GPU}_s")),
+        ),
+        _functions("backward", "back"),
+    ),
+    values=(
+        *(
+            x.Value(f"{function}{kind}_{where}_s", "s", part if not kind else None)
+            for where, part in ((CPU, x.Part.CORES), (GPU, x.Part.GPU))
+            for kind in ("", "_cached", "_backward")
+            for function in FUNCTIONS
+        ),
+        *(
+            x.Value(f"tanh_over_relu{kind}_{where}", "ratio")
+            for where in (CPU, GPU)
+            for kind in ("", "_cached")
+        ),
+        x.Value("copy_over_copy", "ratio"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

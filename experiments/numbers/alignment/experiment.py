@@ -1,0 +1,335 @@
+"""Is a matrix product of 4095 rows cheaper than one of 4096?
+
+Method: products of matrices whose size goes through all numbers around a power of two, each timed
+several times in shuffled rounds; a GPU with its queue held, so by its own time. Compared are odd
+sizes and multiples of 64, by the median of each round: work is cut into tiles, and loaded 16 bytes
+at a time, so what is no multiple wastes both. Few sizes in each other precision, and a wide sweep,
+coarse, of round sizes and of those one above: there whole tiles, and whole waves of them, make
+steps. TF32 is switched for each product.
+Source: NVIDIA, Matrix Multiplication Background User's Guide (tile and wave quantization).
+
+What it cannot tell: which kernel the library has chosen for a size. It has many, chooses by rules
+of its own, and another version chooses otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.ceilings import arithmetic_flop_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import enough, taken, warm, whole_s
+from experiments.tools.precisions import FP16, FP32, PRECISIONS, choose
+
+from .products import Products, largest_that_fits, precisions_of, products_bytes
+
+CHANGES = ("all", "m", "n", "k")  # rows, columns, and what lies between and is added up
+ALIGNED, ODD = "by_64", "odd"
+# A size counts to the first that divides it.
+MULTIPLES = {64: ALIGNED, 16: "by_16", 8: "by_8", 2: "even", 1: ODD}
+ORDER = tuple(MULTIPLES.values())
+PROBES = (-64, -63, -1, 0, 1, 64)  # from the power of two, in each other precision
+SAMPLE_S = 2e-3
+HARDLY = 1.02  # times as long; what is below that is no difference worth a sentence
+ABOVE = 1.02  # of a limit, and more, is suspect
+CORE_FLOP_PER_S = 3e10  # of a core, cautious, to choose a size
+CPU_FLOP_PER_S = 5e10  # of all cores, cautious, to tell the time beforehand
+GPU_FLOP_PER_S = 2e13  # of a GPU assumed, not measured
+FULL_S, QUICK_S = 27.0, 3.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `span` is how far the sizes go to both sides of `size`."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    precision: str = x.param(FP32, choices=PRECISIONS)
+    size: int = x.param(512, minimum=128, maximum=16384, scale="log2")
+    span: int = x.param(64, minimum=4, maximum=256)
+    changed: str = x.param("all", choices=CHANGES)
+    wide_sizes: int = x.param(33, minimum=3, maximum=129)
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One product of the fine sweep; `multiple` is of what the size is one."""
+
+    precision: str = x.column()
+    multiple: str = x.column()
+    size: int = x.column()
+    repeat: int = x.column()
+    took_s: float = x.column("s")
+    flop_per_s: float = x.column("flop/s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wide(Step):
+    """One product of the wide sweep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe(Step):
+    """One product of few sizes; in the precision of the fine sweep it is one of that as well."""
+
+
+Arm = tuple[type[Step], str, int]  # which sweep, which precision, which size
+
+
+def multiple_of(size: int) -> str:
+    """Return of what a size is a multiple."""
+    return next(name for each, name in MULTIPLES.items() if size % each == 0)
+
+
+def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
+    """Return all that is to be timed; the wide sweep goes from half of the size to half above."""
+    fine = range(params.size - params.span, params.size + params.span + 1)
+    wide = {
+        (params.size // 2 + params.size * n // (params.wide_sizes - 1)) // 64 * 64
+        for n in range(params.wide_sizes)
+    }
+    found: list[Arm] = [(Step, params.precision, size) for size in fine]
+    found += [(Wide, params.precision, size + one) for size in sorted(wide) for one in (0, 1)]
+    others = [each for each in precisions if each != params.precision]
+    found += [(Probe, each, params.size + n) for each in others for n in PROBES]
+    return [arm for arm in found if arm[2] > 1]
+
+
+def _shape(params: Params, size: int) -> tuple[int, int, int]:
+    """Return rows, columns and what lies between, of the product of that size."""
+    m, n, k = (size if params.changed in ("all", each) else params.size for each in ("m", "n", "k"))
+    return m, n, k
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each product and round."""
+    device = Device(params.device, bench)
+    params = replace(params, size=largest_that_fits(device, params.size))
+    precisions = precisions_of(device)
+    if params.precision not in precisions:
+        raise x.UserError("precision_not_there", precision=params.precision, device=params.device)
+    wanted = arms(params, precisions)
+    products = {
+        each: Products(device, each, max(size for _, name, size in wanted if name == each))
+        for each in precisions
+    }
+    calls = {arm: products[arm[1]].product(*_shape(params, arm[2])) for arm in wanted}
+    counts = {}
+    for precision in precisions:
+        choose(device, precision)
+        call = products[precision].product(*_shape(params, params.size))
+        warm(device, call)
+        counts[precision] = enough(device, call, SAMPLE_S)
+    yield x.Progress(0.05)
+    for number, ((_, precision, _), call) in enumerate(calls.items()):
+        choose(device, precision)
+        whole_s(device, call)  # loads the kernel for this size
+        yield x.Progress(0.05 + 0.1 * number / len(calls))
+    conditions = Conditions(device)
+    looked = 0
+    for turn, arm in bench.interleave(list(calls), params.rounds):
+        if turn.round != looked:
+            yield from conditions.rows(looked)
+            looked = turn.round
+        sweep, precision, size = arm
+        choose(device, precision)
+        took_s = taken(device, calls[arm], counts[precision]).device_s
+        m, n, k = _shape(params, size)
+        is_probe = sweep is Step and size - params.size in PROBES
+        for kind in (sweep, *([Probe] if is_probe else [])):
+            yield kind(
+                precision=precision,
+                multiple=multiple_of(size),
+                size=size,
+                repeat=turn.round,
+                took_s=took_s,
+                flop_per_s=2 * m * n * k / took_s,
+            )
+        yield x.Progress(0.15 + 0.85 * turn.fraction)
+    yield from conditions.rows(looked)
+    choose(device, FP32)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare odd sizes with multiples of 64, in each precision."""
+    steps = tables["steps"]
+    probes = [row for row in tables["probes"] if row.precision != params.precision]
+    of = _of_rounds([*steps, *probes])
+    limits = ["library_chooses"]
+    if params.device == CPU:
+        limits.append("tiles_need_gpu")
+    if params.changed != "all":
+        limits.append("one_size_changed")
+    values: dict[str, float] = {}
+    pairs = {}
+    for precision in PRECISIONS:
+        names = [f"_{precision}", *([""] if precision == params.precision else [])]
+        aligned, odd = of.get((precision, ALIGNED)), of.get((precision, ODD))
+        for name in names:
+            if aligned is not None:
+                values[f"aligned{name}_flop_per_s"] = aligned.median
+            if odd is not None:
+                values[f"misaligned{name}_flop_per_s"] = odd.median
+            if aligned is not None and odd is not None:
+                pairs[f"penalty{name}"] = aligned, odd
+    if steps and not probes:
+        limits.append("other_precisions_left_out")
+    if any(row.size < params.size - params.span for row in steps):
+        limits.append("smaller_than_asked")
+    best = x.spreads((row.size, row.flop_per_s) for row in steps if row.multiple == ALIGNED)
+    if best:
+        values["best_aligned_flop_per_s"] = max(each.median for each in best.values())
+    peak = arithmetic_flop_per_s(machine, params.device, params.precision)
+    if peak is None:
+        limits.append("peak_unknown")
+    else:
+        values["peak_flop_per_s"] = peak
+        if values.get("aligned_flop_per_s", 0.0) > ABOVE * peak:
+            limits.append("above_the_limit")
+    compared, unclear = x.ratios(pairs)
+    values |= compared
+    size = _middle(params, steps)
+    at, below = (x.spread(r.took_s for r in steps if r.size == size - less) for less in (0, 1))
+    if "penalty" not in pairs or at is None or below is None:
+        return x.Finding("in_part", values, tuple(limits), unclear)
+    values |= {"size": size, "size_s": at.median, "one_less": size - 1, "one_less_s": below.median}
+    message = _message(*pairs["penalty"], is_longer=at.is_below(below))
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _of_rounds(rows: Sequence[Step]) -> dict[tuple[str, str], x.Spread]:
+    """Return the spread of the rounds, by precision and multiple; of each its median size."""
+    rounds = x.spreads(((row.precision, row.multiple, row.repeat), row.flop_per_s) for row in rows)
+    return x.spreads((key[:2], each.median) for key, each in rounds.items())
+
+
+def _middle(params: Params, steps: Sequence[Step]) -> int:
+    """Return the size in the middle, which was halved where there was no room."""
+    size, largest = params.size, max((row.size for row in steps), default=params.size)
+    while size > largest:
+        size //= 2
+    return size
+
+
+def _message(aligned: x.Spread, odd: x.Spread, *, is_longer: bool) -> str:
+    """Return what to say; a difference is one that parts, and is worth a sentence."""
+    if x.too_few((aligned, odd)):
+        return x.TOO_FEW
+    if odd.is_below(aligned) and aligned.median > HARDLY * odd.median:
+        return "less_work_took_longer" if is_longer else "odd_is_slower"
+    if aligned.is_below(odd) and odd.median > HARDLY * aligned.median:
+        return "odd_is_faster"
+    return "no_difference"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take half precision and 4096 rows on a fast GPU; on the processor what takes few ms."""
+    device = default_device(machine)
+    if device != CPU:
+        peak = arithmetic_flop_per_s(machine, device, FP16) or 0.0
+        size = 4096 if 1e-3 * peak > 2 * 4096**3 else 2048
+        return _within(FULL_S, Params(device=device, precision=FP16, size=size))
+    cores = x.physical_cores(machine) or 1
+    size = 256
+    while size < 1024 and 2 * (2 * size) ** 3 < 5e-3 * cores * CORE_FLOP_PER_S:
+        size *= 2
+    return _within(FULL_S, Params(device=CPU, size=size))
+
+
+def quick(params: Params) -> Params:
+    """Take sizes near the power of two alone, a few wide ones, and three rounds."""
+    reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=3)
+    return _within(QUICK_S, reduced)
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Return these parameters, with less to do where it would take longer than that."""
+    while seconds(params) > limit_s and params.rounds > 3:
+        params = replace(params, rounds=params.rounds - 1)
+    while seconds(params) > limit_s and params.size > 256:
+        params = replace(params, size=params.size // 2)
+    return params
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the operations, at cautious rates; half precision on GPUs is faster."""
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    products = arms(params, PRECISIONS if params.device != CPU else (params.precision,))
+    total_s = 1.0 if params.device == CPU else 3.0  # to load what multiplies
+    for _, _, size in products:
+        m, n, k = _shape(params, size)
+        product_s = 2 * m * n * k / rate
+        total_s += 2 * product_s + params.rounds * (max(SAMPLE_S, product_s) + 5e-4)
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the matrices take on the processor."""
+    return products_bytes(params.size) if params.device == CPU else 0
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"steps": Step, "wide": Wide, "probes": Probe, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="steps",
+            table="steps",
+            x=x.Axis("size"),
+            y=x.Axis("flop_per_s"),
+            series="multiple",
+            order=ORDER,
+            limits=(
+                x.Limit("aligned", "best_aligned_flop_per_s"),
+                x.Limit("peak", "peak_flop_per_s"),
+            ),
+        ),
+        x.Lines(
+            key="wide",
+            table="wide",
+            x=x.Axis("size"),
+            y=x.Axis("flop_per_s"),
+            series="multiple",
+            order=ORDER,
+            limits=(x.Limit("peak", "peak_flop_per_s"),),
+        ),
+        x.Bars(
+            key="probes",
+            table="probes",
+            label="precision",
+            value="flop_per_s",
+            detail="multiple",
+            order=(*PRECISIONS, *ORDER),
+        ),
+    ),
+    values=(
+        *(
+            x.Value(name, unit)
+            for which in ("", *(f"_{precision}" for precision in PRECISIONS))
+            for name, unit in (
+                (f"aligned{which}_flop_per_s", "flop/s"),
+                (f"misaligned{which}_flop_per_s", "flop/s"),
+                (f"penalty{which}", ""),
+            )
+        ),
+        x.Value("best_aligned_flop_per_s", "flop/s"),
+        x.Value("peak_flop_per_s", "flop/s"),
+        x.Value("size", ""),
+        x.Value("size_s", "s"),
+        x.Value("one_less", ""),
+        x.Value("one_less_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,69 @@
+"""Matrix products of any size from memory that is there already, in each precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from experiments.devices.device import Device
+from experiments.devices.failures import device_problem
+from experiments.devices.timing import whole_s
+from experiments.tools.precisions import PRECISIONS, TF32, choose, has_tf32, is_emulated, kind_of
+
+SLOW = 3  # times as long as in single precision, or more: not computed as such
+LEAST = 128
+MATRICES, FP32_BYTES = 3, 4
+TRIED = 256
+
+
+def products_bytes(size: int) -> int:
+    """Return what matrices take that are half as large again, and smaller ones in three others."""
+    large, others = 3 * size // 2 + 65, 3 * (size + 64) ** 2
+    return MATRICES * FP32_BYTES * (large**2 + others)
+
+
+def largest_that_fits(device: Device, size: int) -> int:
+    """Return the size, or a half, a quarter... of it whose matrices fit."""
+    if products_bytes(size) <= device.free_bytes() or size <= LEAST:
+        return size
+    return largest_that_fits(device, size // 2)
+
+
+class Products:
+    """Random matrices in one precision, as parts of memory that is there."""
+
+    def __init__(self, device: Device, precision: str, largest: int) -> None:
+        torch, kind = device.torch, kind_of(device.torch, precision)
+        self._mm = torch.mm
+        self._left, self._right, self._result = (
+            torch.randn(largest**2, device=device.name).to(kind) for _ in range(MATRICES)
+        )
+
+    def product(self, m: int, n: int, k: int) -> Callable[[], object]:
+        """Return what multiplies a matrix (m, k) by one of (k, n)."""
+        left = self._left[: m * k].view(m, k)
+        right = self._right[: k * n].view(k, n)
+        return partial(self._mm, left, right, out=self._result[: m * n].view(m, n))
+
+
+def precisions_of(device: Device) -> list[str]:
+    """Return the precisions that the device has, without those that it computes by another."""
+    found, single_s = [], 0.0
+    for precision in PRECISIONS:
+        if is_emulated(device.bench.machine, device.name, precision):
+            continue
+        if precision == TF32 and not has_tf32(device):
+            continue
+        choose(device, precision)
+        try:
+            call = Products(device, precision, TRIED).product(TRIED, TRIED, TRIED)
+            whole_s(device, call)
+            took_s = whole_s(device, call)
+        except (TypeError, RuntimeError) as error:
+            if device_problem(error) is not None:
+                raise
+            continue
+        single_s = single_s or took_s
+        if device.is_gpu or took_s < SLOW * single_s:
+            found.append(precision)
+    return found

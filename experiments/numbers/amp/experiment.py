@@ -1,0 +1,418 @@
+"""What does mixed precision gain, and what does it break?
+
+Method: the same small network learns the same batches from the same weights in every precision:
+fp32, TF32 (a switch, for products and convolutions), autocast to fp16 with and without a scaler,
+and to bf16. First each learns for itself, and its loss is read after every step; then steps are
+timed by the caller's clock, several in a row until all is done, in shuffled rounds, for networks
+from narrow to wide. An arm whose steps would take too long ends at a narrower network: its time is
+projected from the width before.
+
+What it cannot tell: how well a network is in the end, after hours; what fusing the small operations
+between products would gain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from experiments import api as x
+from experiments.devices.ceilings import arithmetic_flop_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.failures import device_problem
+from experiments.devices.timing import each_s, whole_s
+from experiments.tools.networks import CLASSES
+from experiments.tools.precisions import BF16, FP16, FP32, HALVES, TF32, is_emulated
+
+from .judging import (
+    ENOUGH_STEPS,
+    breaks_unscaled,
+    final_loss,
+    keeps_up,
+    losses_of,
+    pays_at_any_width,
+)
+from .training import ARMS, LEAST_WIDTH, MLP, MODELS, Learner, Task, arms_of, batches_of
+
+NARROWER = 4  # times, from one network to the next
+WIDTHS = 4
+SAMPLE_S = 0.01
+TRIES = 3  # something else may be running
+# Assumed, not measured on any other machine, to tell the time beforehand: of fp32 and of less bits.
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = (3e10, 1.2e9), (1e13, 3e13)
+CALLS_S = 2e-3  # of a step, whatever its width
+START_S = 1.5  # until a GPU takes work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `learn_s` is the longest that one arm may learn."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    model: str = x.param(MLP, choices=MODELS)
+    width: int = x.param(128, minimum=16, maximum=16384, scale="log2")
+    batch: int = x.param(128, minimum=8, maximum=8192, scale="log2")
+    channels_last: bool = x.param(False)
+    loss_weight: float = x.param(1e-6, minimum=1e-9, maximum=1.0, scale="log10")
+    steps: int = x.param(100, minimum=ENOUGH_STEPS, maximum=10_000, scale="log10")
+    learn_s: float = x.param(5.0, unit="s", minimum=0.01, maximum=600.0)
+    most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=10.0)
+    rounds: int = x.param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The loss of a step, before it is weighted; a row only where it is a number."""
+
+    arm: str = x.column()
+    step: int = x.column()
+    loss: float = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diverged:
+    """The step at which the loss of an arm was no number any more."""
+
+    arm: str = x.column()
+    step: int = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The scaler of fp16 after so many steps, 0 before the first: 2 to this power.
+
+    Gradients beyond fp16 skip the step, and the scale falls.
+    """
+
+    step: int = x.column()
+    power: int = x.column()
+    is_skipped: bool = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The most memory that an arm held while it learned, without the data."""
+
+    arm: str = x.column()
+    peak_bytes: int = x.column("bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Steps in a row of the widest network."""
+
+    arm: str = x.column()
+    repeat: int = x.column()
+    samples_per_s: float = x.column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Width:
+    """The same of each network, narrow to wide."""
+
+    arm: str = x.column()
+    width: int = x.column(scale="log2")
+    repeat: int = x.column()
+    samples_per_s: float = x.column("per_s", scale="log10")
+
+
+def widths(params: Params) -> list[int]:
+    """Return how wide the networks are, the widest last."""
+    found = {params.width // NARROWER**n for n in range(WIDTHS)}
+    return sorted({params.width} | {each for each in found if each >= LEAST_WIDTH[params.model]})
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield losses step by step, arm by arm, and then the speeds of shuffled rounds."""
+    device = Device(params.device, bench)
+    params = _that_fit(params, device)
+    tasks = [Task(params.model, width, params.batch) for width in widths(params)]
+    data = {task: batches_of(device, task, params.channels_last) for task in tasks}
+
+    def learner(arm: str, task: Task) -> Learner:
+        made = Learner(device, arm, task, data[task], params.loss_weight)
+        made.choose()
+        return made
+
+    learners: dict[tuple[str, Task], Learner] = {}
+    arms = arms_of(device)
+    for place, arm in enumerate(arms):
+        yield x.Progress(0.6 * place / len(arms))
+        most_s = math.inf if arm == FP32 else params.most_s  # what the others are compared with
+        try:
+            in_time = list(_in_time(most_s, device, partial(learner, arm), tasks))
+        except (TypeError, RuntimeError) as error:
+            if device_problem(error) is not None:
+                raise
+            yield x.Note("precision_left_out", {"precision": arm})
+            continue
+        learners |= {(arm, task): learner(arm, task) for task in in_time if task is not tasks[-1]}
+        if tasks[-1] not in in_time:
+            yield x.Note("precision_too_slow", {"precision": arm, "most_s": params.most_s})
+            continue
+        held_bytes = _held_bytes(device)
+        learners[arm, tasks[-1]] = learner(arm, tasks[-1])
+        yield from _learning(params, device, arm, learners[arm, tasks[-1]])
+        if device.has_streams:
+            most_bytes = device.backend.max_memory_allocated(device.index)
+            yield Peak(arm=arm, peak_bytes=max(0, most_bytes - held_bytes))
+    yield from _timing(params, device, learners)
+
+
+def _that_fit(params: Params, device: Device) -> Params:
+    """Return them with a network so narrow that every arm's fits into the memory beside others."""
+    while params.width > LEAST_WIDTH[params.model] and _needed_bytes(params) > device.free_bytes():
+        params = replace(params, width=params.width // 2)
+    return params
+
+
+def _needed_bytes(params: Params) -> int:
+    tasks = [Task(params.model, width, params.batch) for width in widths(params)]
+    return sum(task.data_bytes + len(ARMS) * task.learner_bytes for task in tasks)
+
+
+def _held_bytes(device: Device) -> int:
+    """Return what is held already, and watch for more from here on."""
+    if not device.has_streams:
+        return 0
+    device.backend.reset_peak_memory_stats(device.index)
+    return int(device.backend.memory_allocated(device.index))
+
+
+def _in_time(
+    most_s: float, device: Device, learner: Callable[[Task], Learner], tasks: Sequence[Task]
+) -> Iterator[Task]:
+    """Yield the tasks whose steps do not take too long, narrow to wide; each has then been warm."""
+    projected_s = 0.0
+    for task in tasks:
+        if projected_s > most_s:
+            return
+        step = learner(task).step
+        step_s = min(whole_s(device, step) for _ in range(TRIES))
+        if step_s > most_s:
+            return
+        yield task
+        # Products take sixteen times as long with four times the width; calls as long as before.
+        projected_s = NARROWER * step_s
+
+
+def _learning(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
+    """Yield the losses of one arm until it has had its steps, or its time."""
+    begin_s, power = device.bench.now_s(), learner.power()
+    if arm == FP16:
+        yield Scale(step=0, power=power, is_skipped=False)
+    for step in range(params.steps):
+        device.bench.check_stop()
+        loss = float(learner.step().item())
+        if not math.isfinite(loss):
+            yield Diverged(arm=arm, step=step)
+            return
+        yield Loss(arm=arm, step=step, loss=loss)
+        if arm == FP16:
+            before, power = power, learner.power()
+            yield Scale(step=step + 1, power=power, is_skipped=power < before)
+        if device.bench.now_s() - begin_s > params.learn_s:
+            return
+
+
+def _timing(
+    params: Params, device: Device, learners: Mapping[tuple[str, Task], Learner]
+) -> x.Measured:
+    """Yield the speeds of all that learn, after each has been called until it is warm."""
+    conditions = Conditions(device)
+    counts = {}
+    for key, learner in learners.items():
+        learner.choose()
+        counts[key] = device.bench.repeat_for(
+            partial(each_s, device, learner.step), at_least_s=SAMPLE_S, start=1
+        )
+    number = 0
+    for turn, (arm, task) in device.bench.interleave(list(learners), params.rounds):
+        if turn.round != number:
+            yield from conditions.rows(number)
+            number = turn.round
+        learner = learners[arm, task]
+        learner.choose()
+        step_s = each_s(device, learner.step, counts[arm, task])
+        rate = task.batch / step_s
+        if task.width == params.width:
+            yield Speed(arm=arm, repeat=turn.round, samples_per_s=rate)
+        yield Width(arm=arm, width=task.width, repeat=turn.round, samples_per_s=rate)
+        yield x.Progress(0.6 + 0.4 * turn.fraction)
+    yield from conditions.rows(number)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the speeds with single precision, and how far the losses have come down."""
+    rates = x.spreads((row.arm, row.samples_per_s) for row in tables["speeds"])
+    values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
+    values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
+    values |= {"guessing_loss": math.log(CLASSES)} if tables["losses"] else {}
+    losses = losses_of(tables)
+    values |= {f"{arm}_final_loss": final_loss(line) for arm, line in losses.items()}
+    if tables["scales"]:
+        values["loss_scale_final"] = 2.0 ** tables["scales"][-1].power
+        values["skipped_steps"] = sum(row.is_skipped for row in tables["scales"])
+    limits = ["gain_grows_with_width"]
+    pays = pays_at_any_width(tables)
+    if pays:
+        limits.append("pays_at_some_width")
+    elif pays is False:
+        limits.append("pays_at_no_width")
+    limits.append("scale_grows_sooner")
+    learned = {row.arm for row in tables["losses"]}
+    if TF32 not in learned and learned - {FP32}:
+        limits.append("tf32_left_out")
+    if params.loss_weight < 1:
+        limits.append("loss_counts_little")
+    if params.device == CPU:
+        limits += ["memory_needs_gpu", "matrix_units_need_gpu"]
+    limits += [f"{each}_is_emulated" for each in _emulated(params, tables, machine)]
+    if rates:
+        limits += [f"{each}_not_measured" for each in HALVES if each not in rates]
+    if any(len(line) < len(losses.get(FP32, ())) for line in losses.values()):
+        limits.append("learned_shorter")
+    breaks = breaks_unscaled(tables)
+    if breaks is None and tables["losses"]:
+        limits.append("learning_not_judged")
+    elif breaks is False:
+        limits.append("unscaled_holds")
+    if breaks and keeps_up(losses, BF16):
+        limits.append("bf16_needs_none")
+    shorter = [arm for arm in (TF32, FP16, BF16) if arm in rates]
+    if FP32 not in rates or not shorter:
+        return x.Finding("in_part", values, tuple(limits))
+    best = max(shorter, key=lambda arm: rates[arm].median)
+    compared, unclear = x.ratios({"speedup_best": (rates[best], rates[FP32])})
+    values |= compared
+    units = {arm: arithmetic_flop_per_s(machine, params.device, arm) for arm in (FP32, *shorter)}
+    plain = units[FP32]
+    known = [rate for arm, rate in units.items() if arm != FP32 and rate is not None]
+    if plain and known:
+        values["hardware_samples_per_s"] = values["fp32_samples_per_s"] * max(known) / plain
+    if x.too_few((rates[best], rates[FP32])):
+        message = x.TOO_FEW
+    elif unclear:
+        message = "no_gain_and_breaks" if breaks else "no_gain"
+    elif compared["speedup_best"] > 1:
+        message = "faster_and_breaks" if breaks else "faster"
+    else:
+        message = "slower_and_breaks" if breaks else "slower"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _emulated(params: Params, tables: x.Tables, machine: x.Machine) -> list[str]:
+    """Return the precisions that were computed without instructions for them."""
+    seen = {row.arm for row in tables["widths"]}
+    return [each for each in HALVES if each in seen and is_emulated(machine, params.device, each)]
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take a wide network on a GPU, as the recipe of torch does."""
+    device = default_device(machine)
+    return Params() if device == CPU else Params(device=device, width=4096, batch=512, steps=200)
+
+
+def quick(params: Params) -> Params:
+    """Take fewer steps and rounds, and a narrower network where single precision is too slow."""
+    reduced = replace(
+        params,
+        steps=min(params.steps, 30),
+        learn_s=min(params.learn_s, 0.8),
+        most_s=min(params.most_s, 0.1),
+        rounds=3,
+    )
+    if params.device == CPU:  # without instructions for it, half precision is slow
+        reduced = replace(reduced, width=min(params.width, 64))
+    while seconds(reduced) > 4 and reduced.width > LEAST_WIDTH[params.model]:
+        reduced = replace(reduced, width=reduced.width // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic, at cautious rates; what is slow ends by its time."""
+    is_cpu = params.device == CPU
+    plain, shorter = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
+    total_s = 0.3 if is_cpu else START_S
+    for width in widths(params):
+        flop = Task(params.model, width, params.batch).step_flop
+        for rate in (plain, *(len(ARMS) - 1 - is_cpu) * (shorter,)):
+            step_s = min(params.most_s, CALLS_S + flop / rate)
+            total_s += TRIES * step_s + (params.rounds + 1) * max(SAMPLE_S, step_s)
+            if width == params.width:
+                total_s += min(params.learn_s, params.steps * step_s)
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what data and networks take where they are on the processor."""
+    return _needed_bytes(params) if params.device == CPU else 0
+
+
+EXPERIMENT = x.Experiment(
+    version=2,
+    params=Params,
+    tables={
+        "losses": Loss,
+        "diverged": Diverged,
+        "scales": Scale,
+        "peaks": Peak,
+        "speeds": Speed,
+        "widths": Width,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="speeds",
+            table="speeds",
+            label="arm",
+            value="samples_per_s",
+            order=ARMS,
+            limits=(
+                x.Limit("fp32", "fp32_samples_per_s", "x"),
+                x.Limit("hardware", "hardware_samples_per_s", "x"),
+            ),
+        ),
+        x.Lines(
+            key="losses",
+            table="losses",
+            x=x.Axis("step"),
+            y=x.Axis("loss"),
+            series="arm",
+            order=ARMS,
+            limits=(x.Limit("guessing", "guessing_loss"),),
+        ),
+        x.Lines(
+            key="widths",
+            table="widths",
+            x=x.Axis("width", "log2"),
+            y=x.Axis("samples_per_s", "log10"),
+            series="arm",
+            order=ARMS,
+        ),
+        x.Lines(key="scales", table="scales", x=x.Axis("step"), y=x.Axis("power")),
+        x.Bars(key="peaks", table="peaks", label="arm", value="peak_bytes", order=ARMS),
+    ),
+    values=(
+        *(x.Value(f"{arm}_samples_per_s", "per_s", x.Part.GPU) for arm in ARMS),
+        *(x.Value(f"{arm}_peak_bytes", "bytes", x.Part.GPU) for arm in ARMS),
+        *(x.Value(f"{arm}_final_loss", "") for arm in ARMS),
+        x.Value("speedup_best", "ratio"),
+        x.Value("loss_scale_final", ""),
+        x.Value("skipped_steps", ""),
+        x.Value("guessing_loss", ""),
+        x.Value("hardware_samples_per_s", "per_s"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,65 @@
+"""What came of training with fewer bits: does an arm learn what fp32 learns, and does it pay?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from experiments import api as x
+from experiments.tools.precisions import FP16, FP32
+
+from .training import UNSCALED
+
+ENOUGH_STEPS = 10  # to judge whether an arm learns
+LAST = 5  # losses, whose median is the loss in the end
+LEARNED = 0.1  # of the first loss, that fp32 must have come down by
+KEEPS_UP = 0.5  # of what fp32 has learned, else an arm is broken
+
+
+def pays_at_any_width(tables: x.Tables) -> bool | None:
+    """Were fewer bits faster at any width, beyond noise? None where too little was measured."""
+    rates = x.spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
+    enough = {key: found for key, found in rates.items() if found.count >= x.ENOUGH}
+    pays = [
+        enough[width, FP32].is_below(found)
+        for (width, arm), found in enough.items()
+        if arm not in (FP32, UNSCALED) and (width, FP32) in enough
+    ]
+    return any(pays) if pays else None
+
+
+def losses_of(tables: x.Tables) -> dict[str, list[float]]:
+    """Return the losses of each arm, step by step."""
+    losses: dict[str, list[float]] = {}
+    for row in tables["losses"]:
+        losses.setdefault(row.arm, []).append(row.loss)
+    return losses
+
+
+def final_loss(losses: Sequence[float]) -> float:
+    """Return the loss in the end, the median of the last few."""
+    return median(losses[-LAST:])
+
+
+def breaks_unscaled(tables: x.Tables) -> bool | None:
+    """Does fp16 fail to learn without a scaler, and only without? None where nobody can tell.
+
+    It fails too where its loss became no number.
+    """
+    losses = losses_of(tables)
+    kept_up = {arm: keeps_up(losses, arm) for arm in (FP16, UNSCALED)}
+    if any(row.arm == UNSCALED for row in tables["diverged"]):
+        kept_up[UNSCALED] = False
+    if not kept_up[FP16] or kept_up[UNSCALED] is None:
+        return None
+    return not kept_up[UNSCALED]
+
+
+def keeps_up(losses: Mapping[str, Sequence[float]], arm: str) -> bool | None:
+    """Does an arm learn what fp32 does, in as many steps as both made? None if nobody can tell."""
+    plain, other = losses.get(FP32, ()), losses.get(arm, ())
+    steps = min(len(plain), len(other))
+    if steps < ENOUGH_STEPS:
+        return None
+    fallen, its = (line[0] - final_loss(line[:steps]) for line in (plain, other))
+    return None if fallen < LEARNED * plain[0] else its >= KEEPS_UP * fallen

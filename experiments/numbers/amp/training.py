@@ -1,0 +1,149 @@
+"""How does a network learn in mixed precision? One learner for each way of doing it.
+
+Weights stay in single precision; autocast lets products and convolutions compute in half of it.
+Gradients then are half as wide too, and the smallest become zero in fp16. A scaler multiplies the
+loss before the way back and divides the gradients after it; where one is no number any more, it
+skips the step and halves its scale. The loss may count for little, as one of many terms does, and
+steps are as much longer: single precision does not notice.
+Source: torch's recipes of `torch.amp`; P. Micikevicius et al., Mixed precision training, 2017
+(https://arxiv.org/abs/1710.03740).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.devices.device import Device
+from experiments.tools.networks import CLASSES, COLOURS, LAYERS, mlp, mlp_flop, resnet, resnet_flop
+from experiments.tools.precisions import BF16, FP16, FP32, TF32, choose, has_tf32, kind_of
+
+UNSCALED = "fp16_unscaled"
+ARMS = (FP32, TF32, FP16, UNSCALED, BF16)
+MLP, RESNET = MODELS = ("mlp", "resnet")
+FP32_BYTES = 4
+BATCHES = 8  # different ones, again and again
+SIDE, TILE = 16, 4  # rows of a picture, and of the pattern that fills it
+CHANNEL_SHARE = 16  # the residual network has that much fewer channels than the other is wide
+LEAST_CHANNELS = 8
+LEAST_WIDTH = {MLP: 8, RESNET: CHANNEL_SHARE * LEAST_CHANNELS}
+SIGNAL = 8.0  # how far classes lie apart, in units of the noise
+RATE, MOMENTUM = 0.1, 0.9  # of learning
+# The scale starts a little too high for the largest gradients, and is doubled after so many good
+# steps, so that a short run skips some; torch starts at 2**16 and waits for 2000 steps.
+START_POWER, GROWTH_STEPS = 21, 20
+SEED = 5
+ALIVE = 12  # at most, arrays of all samples as wide as a layer
+
+
+def precision_of(arm: str) -> str:
+    """Return what an arm computes in."""
+    return FP16 if arm == UNSCALED else arm
+
+
+def arms_of(device: Device) -> list[str]:
+    """Return what the device can be asked for; TF32 only where it is something of its own."""
+    return [arm for arm in ARMS if arm != TF32 or has_tf32(device)]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is learned: `batch` samples at once, by a network of one `width`."""
+
+    model: str
+    width: int
+    batch: int
+
+    @property
+    def channels(self) -> int:
+        """How many channels the residual network has."""
+        return max(LEAST_CHANNELS, self.width // CHANNEL_SHARE)
+
+    @property
+    def step_flop(self) -> float:
+        """The operations of a step: forward, and twice as many backward."""
+        flop = mlp_flop(self.width) if self.model == MLP else resnet_flop(self.channels, SIDE)
+        return 3 * self.batch * flop
+
+    @property
+    def data_bytes(self) -> int:
+        """What all batches take."""
+        sample = self.width if self.model == MLP else COLOURS * SIDE**2
+        return BATCHES * self.batch * sample * FP32_BYTES
+
+    @property
+    def learner_bytes(self) -> int:
+        """What one network takes while it learns: three times its weights, and what layers keep."""
+        if self.model == MLP:
+            return FP32_BYTES * (3 * LAYERS * self.width**2 + ALIVE * self.batch * self.width)
+        return FP32_BYTES * 2 * ALIVE * self.batch * self.channels * SIDE**2
+
+
+def batches_of(device: Device, task: Task, channels_last: bool) -> list[tuple[Any, Any]]:
+    """Return samples and their classes on the device: each is its class's pattern, and noise."""
+    torch = device.torch
+    torch.manual_seed(SEED)
+    if task.model == MLP:
+        patterns = torch.randn(CLASSES, task.width) * (SIGNAL / math.sqrt(2 * task.width))
+    else:
+        tiles = torch.randn(CLASSES, COLOURS, TILE, TILE)
+        patterns = tiles.repeat(1, 1, SIDE // TILE, SIDE // TILE) * (SIGNAL / TILE**2)
+    found = []
+    for _ in range(BATCHES):
+        classes = torch.randint(0, CLASSES, (task.batch,))
+        samples = patterns[classes] + torch.randn(task.batch, *patterns.shape[1:])
+        if channels_last and task.model == RESNET:
+            samples = samples.contiguous(memory_format=torch.channels_last)
+        found.append((samples.to(device.name), classes.to(device.name)))
+    return found
+
+
+class Learner:
+    """A network that learns in one way; all begin with the same weights and see the same data."""
+
+    def __init__(
+        self, device: Device, arm: str, task: Task, batches: list[tuple[Any, Any]], weight: float
+    ) -> None:
+        torch = device.torch
+        self._device, self._arm, self._weight = device, arm, weight
+        self._batches = itertools.cycle(batches)
+        torch.manual_seed(SEED)
+        make, width = (mlp, task.width) if task.model == MLP else (resnet, task.channels)
+        self._net = make(torch, width).to(device.name)
+        samples, _ = batches[0]
+        if samples.dim() == 4 and not samples.is_contiguous():
+            self._net = self._net.to(memory_format=torch.channels_last)
+        self._optimiser = torch.optim.SGD(
+            self._net.parameters(), lr=RATE / weight, momentum=MOMENTUM
+        )
+        self._scaler = torch.amp.GradScaler(
+            device.kind,
+            init_scale=2.0 ** round(START_POWER - math.log2(weight)),
+            growth_interval=GROWTH_STEPS,
+            enabled=arm == FP16,
+        )
+
+    def choose(self) -> None:
+        """Set the switches of its precision; before its steps."""
+        choose(self._device, precision_of(self._arm))
+
+    def step(self) -> Any:
+        """Learn one batch and return the loss, still on the device."""
+        torch, kind = self._device.torch, kind_of(self._device.torch, precision_of(self._arm))
+        samples, classes = next(self._batches)
+        is_half = kind != torch.float32
+        with torch.autocast(
+            self._device.kind, dtype=kind if is_half else torch.bfloat16, enabled=is_half
+        ):
+            loss = torch.nn.functional.cross_entropy(self._net(samples), classes)
+        self._scaler.scale(loss * self._weight).backward()
+        self._scaler.step(self._optimiser)
+        self._scaler.update()
+        self._optimiser.zero_grad(set_to_none=True)
+        return loss.detach()
+
+    def power(self) -> int:
+        """Return the power of two that the loss scale is, 0 without a scaler. Waits."""
+        return math.frexp(self._scaler.get_scale())[1] - 1

@@ -1,0 +1,408 @@
+"""Is a convolution faster if the numbers of its pictures lie in another order?
+
+Method: a small residual network and two convolutions alone, of 3 and of many channels, compute the
+same random pictures forward: once with one channel after the other in memory (torch's default),
+once with all channels of a pixel side by side (`channels_last`; weights too). In every precision
+that the device has, TF32 switched for products and convolutions, in shuffled rounds; a GPU with its
+queue held, so by its own time. Both layouts of a precision get as many pictures, fewer where they
+take long. A gain is that within a round; it is claimed where the rates of the two layouts part, or
+the gains of the rounds from 1. The results of both are compared, and the order is read off the
+strides.
+
+What it cannot tell: what training gains, where gradients move too; how a layer is slowed down that
+knows no such order and has to rearrange; what searching for the best algorithm would change, as
+torch takes the one that its library thinks best.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.failures import device_problem
+from experiments.devices.timing import enough, taken, warm, whole_s
+from experiments.tools.networks import COLOURS, convolution, resnet, resnet_flop
+from experiments.tools.precisions import (
+    BF16,
+    EPSILON,
+    FP32,
+    HALVES,
+    PRECISIONS,
+    TF32,
+    choose,
+    has_tf32,
+    is_emulated,
+    kind_of,
+)
+
+CONTIGUOUS, CHANNELS_LAST = LAYOUTS = ("contiguous", "channels_last")
+NETWORK, FIRST, INNER = WORKS = ("network", "first", "inner")
+CHANNEL_NAMES = ("red", "green", "blue")
+DRAWN = 4  # rows and columns of the picture whose order is drawn
+FP32_BYTES = 4
+SAMPLE_S = 5e-3
+TRIES = 3
+ALWAYS = 5  # rounds: that all of them lie on one side of 1 by chance happens once in sixteen times
+ALIVE = 8  # at most, arrays as large as all channels of all pictures
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # assumed, not measured, to tell the time beforehand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; pictures are square and have `side` rows."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    images: int = x.param(32, minimum=1, maximum=4096, scale="log2")
+    channels: int = x.param(64, minimum=8, maximum=1024, scale="log2")
+    side: int = x.param(16, minimum=8, maximum=256, scale="log2")
+    most_s: float = x.param(0.4, unit="s", minimum=0.001, maximum=5.0)
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """The network over `images` pictures, forward."""
+
+    precision: str = x.column()
+    layout: str = x.column()
+    repeat: int = x.column()
+    images: int = x.column()
+    images_per_s: float = x.column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """How many times as many images a second channels last makes, in one round."""
+
+    precision: str = x.column()
+    work: str = x.column()
+    repeat: int = x.column()
+    gain: float = x.column("ratio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How far the results of the two layouts lie apart, as a share of the largest of them."""
+
+    precision: str = x.column()
+    difference_fraction: float = x.column("fraction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in memory a number of the first row of a picture lies, counted in numbers."""
+
+    line: str = x.column()
+    pixel: int = x.column()
+    place: int = x.column()
+
+
+Call = Callable[[], Any]
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield passes of each precision and layout and the gains of each round."""
+    device = Device(params.device, bench)
+    yield from _places(device)
+    conditions = Conditions(device)
+    calls: dict[tuple[str, str, str], Call] = {}
+    images: dict[str, int] = {}
+    for place, precision in enumerate(_precisions(device)):
+        choose(device, precision)
+        try:
+            images[precision], found = _prepared(params, device, precision)
+        except (TypeError, RuntimeError) as error:
+            if device_problem(error) is not None:
+                raise
+            yield x.Note("precision_left_out", {"precision": precision})
+            continue
+        if not found:
+            yield x.Note("precision_too_slow", {"precision": precision, "most_s": params.most_s})
+            continue
+        calls |= {(precision, *which): call for which, call in found.items()}
+        yield _compared(precision, *(found[layout, NETWORK]() for layout in LAYOUTS))
+        yield x.Progress(0.1 * (place + 1) / len(PRECISIONS))
+    counts = {}
+    for arm, call in calls.items():
+        choose(device, arm[0])
+        counts[arm] = enough(device, call, SAMPLE_S)
+    rates: dict[tuple[str, str, str], float] = {}
+    number = 0
+    for turn, arm in bench.interleave(list(calls), params.rounds):
+        if turn.round != number:
+            yield from conditions.rows(number)
+            yield from _gains(rates, number)
+            number = turn.round
+        precision, layout, work = arm
+        choose(device, precision)
+        took_s = taken(device, calls[arm], counts[arm]).device_s
+        rates[arm] = images[precision] / took_s
+        if work == NETWORK:
+            yield Pass(
+                precision=precision,
+                layout=layout,
+                repeat=turn.round,
+                images=images[precision],
+                images_per_s=rates[arm],
+            )
+        yield x.Progress(0.1 + 0.9 * turn.fraction)
+    yield from conditions.rows(number)
+    yield from _gains(rates, number)
+
+
+def _places(device: Device) -> Iterator[Place]:
+    """Yield where the numbers of a small picture lie, as their strides say."""
+    torch = device.torch
+    for layout in LAYOUTS:
+        picture = torch.empty(1, COLOURS, DRAWN, DRAWN, memory_format=_format(torch, layout))
+        _, by_channel, _, by_column = picture.stride()
+        for channel, name in enumerate(CHANNEL_NAMES):
+            for at in range(DRAWN):
+                place = channel * by_channel + at * by_column
+                yield Place(line=f"{layout}_{name}", pixel=at, place=place)
+
+
+def _format(torch: Any, layout: str) -> Any:
+    return torch.channels_last if layout == CHANNELS_LAST else torch.contiguous_format
+
+
+def _precisions(device: Device) -> Sequence[str]:
+    """Return what is measured; processors are worse prepared for fp16 than for bf16."""
+    if not device.is_gpu:
+        return FP32, BF16
+    return [each for each in PRECISIONS if each != TF32 or has_tf32(device)]
+
+
+def _prepared(
+    params: Params, device: Device, precision: str
+) -> tuple[int, Mapping[tuple[str, str], Call]]:
+    """Return a number of images and all works with them, warm; none if one image takes too long.
+
+    It doubles from one on, as long as the slowest of the works leaves room for that.
+    """
+    most = max(1, min(params.images, device.free_bytes() // (ALIVE * _image_bytes(params))))
+    images = 1
+    calls = _calls(params, device, precision, images)
+    for call in calls.values():
+        warm(device, call)
+    while True:
+        slowest_s = max(_least_s(device, call) for call in calls.values())
+        if images == 1 and slowest_s > params.most_s and precision != FP32:
+            return images, {}
+        if 2 * images > most or 2 * slowest_s > params.most_s:
+            return images, calls
+        images *= 2
+        calls = _calls(params, device, precision, images)
+
+
+def _least_s(device: Device, call: Call) -> float:
+    """Return the least time of a few calls; something else may be running meanwhile."""
+    return min(whole_s(device, call) for _ in range(TRIES))
+
+
+def _calls(
+    params: Params, device: Device, precision: str, images: int
+) -> dict[tuple[str, str], Call]:
+    """Return each work in both layouts, with the same weights and pictures."""
+    torch, channels = device.torch, params.channels
+    torch.manual_seed(7)
+    nets = {
+        NETWORK: (COLOURS, resnet(torch, channels)),
+        FIRST: (COLOURS, convolution(torch, COLOURS, channels)),
+        INNER: (channels, convolution(torch, channels, channels)),
+    }
+    calls: dict[tuple[str, str], Call] = {}
+    for work, (before, net) in nets.items():
+        pictures = torch.randn(images, before, params.side, params.side)
+        for layout in LAYOUTS:
+            there = {"dtype": kind_of(torch, precision), "memory_format": _format(torch, layout)}
+            mine = copy.deepcopy(net).eval().to(device.name, **there)
+            calls[layout, work] = functools.partial(
+                _forward, torch, mine, pictures.to(device.name, **there)
+            )
+    return calls
+
+
+def _forward(torch: Any, net: Any, pictures: Any) -> Any:
+    with torch.no_grad():
+        return net(pictures)
+
+
+def _compared(precision: str, one: Any, other: Any) -> Result:
+    one, other = one.double().cpu(), other.double().cpu()
+    largest = float(one.abs().max()) or 1.0
+    return Result(
+        precision=precision, difference_fraction=float((one - other).abs().max()) / largest
+    )
+
+
+def _gains(rates: Mapping[tuple[str, str, str], float], repeat: int) -> Iterator[Gain]:
+    """Yield the gains of a round, whose rates are the newest."""
+    for (precision, layout, work), rate in rates.items():
+        if layout == CHANNELS_LAST:
+            gain = rate / rates[precision, CONTIGUOUS, work]
+            yield Gain(precision=precision, work=work, repeat=repeat, gain=gain)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Tell in which precisions the order of numbers decides, and whether results are the same."""
+    rates = x.spreads(((row.precision, row.layout), row.images_per_s) for row in tables["passes"])
+    values = {
+        f"{layout}_{precision}_images_per_s": found.median
+        for (precision, layout), found in rates.items()
+    }
+    pairs = {
+        f"gain_{precision}": (rates[precision, CONTIGUOUS], rates[precision, CHANNELS_LAST])
+        for precision in PRECISIONS
+        if all((precision, layout) in rates for layout in LAYOUTS)
+    }
+    limits = ["forward_only"]
+    if params.device == CPU:
+        limits.append("matrix_units_need_gpu")
+    limits += [
+        f"{precision}_is_emulated"
+        for precision in HALVES
+        if (precision, CHANNELS_LAST) in rates and is_emulated(machine, params.device, precision)
+    ]
+    if params.device == CPU and tables["results"] and (BF16, CONTIGUOUS) not in rates:
+        limits.append("half_not_measured")
+    apart = [row.difference_fraction for row in tables["results"]]
+    if apart:
+        values["difference_fraction"] = max(apart)
+    if not pairs:
+        return x.Finding("in_part", values, tuple(limits))
+    compared, unclear = x.ratios({name: (last, first) for name, (first, last) in pairs.items()})
+    gains = x.spreads(
+        (f"gain_{row.precision}", row.gain) for row in tables["gains"] if row.work == NETWORK
+    )
+    compared |= {name: gain.median for name, gain in gains.items() if name in compared}
+    unclear = tuple(name for name in unclear if name not in gains or not _always(gains[name]))
+    clear = {name: gain for name, gain in compared.items() if name not in unclear}
+    values |= compared | {"default_layout_gain": 1.0}
+    if clear:
+        values |= {"greatest_gain": max(clear.values()), "least_gain": min(clear.values())}
+    is_early = not clear and x.too_few(found for pair in pairs.values() for found in pair)
+    message = x.TOO_FEW if is_early else _message(clear)
+    if any(row.difference_fraction > allowed_fraction(row.precision) for row in tables["results"]):
+        message = "results_differ"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _always(gain: x.Spread) -> bool:
+    """Does the spread of the rounds' own gains part from 1, over more rounds than chance explains?
+
+    Of eight rounds or more a tenth at either end may be an exception.
+    """
+    return gain.count >= ALWAYS and not gain.low <= 1 <= gain.high
+
+
+def _message(clear: Mapping[str, float]) -> str:
+    faster = {name for name, gain in clear.items() if gain > 1}
+    if not clear:
+        return "no_difference"
+    if not faster:
+        return "slower"
+    if len(faster) < len(clear):
+        return "mixed"
+    return "half_only" if faster <= {f"gain_{each}" for each in HALVES} else "faster"
+
+
+def allowed_fraction(precision: str) -> float:
+    """Return how far equal results may lie apart: half of the digits are lost on the way."""
+    return math.sqrt(EPSILON[precision])
+
+
+def _image_bytes(params: Params) -> int:
+    return FP32_BYTES * params.channels * params.side**2
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take more and larger pictures on a GPU, or it would have nothing to do."""
+    device = default_device(machine)
+    return Params() if device == CPU else Params(device=device, images=128, side=64)
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and smaller pictures where single precision would take too long."""
+    reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.1))
+    while seconds(reduced) > 4 and reduced.side > 8:
+        reduced = replace(reduced, side=reduced.side // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic, at cautious rates; slow precisions may take `most_s`."""
+    is_cpu = params.device == CPU
+    flop = resnet_flop(params.channels, params.side)
+    pass_s = min(
+        params.most_s, params.images * flop / (CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S)
+    )
+    precisions_s = 1.5 * (pass_s + params.most_s) if is_cpu else 6 * pass_s
+    return 0.5 + (0.0 if is_cpu else 2.5) + (params.rounds + 2) * 2 * precisions_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what pictures and layers take where they are on the processor."""
+    return ALIVE * params.images * _image_bytes(params) if params.device == CPU else 0
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={
+        "passes": Pass,
+        "gains": Gain,
+        "results": Result,
+        "places": Place,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="images",
+            table="passes",
+            label="precision",
+            detail="layout",
+            value="images_per_s",
+            order=(*PRECISIONS, *LAYOUTS),
+            limits=(x.Limit("fp32_default", "contiguous_fp32_images_per_s", "x"),),
+        ),
+        x.Bars(
+            key="gains",
+            table="gains",
+            label="precision",
+            detail="work",
+            value="gain",
+            order=PRECISIONS,
+            limits=(x.Limit("default", "default_layout_gain", "x"),),
+        ),
+        x.Heatmap(key="places", table="places", row="line", column="pixel", value="place"),
+    ),
+    values=(
+        *(
+            x.Value(f"{layout}_{precision}_images_per_s", "per_s", x.Part.GPU)
+            for precision in PRECISIONS
+            for layout in LAYOUTS
+        ),
+        *(x.Value(f"gain_{precision}", "ratio") for precision in PRECISIONS),
+        x.Value("greatest_gain", "ratio"),
+        x.Value("least_gain", "ratio"),
+        x.Value("default_layout_gain", "ratio"),
+        x.Value("difference_fraction", "fraction"),
+    ),
+    parts=(x.Part.CORES, x.Part.MEMORY, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

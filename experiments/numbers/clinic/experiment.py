@@ -1,0 +1,274 @@
+"""What is wrong with these models, and what does mending them gain?
+
+Method: three short programs with planted faults, and the same mended; both are read from files,
+shown line by line, and exactly these texts are run. First on the processor: the checker walks
+through each model, and one step of training is tried. Then the steps of all that can be trained are
+timed on the device, in shuffled rounds, by the caller's clock until all is done. On a GPU products
+and convolutions may use TF32.
+
+What it cannot tell: how well a model learns. Several faults cost no time, and ruin that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import each_s, enough_in_a_row, warm
+
+from .checker import check, stopped
+
+NEXT_WORD, IMAGES, STATIONS = "next_word", "images", "stations"
+PLANTED = {
+    NEXT_WORD: ("words_odd", "width_odd", "one_short"),
+    IMAGES: ("no_comma", "whole_numbers", "channels", "flattened"),
+    STATIONS: ("one_dimension", "batch_second", "no_activation"),
+}
+VERSIONS = (x.BROKEN, x.MENDED)
+TRAIN = "train()"
+LOOKING = 0.1  # share of the time, before the first step is timed
+MULTIPLE = 16  # of the number of words that are read
+WORDS, WIDTH, FP32_BYTES = 5008, 512, 4  # as in the mended piece, for the estimates
+LOGITS = 4  # arrays of words × length that a step holds at once, about
+CPU_LENGTH, GPU_LENGTH = 128, 16_384  # the latter assumed, not measured
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 1e13  # cautious, the latter assumed
+CPU_OTHERS_S, GPU_OTHERS_S = 0.15, 0.01  # of one step of all other pieces, the latter assumed
+
+
+def _piece(name: str) -> str:
+    return Path(__file__).with_name("pieces").joinpath(f"{name}.py").read_text(encoding="utf-8")
+
+
+def pieces() -> tuple[x.Piece, ...]:
+    """Read the pieces from their files."""
+    return tuple(
+        x.Piece(
+            key=key,
+            broken=_piece(f"{key}_{x.BROKEN}"),
+            mended=_piece(f"{key}_{x.MENDED}"),
+            faults=faults,
+        )
+        for key, faults in PLANTED.items()
+    )
+
+
+PIECES = pieces()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `length` is how many words the first piece reads at once."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    length: int = x.param(CPU_LENGTH, minimum=64, maximum=65_536, scale="log2")
+    rounds: int = x.param(15, minimum=1, maximum=99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remarked:
+    """What the checker, or PyTorch itself, says of a piece."""
+
+    piece: str = x.column()
+    version: str = x.column()
+    where: str = x.column()
+    kind: str = x.column()
+    detail: str = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of training; `code` are piece and version in one."""
+
+    code: str = x.column()
+    piece: str = x.column()
+    version: str = x.column()
+    repeat: int = x.column()
+    step_s: float = x.column("s")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what is said of each piece, then a row for each that runs, and round."""
+    device = Device(params.device, bench)
+    if device.is_gpu:
+        device.torch.set_float32_matmul_precision("high")
+        device.torch.backends.cudnn.allow_tf32 = True
+    arms: dict[tuple[str, str], Callable[[], object]] = {}
+    settings = {"device": device.name, "length": _length(device, params.length)}
+    codes = [(piece, version) for piece in PIECES for version in VERSIONS]
+    for place, (piece, version) in enumerate(codes):
+        bench.check_stop()
+        remarks = list(_remarks(device.torch, piece, version, min(CPU_LENGTH, params.length)))
+        yield from remarks
+        if not any(each.where == TRAIN for each in remarks):
+            arms[piece.key, version] = _made(device.torch, piece, version, **settings)["train"]
+        yield x.Progress(LOOKING * ((place + 1) / len(codes)))
+    with _quiet():
+        warm(device, arms[NEXT_WORD, x.MENDED])
+        counts = {arm: enough_in_a_row(device, train) for arm, train in arms.items()}
+        conditions = Conditions(device)
+        for turn, arm in bench.interleave(list(arms), params.rounds):
+            step_s = each_s(device, arms[arm], counts[arm])
+            piece_key, which = arm
+            yield Step(
+                code=f"{piece_key}_{which}",
+                piece=piece_key,
+                version=which,
+                repeat=turn.round,
+                step_s=step_s,
+            )
+            if arm == (NEXT_WORD, x.MENDED):
+                yield from conditions.rows(turn.round)
+            yield x.Progress(LOOKING + (1 - LOOKING) * turn.fraction)
+
+
+def _made(torch: Any, piece: x.Piece, version: str, **settings: Any) -> dict[str, Any]:
+    """Run the text of a piece as it is shown, with these settings; return all that it names."""
+    torch.manual_seed(1)
+    exec(compile(piece.text(version), f"{piece.key}_{version}.py", "exec"), settings)
+    return settings
+
+
+def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[Remarked]:
+    """Yield what the checker says, and where training stops. Always on the processor.
+
+    There an error is one; on a GPU a wrong target would take the whole process with it.
+    """
+    names = _made(torch, piece, version, device=CPU, length=length)
+    found = check(names["model"], names["inputs"], names["targets"])
+    with _quiet():
+        try:
+            names["train"]()
+        except (RuntimeError, IndexError) as error:  # so torch says that something does not fit
+            found.append(stopped(TRAIN, error))
+    for each in found:
+        yield Remarked(
+            piece=piece.key,
+            version=version,
+            where=each.where,
+            kind=each.kind,
+            detail=each.detail,
+        )
+
+
+def _length(device: Device, wanted: int) -> int:
+    """Return how many words are read: as many as there is room for, and no odd number."""
+    room = device.free_bytes() // (FP32_BYTES * WORDS * LOGITS)
+    return max(1, min(wanted, room) // MULTIPLE) * MULTIPLE
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep torch's own warnings of the faults off the log, where nobody would understand them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare a step of each broken piece that runs with one of the mended piece."""
+    of = x.spreads(((row.piece, row.version), row.step_s) for row in tables["steps"])
+    limits = ["learning_not_measured", "checker_sees_shapes"]
+    limits.append("processor_cares_little" if params.device == CPU else "tf32_is_on")
+    values: dict[str, float] = {"faults_total": sum(len(each.faults) for each in PIECES)}
+    if tables["steps"]:  # so all has been looked at
+        told = [row.version for row in tables["remarks"]]
+        values |= {f"remarks_{version}": told.count(version) for version in VERSIONS}
+    names = {
+        (NEXT_WORD, x.BROKEN): "broken_step_s",
+        (NEXT_WORD, x.MENDED): "mended_step_s",
+        (STATIONS, x.BROKEN): "broken_step_stations_s",
+        (STATIONS, x.MENDED): "mended_step_stations_s",
+        (IMAGES, x.MENDED): "mended_step_images_s",
+    }
+    values |= {name: of[arm].median for arm, name in names.items() if arm in of}
+    if not names.keys() <= of.keys():
+        return x.Finding("in_part", values, tuple(limits))
+    shapes, feed = ((of[piece, x.BROKEN], of[piece, x.MENDED]) for piece in (NEXT_WORD, STATIONS))
+    compared, unclear = x.ratios({"shapes_gain": shapes, "feed_gain": feed})
+    return x.Finding(_message(shapes, feed), values | compared, tuple(limits), unclear)
+
+
+def _message(shapes: tuple[x.Spread, x.Spread], feed: tuple[x.Spread, x.Spread]) -> str:
+    """Return which of the two mended pieces, each behind its broken one, is clearly faster."""
+    (odd, even), (wrong, right) = shapes, feed
+    if x.too_few((*shapes, *feed)):
+        return x.TOO_FEW
+    if right.is_below(wrong):
+        if odd.is_below(even):
+            return "feed_gains_shapes_cost"
+        return "both_gain" if even.is_below(odd) else "feed_gains"
+    return "shapes_gain" if even.is_below(odd) else "nothing_gained"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Read few words on a processor, and so many on a GPU that it has something to do."""
+    device = default_device(machine)
+    return Params(device=device, length=CPU_LENGTH if device == CPU else GPU_LENGTH)
+
+
+def quick(params: Params) -> Params:
+    """Take a few rounds; a processor reads few words then."""
+    length = min(params.length, CPU_LENGTH) if params.device == CPU else params.length
+    return replace(params, rounds=min(params.rounds, 3), length=length)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic of the first piece, at cautious rates."""
+    is_cpu = params.device == CPU
+    flop = 6 * params.length * WORDS * WIDTH  # forward, and twice that backward
+    rate = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
+    round_s = 2 * flop / rate + (CPU_OTHERS_S if is_cpu else GPU_OTHERS_S)
+    return 0.8 + (params.rounds + 2) * round_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the weights and their gradients take, and the outputs of the first piece."""
+    weights = 2 * 2 * 2 * WORDS * WIDTH  # both versions, with gradients, of two layers
+    longest = params.length if params.device == CPU else MULTIPLE
+    return FP32_BYTES * (weights + LOGITS * longest * WORDS)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"remarks": Remarked, "steps": Step, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Code(
+            key="pieces",
+            table="remarks",
+            pieces=PIECES,
+            piece="piece",
+            version="version",
+            about=("where", "kind", "detail"),
+        ),
+        x.Bars(key="steps", table="steps", label="code", value="step_s"),
+    ),
+    values=(
+        x.Value("faults_total", ""),
+        x.Value("remarks_broken", ""),
+        x.Value("remarks_mended", ""),
+        x.Value("broken_step_s", "s"),
+        x.Value("mended_step_s", "s"),
+        x.Value("shapes_gain", "ratio"),
+        x.Value("broken_step_stations_s", "s"),
+        x.Value("mended_step_stations_s", "s"),
+        x.Value("feed_gain", "ratio"),
+        x.Value("mended_step_images_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

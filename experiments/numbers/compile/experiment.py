@@ -1,0 +1,359 @@
+"""When does compiling pay, and what becomes of a network in a file?
+
+Method: steps of a small network (used, not trained) in four ways: eager, scripted (TorchScript,
+which torch calls deprecated), compiled by `torch.compile` and, on CUDA, as a graph of its launches.
+Many steps in a row, until all are done, in shuffled rounds; compared are the medians. Each way also
+has to get ready, from empty caches and with one compiler at a time, but with its modules loaded:
+that plus so many steps is what a program waits for so many results. With the queue of a GPU held,
+the time that it is busy with an eager step is measured too. Then the network is saved and loaded in
+three forms.
+
+What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
+stay in the memory of the system.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import each_s, enough_in_a_row, taken, warm, whole_s
+
+from .saving import KINDS, Files
+from .ways import (
+    COMPILED,
+    EAGER,
+    GRAPH,
+    SCRIPT,
+    WAYS,
+    Way,
+    compiled,
+    eager,
+    from_scratch,
+    graph,
+    network,
+    scripted,
+)
+
+GPU = "gpu0"  # the first GPU of a run, which has no second
+BUSY = "busy"  # what the GPU alone would take
+STEPS = [n * 10**power for power in range(6) for n in (1, 2, 5)] + [10**6]
+BUSY_CALLS = 5  # steps behind a hold: some hundred launches
+FILE_ROUNDS = 3
+FP32_BYTES = 4
+COMPILE_S, RECOMPILE_S = 16.0, 5.0  # on two cores; of a GPU assumed, not measured
+CALL_S = 1e-5  # of an operation, cautious
+OPERATIONS = 11  # of a layer
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # the latter assumed, not measured
+SAMPLE_S = 0.002
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `width` numbers go through each of the layers, `batch` times."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    width: int = x.param(64, minimum=8, maximum=8192, scale="log2")
+    layers: int = x.param(8, minimum=1, maximum=64)
+    batch: int = x.param(32, minimum=2, maximum=65536, scale="log2")
+    compiles: bool = x.param(True)
+    mode: str = x.param("default", choices=("default", "reduce-overhead"))
+    other_batches: bool = x.param(False)
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """How long so many steps take from the beginning, getting ready included."""
+
+    way: str = x.column()
+    steps: int = x.column(scale="log10")
+    repeat: int = x.column()
+    total_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step among many in a row; "busy" is the GPU's own time for an eager one."""
+
+    way: str = x.column()
+    repeat: int = x.column()
+    step_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """How long a way took to get ready, once."""
+
+    way: str = x.column()
+    prepare_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The first compiled step with another batch."""
+
+    batch: int = x.column()
+    first_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    """A network saved, or loaded to a device; `done` is "save", "load_cpu" or "load_gpu0"."""
+
+    kind: str = x.column()
+    done: str = x.column()
+    repeat: int = x.column()
+    took_s: float = x.column("s")
+    file_bytes: int = x.column("bytes")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what getting ready took, then steps in shuffled rounds, then the files."""
+    device = Device(params.device, bench)
+    torch = device.torch
+    model = network(torch, params.width, params.layers).to(device.name)
+    inputs = torch.randn(params.batch, params.width, device=device.name)
+    with from_scratch(device) as folder:
+        ways = {EAGER: eager(device, model, inputs)}
+        warm(device, ways[EAGER].step)
+        yield x.Progress(0.05)
+        for way, found in _prepared(params, device, model, inputs):
+            if found is not None:
+                ways[way] = found
+                yield Ready(way=way, prepare_s=found.prepare_s)
+        yield x.Progress(0.5)
+        yield from _steps(params, device, ways)
+        if params.other_batches and COMPILED in ways:
+            yield from _batches(params, device, ways[COMPILED].program)
+        yield x.Progress(0.9)
+        yield from _files(params, device, folder)
+
+
+def _prepared(
+    params: Params, device: Device, model: Any, inputs: Any
+) -> Iterator[tuple[str, Way | None]]:
+    yield SCRIPT, scripted(device, model, inputs)
+    if params.compiles:
+        yield COMPILED, compiled(device, model, inputs, params.mode)
+    yield GRAPH, graph(device, model, inputs)
+
+
+def _steps(params: Params, device: Device, ways: Mapping[str, Way]) -> x.Measured:
+    counts = {way: enough_in_a_row(device, each.step) for way, each in ways.items()}
+    conditions = Conditions(device)
+    for turn, way in device.bench.interleave(list(ways), params.rounds):
+        step_s = each_s(device, ways[way].step, counts[way])
+        yield from _row(way, turn.round, step_s, ways[way].prepare_s)
+        if way == EAGER and device.is_gpu:
+            busy = taken(device, ways[EAGER].step, BUSY_CALLS)
+            if busy.is_clean:
+                yield from _row(BUSY, turn.round, busy.device_s, 0.0)
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.5 + 0.4 * turn.fraction)
+
+
+def _row(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+    yield Step(way=way, repeat=repeat, step_s=step_s)
+    for steps in STEPS:
+        total_s = prepare_s + steps * step_s
+        yield Total(way=way, steps=steps, repeat=repeat, total_s=total_s)
+
+
+def _batches(params: Params, device: Device, program: Callable[[Any], object]) -> Iterator[Batch]:
+    """Yield the first step with two other batches: the second need not be compiled anew."""
+    for batch in (params.batch + 1, params.batch + 2):
+        inputs = device.torch.randn(batch, params.width, device=device.name)
+        first_s = whole_s(device, lambda given=inputs: program(given))  # type: ignore[misc]
+        yield Batch(batch=batch, first_s=first_s)
+
+
+def _files(params: Params, device: Device, folder: str) -> x.Measured:
+    torch = device.torch
+    inputs = torch.randn(params.batch, params.width)
+    files = Files(torch, lambda: network(torch, params.width, params.layers), inputs, folder)
+    places = {"load_cpu": Device(CPU, device.bench)}
+    if device.is_gpu:
+        places[f"load_{GPU}"] = device
+    works: dict[tuple[str, str], Callable[[], object]] = {}
+    for kind in files.kinds:
+        files.save(kind)
+        works[kind, "save"] = lambda kind=kind: files.save(kind)  # type: ignore[misc]
+        for done, place in places.items():
+            works[kind, done] = files.loader(kind, place)
+            works[kind, done]()
+    rounds = min(FILE_ROUNDS, params.rounds)
+    for turn, (kind, done) in device.bench.interleave(list(works), rounds):
+        took_s = whole_s(device, works[kind, done])
+        size = files.path(kind).stat().st_size
+        yield Filed(kind=kind, done=done, repeat=turn.round, took_s=took_s, file_bytes=size)
+        yield x.Progress(0.9 + 0.1 * turn.fraction)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways, and find after how many steps getting ready has paid."""
+    of = x.spreads((row.way, row.step_s) for row in tables["steps"])
+    prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
+    limits = ["used_not_trained"]
+    values = {f"{way}_step_s": of[way].median for way in WAYS if way in of}
+    names = {SCRIPT: "script_s", COMPILED: "compile_s", GRAPH: "capture_s"}
+    values |= {names[way]: found_s for way, found_s in prepare_s.items()}
+    pairs = {f"{way}_speedup": (of[EAGER], of[way]) for way in names if {way, EAGER} <= of.keys()}
+    compared, unclear = x.ratios(pairs)
+    values |= compared
+    for way in names:
+        if _is_faster(of, way) and way in prepare_s:
+            steps = prepare_s[way] / (of[EAGER].median - of[way].median)
+            prefix = "" if way == COMPILED else f"{way}_"
+            values[f"{prefix}break_even_steps"] = math.ceil(float(f"{max(1.0, steps):.3g}"))
+    if COMPILED not in of and of:
+        limits.append("no_compiler" if params.compiles else "compiling_left_out")
+    if SCRIPT not in of and of:
+        limits.append("not_scripted")
+    if params.device == CPU:
+        limits.append("graphs_need_gpu")
+    elif BUSY in of and EAGER in of:
+        values["busy_s"] = of[BUSY].median
+        values["busy_fraction"] = min(1.0, of[BUSY].median / of[EAGER].median)
+    elif of:
+        limits.append("busy_not_told")
+    batches = [row.first_s for row in tables["batches"]]
+    values |= dict(zip(("recompile_s", "third_batch_s"), batches, strict=False))
+    values |= _file_values(tables)
+    if tables["files"]:
+        limits.append("files_from_memory")
+    if EAGER not in of or not {SCRIPT, COMPILED, GRAPH} & of.keys():
+        return x.Finding("in_part", values, tuple(limits), unclear)
+    return x.Finding(_message(of), values, tuple(limits), unclear)
+
+
+def _is_faster(of: Mapping[str, x.Spread], way: str) -> bool:
+    return {EAGER, way} <= of.keys() and of[way].is_below(of[EAGER])
+
+
+def _message(of: Mapping[str, x.Spread]) -> str:
+    """Return what to say; a way pays only where its steps are clearly faster."""
+    if x.too_few(found for way, found in of.items() if way in (EAGER, SCRIPT, COMPILED, GRAPH)):
+        return x.TOO_FEW
+    if _is_faster(of, GRAPH):
+        if COMPILED not in of:
+            return "graph_pays"
+        return "both_pay" if _is_faster(of, COMPILED) else "graph_pays_compiled_does_not"
+    if COMPILED in of:
+        return "compiled_pays" if _is_faster(of, COMPILED) else "compiled_does_not_pay"
+    return "script_is_faster" if _is_faster(of, SCRIPT) else "not_compiled"
+
+
+def _file_values(tables: x.Tables) -> dict[str, float]:
+    values: dict[str, float] = {row.kind + "_bytes": row.file_bytes for row in tables["files"]}
+    took = x.spreads(((row.kind, row.done), row.took_s) for row in tables["files"])
+    return values | {f"{kind}_{done}_s": found.median for (kind, done), found in took.items()}
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take a network of small operations; on a GPU a wider one, which it still waits for."""
+    device = default_device(machine)
+    if device == CPU:
+        return Params(device=device)
+    return Params(device=device, width=256, batch=64)
+
+
+def quick(params: Params) -> Params:
+    """Leave out what torch would have to compile first, and take three rounds."""
+    return replace(params, compiles=False, other_batches=False, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from cautious rates, and what compiling takes."""
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    flop = 2 * params.width**2 * params.batch + OPERATIONS * params.width * params.batch
+    step_s = params.layers * (OPERATIONS * CALL_S + flop / rate)
+    total_s = 3.0 + (params.rounds + 4) * 4 * max(SAMPLE_S, step_s)
+    if params.compiles:
+        total_s += COMPILE_S + (2 * RECOMPILE_S if params.other_batches else 0.0)
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what some copies of the network take, and the numbers that go through."""
+    numbers = 8 * params.layers * params.width**2 + 16 * params.width * params.batch
+    return FP32_BYTES * numbers
+
+
+EXPERIMENT = x.Experiment(
+    version=2,
+    params=Params,
+    tables={
+        "totals": Total,
+        "steps": Step,
+        "ready": Ready,
+        "batches": Batch,
+        "files": Filed,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="totals",
+            table="totals",
+            x=x.Axis("steps", "log10"),
+            y=x.Axis("total_s", "log10"),
+            series="way",
+            order=(*WAYS, BUSY),
+            limits=(x.Limit("break_even", "break_even_steps", "x"),),
+        ),
+        x.Bars(
+            key="steps",
+            table="steps",
+            label="way",
+            value="step_s",
+            order=(*WAYS, BUSY),
+            limits=(x.Limit("busy", "busy_s", "x"),),
+        ),
+        x.Bars(
+            key="files",
+            table="files",
+            label="kind",
+            value="took_s",
+            detail="done",
+            order=(*KINDS, "save", "load_cpu", f"load_{GPU}"),
+        ),
+    ),
+    values=(
+        *(x.Value(f"{way}_step_s", "s") for way in WAYS),
+        x.Value("compile_s", "s"),
+        x.Value("break_even_steps", ""),
+        *(
+            value
+            for way, name in ((SCRIPT, "script_s"), (GRAPH, "capture_s"))
+            for value in (x.Value(name, "s"), x.Value(f"{way}_break_even_steps", ""))
+        ),
+        *(x.Value(f"{way}_speedup", "ratio") for way in WAYS[1:]),
+        x.Value("busy_s", "s", x.Part.GPU),
+        x.Value("busy_fraction", "fraction", x.Part.GPU),
+        x.Value("recompile_s", "s"),
+        x.Value("third_batch_s", "s"),
+        *(
+            value
+            for kind in KINDS
+            for value in (
+                x.Value(f"{kind}_bytes", "bytes"),
+                *(x.Value(f"{kind}_{done}_s", "s") for done in ("save", "load_cpu", f"load_{GPU}")),
+            )
+        ),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch", "torch._dynamo"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=120.0,  # torch compiles without a word
+)

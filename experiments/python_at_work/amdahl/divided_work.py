@@ -1,0 +1,44 @@
+"""Compiled work of a known length, any part of which can be done alone: what amdahl divides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer
+
+FIRST_TURNS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`job(start, end)` does that part, in shares of the whole, which is so many `steps`."""
+
+    steps: float
+    job: Callable[[float, float], object]
+
+
+def computing(bench: x.Bench, whole_s: float) -> Work:
+    """Return arithmetic that takes one worker at least `whole_s` and needs no memory."""
+    from .kernels import mix
+
+    with bench.pinned():
+        turns = bench.repeat_for(lambda count: mix(count, 1), at_least_s=whole_s, start=FIRST_TURNS)
+    return Work(turns, lambda start, end: mix(int((end - start) * turns), 1))
+
+
+def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> Work:
+    """Return the reading of an array, as often as takes one worker at least `whole_s`."""
+    from experiments.kernels.sums import sum_in_a_row
+
+    words = Buffer(array_bytes).words
+    with bench.pinned():
+        laps = bench.repeat_for(
+            lambda count: sum_in_a_row(words, count), at_least_s=whole_s, start=1
+        )
+
+    def job(start: float, end: float) -> object:
+        return sum_in_a_row(words[int(start * words.size) : int(end * words.size)], laps)
+
+    return Work(words.size * laps, job)

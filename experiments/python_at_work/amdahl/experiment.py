@@ -1,0 +1,319 @@
+"""How far does it scale? The same work with one worker, with two, with all that there are.
+
+Method: a fixed amount of compiled work, of which a chosen share is done by one thread alone and the
+rest is divided among n threads, one on each core first, then on their siblings. Numbers of workers
+are shuffled in each round; a speedup is that over one worker in the same round. Amdahl's law
+is fitted to each round, up to the physical cores, so the fit has a spread like anything measured.
+Where the problem grows with the workers, n of them do n times the divided part, a speedup is that
+of the work done in a second, and Gustafson's law is fitted instead.
+The work per worker and second tells the cause of a loss: it falls where clock or bandwidth do.
+Source: G. Amdahl (1967); J. Gustafson, Reevaluating Amdahl's Law (1988); A. Karp and H. Flatt,
+Measuring Parallel Processor Performance (1990).
+
+What it cannot tell: one core alone may run at a higher clock, which makes every speedup smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+from experiments import api as x
+from experiments.tools.arrays import cache_count, counts, spread_out
+from experiments.tools.side_by_side import CAN_PIN, seconds_together
+
+from .divided_work import Work, computing, in_memory
+
+COMPUTE, MEMORY = KERNELS = ("compute", "memory")
+FIXED, GROWING = PROBLEMS = ("fixed", "growing")
+MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
+BEYOND_CACHE, FREE_SHARE = 4, 0.25
+LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
+TOLD_DIGITS = 3  # of a share, in per cent with one place: what is told as equal is not called less
+FULL_S, QUICK_S = 28.0, 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the array is that of the memory kernel."""
+
+    kernel: str = x.param(COMPUTE, choices=KERNELS)
+    problem: str = x.param(FIXED, choices=PROBLEMS)
+    serial_fraction: float = x.param(0.05, unit="fraction", minimum=0.0, maximum=1.0)
+    most_workers: int = x.param(4, minimum=1, maximum=4096, scale="log2")
+    sample_s: float = x.param(0.2, unit="s", minimum=0.01, maximum=10.0, scale="log10")
+    array_bytes: int = x.param(
+        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2",
+        used_with=("kernel", MEMORY),
+    )  # fmt: skip
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All the work, once; `each_per_s` is what a worker did in a second of the divided part."""
+
+    workers: int = x.column()
+    repeat: int = x.column()
+    wall_s: float = x.column("s")
+    each_per_s: float = x.column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speedup:
+    """A point of a curve: measured, ideal, or a law as fitted to this round."""
+
+    curve: str = x.column()
+    workers: int = x.column()
+    repeat: int = x.column()
+    speedup: float = x.column("ratio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The share that would have to be serial to explain a speedup, after Karp and Flatt."""
+
+    workers: int = x.column()
+    repeat: int = x.column()
+    lost_fraction: float = x.column("fraction")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each number of workers and round, once the round is complete."""
+    threads: list[int | None] = [thread.id for thread in spread_out(bench.machine)]
+    threads = threads[: params.most_workers] or [None]
+    if not CAN_PIN:
+        yield x.Note("not_pinned")
+    if params.kernel == MEMORY:
+        work = in_memory(bench, params.sample_s, params.array_bytes)
+    else:
+        work = computing(bench, params.sample_s)
+    steps = counts(len(threads))
+    walls: dict[int, Run] = {}
+    for turn, workers in bench.interleave(steps, params.rounds):
+        walls[workers] = _run(params, bench, work, threads[:workers], turn.round)
+        if len(walls) == len(steps):
+            yield from _rows(params, walls, x.physical_cores(bench.machine) or 1)
+            walls = {}
+        yield x.Progress(turn.fraction)
+
+
+def _run(params: Params, bench: x.Bench, work: Work, threads: list[int | None], turn: int) -> Run:
+    serial = params.serial_fraction
+    serial_s = 0.0
+    if serial > 0:
+        serial_s = seconds_together(bench, [(threads[0], partial(work.job, 0.0, serial))])
+    edges = [serial + (1 - serial) * place / len(threads) for place in range(len(threads) + 1)]
+    times = len(threads) if params.problem == GROWING else 1
+    jobs = [partial(_repeat, times, work.job, *part) for part in pairwise(edges)]
+    divided_s = seconds_together(bench, list(zip(threads, jobs, strict=True)))
+    each = (1 - serial) * times * work.steps / len(threads)
+    return Run(
+        workers=len(threads),
+        repeat=turn,
+        wall_s=serial_s + divided_s,
+        each_per_s=each / divided_s,
+    )
+
+
+def _repeat(times: int, job: Callable[[float, float], object], start: float, end: float) -> None:
+    """Grow a part in time, not in memory, so that each worker's stays its own."""
+    for _ in range(times):
+        job(start, end)
+
+
+def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
+    measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
+    fitted = parallel_fraction(params, measured, cores)
+    for workers, run in sorted(walls.items()):
+        yield run
+        of = {IDEAL: float(workers), MEASURED: measured[workers]}
+        if fitted is not None and len(walls) > 2:  # through a single speedup it would only hide
+            law = GUSTAFSON if params.problem == GROWING else AMDAHL
+            of[law] = by_law(params, fitted, workers)
+        for curve, speedup in of.items():
+            yield Speedup(curve=curve, workers=workers, repeat=run.repeat, speedup=speedup)
+        if workers > 1:
+            most, gained = _gain(params, workers, measured[workers])
+            yield Loss(workers=workers, repeat=run.repeat, lost_fraction=1 - gained / most)
+
+
+def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
+    """Return how many times the work of one worker was done in a second; none without that one."""
+    if 1 not in walls_s:
+        return {}
+    serial, grows = params.serial_fraction, params.problem == GROWING
+    return {
+        n: (serial + (1 - serial) * (n if grows else 1)) * walls_s[1] / wall_s
+        for n, wall_s in walls_s.items()
+    }
+
+
+def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
+    """Return what p = 1 would gain, and what was: p is the second over the first, in both laws."""
+    if params.problem == GROWING:  # S = 1 + p (n - 1)
+        return workers - 1.0, speedup - 1
+    return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
+
+
+def by_law(params: Params, parallel: float, workers: int) -> float:
+    """Return the speedup with this parallel share where nothing but the serial part is lost."""
+    if params.problem == GROWING:
+        return 1 + parallel * (workers - 1)
+    return 1 / max(1 - parallel * (1 - 1 / workers), LEAST_SHARE)
+
+
+def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
+    """Return the p of the law, from speedups by least squares up to `cores`; None without two."""
+    gains = [_gain(params, n, speedup) for n, speedup in of.items() if 1 < n <= cores]
+    weight = sum(most**2 for most, _ in gains)
+    return sum(most * gained for most, gained in gains) / weight if weight else None
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Fit every round; compare the spread of the fits with the share that was chosen."""
+    cores = x.physical_cores(machine)
+    serial = params.serial_fraction
+    values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
+    values |= {"logical_cpus": len(x.usable_threads(machine)), "cores": cores} if cores else {}
+    limits = ["one_core_may_be_faster"] + (["virtual_machine"] if x.is_virtual(machine) else [])
+    if params.kernel == MEMORY:
+        if params.array_bytes < BEYOND_CACHE * _all_caches_bytes(machine):
+            limits.append("partly_in_cache")
+        if sum(1 for node in machine.numa if node.memory_bytes) > 1:
+            limits.append("memory_on_one_node")
+    walls: dict[int, dict[int, float]] = {}
+    for run in tables["runs"]:
+        walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
+    rounds = [speedups(params, walls_s) for walls_s in walls.values()]
+    of = x.spreads(each for measured in rounds for each in measured.items())
+    fits = [parallel_fraction(params, measured, cores or 1) for measured in rounds]
+    fit = x.spread(p for p in fits if p is not None)
+    if fit is None:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    best = max(of, key=lambda workers: of[workers].median)
+    values["best_speedup"] = of[best].median
+    if any(not of[n].parts_from(of[best]) for n in of if n != best):
+        limits.append("best_by_chance")
+    if any(s > n > 1 for each in rounds for n, s in each.items()):
+        limits.append("above_ideal")
+    if not of[1].is_below(of[best]):
+        if x.too_few((of[1], of[best])):  # each round has its fit all the same
+            values["parallel_fraction"] = fit.median
+            return x.Finding(x.TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
+        limits.append("no_fit")
+        return x.Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
+    limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
+    if len({n for measured in rounds for n in measured if 1 < n <= (cores or 1)}) == 1:
+        limits.append("fit_of_one")
+    values |= {
+        "best_workers": best,
+        "law_speedup": by_law(params, 1 - serial, best),
+        "parallel_fraction": fit.median,
+        "parallel_least_fraction": fit.low,
+        "parallel_most_fraction": fit.high,
+    }
+    if params.problem == FIXED and fit.high < 1 - LEAST_SHARE / 10:
+        values["bound_speedup"] = 1 / (1 - fit.median)
+    elif params.problem == FIXED:
+        limits.append("no_bound")
+    message = _message(params, fit)
+    is_from_memory = params.kernel == MEMORY and "partly_in_cache" not in limits
+    if is_from_memory and message in ("scales_as_chosen", "grows_as_chosen"):
+        limits.append("memory_suffices")
+    return x.Finding(message, values, tuple(limits))
+
+
+def _message(params: Params, fit: x.Spread) -> str:
+    is_fixed, chosen = params.problem == FIXED, 1 - params.serial_fraction
+    if round(fit.high, TOLD_DIGITS) < chosen:
+        if params.kernel == MEMORY:
+            return "scales_less_memory" if is_fixed else "grows_less_memory"
+        return "scales_less" if is_fixed else "grows_less"
+    if round(fit.low, TOLD_DIGITS) > chosen:
+        return "scales_more" if is_fixed else "grows_more"
+    return "scales_as_chosen" if is_fixed else "grows_as_chosen"
+
+
+def _all_caches_bytes(machine: x.Machine) -> int:
+    last = x.last_level_cache_bytes(machine) or 32 * x.MIB
+    return last * cache_count(machine, x.usable_threads(machine))
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Go to all logical CPUs; the array of the memory kernel goes far beyond all caches."""
+    wanted = BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
+    array_bytes = x.fits(wanted, FREE_SHARE)
+    most = max(1, len(x.usable_threads(machine)))
+    return _within(FULL_S, Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)))
+
+
+def quick(params: Params) -> Params:
+    """Take shorter samples, three times."""
+    return _within(QUICK_S, replace(params, sample_s=params.sample_s / 4, rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    share = min(1.0, (limit_s - 0.5) / seconds(params))
+    return replace(params, sample_s=round(max(0.01, params.sample_s * share), 3))
+
+
+def seconds(params: Params) -> float:
+    """Estimate after the law; cores that are shared make it longer."""
+    serial, steps = params.serial_fraction, counts(params.most_workers)
+    whole = [serial + (1 - serial) / (1 if params.problem == GROWING else n) for n in steps]
+    one_round_s = (sum(whole) + 0.005 * sum(steps) / 64) * params.sample_s
+    filling_s = params.array_bytes / x.GIB * 0.6 if params.kernel == MEMORY else 0.0
+    return 0.2 + filling_s + 3 * params.sample_s + 1.3 * params.rounds * one_round_s
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"speedups": Speedup, "runs": Run, "losses": Loss},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="speedup",
+            table="speedups",
+            x=x.Axis("workers"),
+            y=x.Axis("speedup"),
+            series="curve",
+            order=CURVES,
+            limits=(x.Limit("cores", "cores", "x"), x.Limit("logical_cpus", "logical_cpus", "x")),
+        ),
+        x.Lines(
+            key="each",
+            table="runs",
+            x=x.Axis("workers"),
+            y=x.Axis("each_per_s"),
+            limits=(x.Limit("cores", "cores", "x"),),
+        ),
+        x.Lines(key="lost", table="losses", x=x.Axis("workers"), y=x.Axis("lost_fraction")),
+    ),
+    values=(
+        x.Value("parallel_fraction", "fraction"),
+        x.Value("parallel_least_fraction", "fraction"),
+        x.Value("parallel_most_fraction", "fraction"),
+        x.Value("best_speedup", "ratio", x.Part.CORES),
+        x.Value("best_workers", "", x.Part.CORES),
+        x.Value("law_speedup", "ratio"),
+        x.Value("bound_speedup", "ratio"),
+        x.Value("serial_fraction", "fraction"),
+        x.Value("chosen_parallel_fraction", "fraction"),
+        x.Value("cores", ""),
+        x.Value("logical_cpus", ""),
+    ),
+    parts=(x.Part.CORES,),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: (
+        (params.array_bytes if params.kernel == MEMORY else 0) + 100 * x.MIB
+    ),
+)

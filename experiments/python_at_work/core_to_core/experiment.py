@@ -1,0 +1,260 @@
+"""Which cores are neighbours? The time in which one word goes from core to core.
+
+Method: two threads, each kept on its hardware thread, hand a word to and fro by compare-and-swap;
+half a round trip counts. The figure depends on which line the word lies in, so many are tried: the
+best sample of each, and the median over the lines. Pairs are shuffled in each round; odd rounds
+are timed from the other side, which fills the other half of the matrix. Cores stand in the order
+of the topology; on large machines only some are measured, evenly spread.
+Groups are read off the timings alone: pairs are near or far if the greatest step between their
+times is at least 1.3 and their spreads part there; who is near to one another is a group.
+Source: the default protocol of core-to-core-latency (N. Viennot).
+
+What it cannot tell: how long another protocol takes; two lines, or plain reads, have other figures.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer
+from experiments.tools.neighbours import RELATIONS, by_topology, relation
+from experiments.tools.side_by_side import pin
+
+BUFFER_BYTES, APART_BYTES = 2 * 2**20, 256
+ROUND_TRIPS, SAMPLES = 1_000, 3
+EXPECTED_S = 100e-9  # of one way, for the estimate
+MOST_CORES, QUICK_CORES = 64, 24
+FULL_S, FEW_ROUNDS = 28.0, 6
+STEP = 1.3  # between near and far
+UNSTEADY = 1.5  # the most of a pair's repeats over the least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    cores: int = x.param(16, minimum=2, maximum=1024)
+    hardware_threads: bool = x.param(False)
+    lines: int = x.param(16, minimum=1, maximum=256)
+    rounds: int = x.param(20, minimum=1, maximum=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """One repeat of a pair, timed from `first`; `shared`: what the topology says they share."""
+
+    first: str = x.column()
+    second: str = x.column()
+    shared: str = x.column()
+    repeat: int = x.column()
+    latency_s: float = x.column("s")
+
+
+def chosen(params: Params, machine: x.Machine) -> dict[str, x.Thread]:
+    """Return the hardware threads to measure, by what they are called, in order.
+
+    That is their number, as the system counts; where that is not the order of the topology, the
+    place in it stands before the number.
+    """
+    threads = by_topology(machine, one_per_core=not params.hardware_threads)
+    count = min(params.cores, len(threads))
+    some = [threads[place * len(threads) // count] for place in range(count)]
+    if some == sorted(some, key=lambda thread: thread.id):
+        return {str(thread.id): thread for thread in some}
+    width = len(str(count - 1))
+    return {f"{place:0{width}d}·{thread.id}": thread for place, thread in enumerate(some)}
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each pair and round."""
+    threads = chosen(params, bench.machine)
+    everyone = len(by_topology(bench.machine, one_per_core=not params.hardware_threads))
+    if len(threads) < everyone:
+        yield x.Note("cores_thinned", {"measured": len(threads), "cores": everyone})
+    slots = Slots(params.lines)
+    arms = list(combinations(threads, 2))
+    for turn, pair in bench.interleave(arms, params.rounds):
+        first, second = pair if turn.round % 2 == 0 else pair[::-1]
+        one, other = threads[first], threads[second]
+        latency_s = one_way_s(slots, one.id, other.id, bench)
+        if latency_s is None:
+            yield x.Note("pair_too_disturbed", {"first": first, "second": second})
+        else:
+            yield Handover(
+                first=first,
+                second=second,
+                shared=relation(bench.machine, one, other),
+                repeat=turn.round,
+                latency_s=latency_s,
+            )
+        yield x.Progress(turn.fraction)
+
+
+class Slots:
+    """Words of memory on lines of their own, all over some pages; and one to say that all is up."""
+
+    def __init__(self, count: int) -> None:
+        self._buffer = Buffer(BUFFER_BYTES)
+        places = range(APART_BYTES, BUFFER_BYTES, APART_BYTES)
+        self.up = int(self._buffer.address)
+        self.words = [self.up + at for at in random.Random(x.SEED).sample(places, count)]
+
+    def clear(self) -> None:
+        """Make all words 0: the one who keeps the time begins."""
+        self._buffer.words.fill(0)
+
+    def give_up(self) -> None:
+        """Let whoever waits for the other one end."""
+        self._buffer.words[0] = 1
+
+    def given_up(self) -> bool:
+        """Has one of the two waited in vain?"""
+        return bool(self._buffer.words[0])
+
+
+def one_way_s(slots: Slots, timing: int, answering: int, bench: x.Bench) -> float | None:
+    """Return half a round trip: the median over the lines. None if the two did not meet."""
+    from .kernels import hand_over
+
+    def answer() -> None:
+        pin(answering)
+        for word in slots.words:
+            hand_over(word, slots.up, (1 + SAMPLES) * ROUND_TRIPS, 1, 0)
+
+    def sample_s(word: int) -> float:
+        return bench.time(lambda: hand_over(word, slots.up, ROUND_TRIPS, 0, 1))
+
+    slots.clear()
+    partner = threading.Thread(target=answer, name="answering")
+    with bench.pinned(timing):
+        partner.start()
+        try:
+            best = [min([sample_s(word) for _ in range(1 + SAMPLES)][1:]) for word in slots.words]
+            met = not slots.given_up()
+        finally:
+            slots.give_up()
+            partner.join()
+    return statistics.median(best) / (2 * ROUND_TRIPS) if met else None
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Give the range over all pairs, and count the groups that the timings alone show."""
+    times: dict[frozenset[str], list[float]] = {}
+    for row in tables["handovers"]:
+        times.setdefault(frozenset((row.first, row.second)), []).append(row.latency_s)
+    pairs = {pair: found for pair, samples in times.items() if (found := x.spread(samples))}
+    limits = ["protocol"]
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    if not pairs:
+        return x.Finding("nothing_measured", {}, tuple(limits))
+    cores = set().union(*pairs)
+    if len(cores) < len(by_topology(machine, one_per_core=not params.hardware_threads)):
+        limits.append("some_cores_only")
+    if statistics.median(found.high / found.low for found in pairs.values()) > UNSTEADY:
+        limits.append("unsteady")
+    medians = sorted(found.median for found in pairs.values())
+    values = {
+        "median_s": statistics.median(medians),
+        "fastest_s": medians[0],
+        "slowest_s": medians[-1],
+        "cores_measured": len(cores),
+    }
+    if len(pairs) < len(cores) * (len(cores) - 1) / 2:
+        limits.append("pairs_missing")
+        return x.Finding("matrix_in_part", values, tuple(limits))
+    if len(pairs) == 1:
+        limits.append("no_groups_of_two")
+        return x.Finding("one_pair", values, tuple(limits))
+    near = _near(pairs)
+    values["group_count"] = _groups(cores, near) if near else 1
+    if not near:
+        return x.Finding("all_alike", values, tuple(limits))
+    return x.Finding(
+        "groups_seen" if values["group_count"] > 1 else "distances_differ", values, tuple(limits)
+    )
+
+
+def _near(pairs: dict[frozenset[str], x.Spread]) -> list[frozenset[str]]:
+    """Return the pairs below the greatest step between their times; none if it is no clear one."""
+    ordered = sorted(pairs, key=lambda pair: pairs[pair].median)
+    steps = [pairs[high].median / pairs[low].median for low, high in pairwise(ordered)]
+    place = steps.index(max(steps)) + 1
+    below, above = ordered[:place], ordered[place:]
+    parted = max(pairs[pair].high for pair in below) < min(pairs[pair].low for pair in above)
+    return below if parted and max(steps) >= STEP else []
+
+
+def _groups(cores: Iterable[str], near: Sequence[frozenset[str]]) -> int:
+    """Return how many groups there are if cores near to one another are in the same one."""
+    group_of = {core: {core} for core in cores}
+    for pair in near:
+        joined = set().union(*(group_of[core] for core in pair))
+        for core in joined:
+            group_of[core] = joined
+    return len({id(group) for group in group_of.values()})
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Measure every core, 64 at most, on as many lines and as often as fits."""
+    cores = x.physical_cores(machine) or len(x.usable_threads(machine))
+    wanted = Params(cores=min(max(cores, 2), MOST_CORES))
+    while wanted.lines > 8 and seconds(replace(wanted, rounds=FEW_ROUNDS)) > FULL_S:
+        wanted = replace(wanted, lines=wanted.lines // 2)
+    return _within(FULL_S, wanted)
+
+
+def quick(params: Params) -> Params:
+    """Try fewer lines and fewer cores."""
+    return _within(4.5, replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Go as few rounds as fit into the time, but one from either side."""
+    fitting = int((limit_s - _STARTING_S) / (seconds(params) - _STARTING_S) * params.rounds)
+    return replace(params, rounds=max(2, min(params.rounds, fitting)))
+
+
+_STARTING_S = 0.1
+
+
+def seconds(params: Params) -> float:
+    """Estimate: every pair of cores once a round, and the start of its thread."""
+    pairs = params.cores * (params.cores - 1) / 2
+    samples_s = params.lines * (1 + SAMPLES) * ROUND_TRIPS * 2 * EXPECTED_S
+    return _STARTING_S + pairs * params.rounds * (samples_s + 0.0005)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"handovers": Handover},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Heatmap(key="matrix", table="handovers", row="first", column="second", value="latency_s"),
+        x.Bars(
+            key="topology", table="handovers", label="shared", value="latency_s", order=RELATIONS
+        ),
+    ),
+    values=(
+        x.Value("median_s", "s", x.Part.CORES),
+        x.Value("fastest_s", "s"),
+        x.Value("slowest_s", "s"),
+        x.Value("group_count", ""),
+        x.Value("cores_measured", ""),
+    ),
+    parts=(x.Part.CORES, x.Part.L3),
+    needs=(x.Need.NUMBA, x.Need.CORE_PAIR),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+)

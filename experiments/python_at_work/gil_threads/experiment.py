@@ -1,0 +1,321 @@
+"""Do four threads make it four times faster? The same jobs, one after another and side by side.
+
+Method: several workers do one job each, all of the same size. Every way of doing so (in a row, in
+threads, in processes) is timed in turn, again and again in shuffled order, and the time in the
+middle of each (the median) counts. Each interpreter is a process of its own (the chosen other
+Pythons too), started before the clock runs, except where starting is the thing measured. A second
+part asks how late a thread wakes that sleeps 1 ms beside threads that compute: the lock is handed
+over once a switch interval.
+Source: D. Beazley, Understanding the Python GIL (2010); PEP 684 (a lock for each interpreter),
+PEP 703 (free threading).
+
+What it cannot tell: how other work behaves; a job that reads or waits lets go of the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.interpreters import OWN, other_pythons
+from machine.system.pythons import find
+
+from .arms import BURNERS, SLEEPS, Arm, Arms
+
+METHODS = ("serial", "threads", "released", "processes", "processes_started", "subinterpreters")
+SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
+IN_A_ROW = ("serial", "released_serial")
+IN_PROCESSES = ("processes", "processes_started")
+ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways are shown
+ASKED_WORKERS = 4  # in the question
+FEW_ROUNDS = 5
+SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
+EARLIER = 0.9  # of how late it is beside one thread
+OTHERWISE = 1.25  # so often as long, or as short, as expected
+FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    workers: int = x.param(4, minimum=1, maximum=64)
+    job_s: float = x.param(0.15, unit="s", minimum=0.005, maximum=10.0, scale="log10")
+    job: str = x.param("loop", choices=("loop", "sort", "sleep"))
+    methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
+    pythons: tuple[str, ...] = x.param((), choices=other_pythons)
+    rounds: int = x.param(9, minimum=1, maximum=50)
+    switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long all workers together took, once; `gil`: does this Python have the lock on."""
+
+    method: str = x.column()
+    python: str = x.column()
+    repeat: int = x.column()
+    wall_s: float = x.column("s")
+    gil: bool = x.column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A stretch in which a worker really ran, in the first round; time from the common start."""
+
+    method: str = x.column()
+    python: str = x.column()
+    worker: int = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wake:
+    """How late the sleeper woke beside `burners` threads that compute."""
+
+    burners: int = x.column()
+    repeat: int = x.column()
+    late_s: float = x.column("s", scale="log10")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a timing for each method and round, the slices of the first round, and the wakes."""
+    with contextlib.ExitStack() as stack:
+        arms, notes = Arms(params, bench, stack).build()
+        yield from notes
+        for turn, arm in bench.interleave(arms, params.rounds):
+            answer = arm.run()
+            if arm.method == "sleeper":
+                for late_s in answer["late_s"]:
+                    yield Wake(
+                        burners=answer["burners"], repeat=turn.round, late_s=max(late_s, 0.0)
+                    )
+            else:
+                yield Timing(
+                    method=arm.method,
+                    python=arm.python,
+                    repeat=turn.round,
+                    wall_s=answer["wall_s"],
+                    gil=answer["gil"],
+                )
+                if turn.round == 0:
+                    yield from _slices(arm, answer)
+            yield x.Progress(turn.fraction)
+
+
+def _slices(arm: Arm, answer: dict[str, Any]) -> Iterator[Slice]:
+    for worker, marks in enumerate(answer["slices"]):
+        for start_s, end_s in zip(marks[::2], marks[1::2], strict=True):
+            yield Slice(
+                method=arm.method,
+                python=arm.python,
+                worker=worker,
+                start_s=max(start_s - answer["start_s"], 0.0),
+                end_s=max(end_s - answer["start_s"], 0.0),
+            )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways by their medians; say "faster" only where the spreads part."""
+    found_of = x.spreads(((t.method, t.python), t.wall_s) for t in tables["timings"])
+    # Rounds are shuffled: the first row may be that of another Python.
+    own = next((t.python for t in tables["timings"] if t.python not in params.pythons), OWN)
+    of = {method: found for (method, python), found in found_of.items() if python == own}
+    values: dict[str, float] = {"workers": params.workers}
+    for (method, python), found in found_of.items():
+        suffix = "" if python == own else "_python_" + re.sub(r"\W+", "_", python).strip("_")
+        values[f"{method}{suffix}_s"] = found.median
+    speedups, unclear = x.ratios(
+        {name: (of[a], of[b]) for name, (a, b) in SPEEDUPS.items() if {a, b} <= of.keys()}
+    )
+    values |= speedups
+    if "serial" in of:
+        cores = x.physical_cores(machine) or 1
+        values["job_s"] = of["serial"].median / params.workers
+        values["made_for_s"] = params.job_s
+        values["perfect_s"] = of["serial"].median / min(params.workers, cores)
+    gil = [t.gil for t in tables["timings"] if t.python == own]
+    if gil:
+        values["gil_enabled"] = int(gil[-1])
+    for burners, late in x.spreads((wake.burners, wake.late_s) for wake in tables["wakes"]).items():
+        values[f"sleeper_late_{_COUNTS[burners]}_s"] = late.median
+    locked = params.job == "loop" and values.get("gil_enabled") == 1
+    message = _message(of, params.workers, locked=locked)
+    limits = _limits(params, of, machine)
+    if locked and {"serial", "threads"} <= of.keys() and of["serial"].is_below(of["threads"]):
+        limits.append("threads_slower")
+    if params.job == "sort" and values.get("gil_enabled") == 1:
+        limits.append("sort_lets_go")
+    if params.job == "sort" and "released_serial" in of:
+        limits.append("sorted_twice")
+    if _has_gaps(tables["slices"], own, IN_A_ROW):
+        limits.append("gaps_in_a_row")
+    is_room = params.workers <= (x.physical_cores(machine) or 1)
+    if is_room and _has_gaps(tables["slices"], own, IN_PROCESSES):
+        limits.append("gaps_in_processes")
+    beside = [values.get(f"sleeper_late_{name}_s", 0.0) for name in ("one", "two")]
+    if values.get("gil_enabled") == 1 and 0 < beside[1] < EARLIER * beside[0]:
+        limits.append("earlier_beside_two")
+    unclear = tuple(  # what is slower is no gain, and threads gain none by chance under the lock
+        name
+        for name, speedup in speedups.items()
+        if name in unclear or speedup < 1 or (locked and name == "threads_speedup")
+    )
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+SPEEDUPS = {
+    "threads_speedup": ("serial", "threads"),
+    "processes_speedup": ("serial", "processes"),
+    "subinterpreters_speedup": ("serial", "subinterpreters"),
+    "released_speedup": ("released_serial", "released_threads"),
+}
+_COUNTS = dict(zip(BURNERS, ("idle", "one", "two"), strict=True))
+
+
+def _message(of: dict[str, x.Spread], workers: int, *, locked: bool) -> str:
+    """Return what to say; the lock is blamed only where it is on and the job holds it."""
+    if "serial" not in of or "threads" not in of or workers == 1:
+        return "nothing_to_compare"
+    if x.too_few(of[way] for way in ("serial", "threads", "processes") if way in of):
+        return x.TOO_FEW
+    if not locked and of["threads"].is_below(of["serial"]):
+        return "threads_side_by_side"
+    if "processes" in of and not of["processes"].is_below(of["serial"]):
+        seems_faster = of["serial"].median > SEEMS_FASTER * of["processes"].median
+        return "rounds_scatter" if seems_faster else "nothing_is_faster"
+    if not locked:
+        return "threads_gain_nothing"
+    return "threads_take_turns_processes_do_not" if "processes" in of else "threads_take_turns"
+
+
+def _has_gaps(slices: Sequence[Slice], own: str, methods: Sequence[str]) -> bool:
+    """Was a worker interrupted in these ways, in which none of the others is in its way?"""
+    alone = [(s.method, s.worker) for s in slices if s.method in methods and s.python == own]
+    return len(alone) > len(set(alone))
+
+
+def _limits(params: Params, of: dict[str, x.Spread], machine: x.Machine) -> list[str]:
+    limits: list[str] = []
+    if any(found.count < FEW_ROUNDS for found in of.values()):
+        limits.append("few_rounds")
+    cores = x.physical_cores(machine) or 1
+    if cores < params.workers:
+        limits.append("more_workers_than_cores")
+    elif 1 < cores == params.workers < ASKED_WORKERS:
+        limits.append("fewer_than_asked")
+    if params.job == "sleep":
+        limits.append("sleep_never_runs")
+    elif "serial" in of:
+        factor = of["serial"].median / (params.job_s * params.workers)
+        if max(factor, 1 / factor) > OTHERWISE:
+            limits.append("not_as_made_for")
+        at_once = min(params.workers, cores)
+        if "processes" in of and _falls_short(of["processes"], of["serial"], at_once):
+            limits.append("not_perfect")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    return limits
+
+
+def _falls_short(processes: x.Spread, serial: x.Spread, at_once: int) -> bool:
+    """Did the processes take clearly longer than the jobs in a row, shared out perfectly?"""
+    parts = not x.too_few((processes, serial)) and processes.low > serial.high / at_once
+    return parts and processes.median > OTHERWISE * serial.median / at_once
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
+    free_threaded = tuple(python.name for python in find() if python.free_threaded)
+    workers = min(ASKED_WORKERS, max(2, x.physical_cores(machine) or 2))
+    return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
+
+
+def quick(params: Params) -> Params:
+    """Do shorter jobs, in three rounds."""
+    return _within(QUICK_S, replace(params, job_s=0.03, rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Shorten the jobs until a run is expected to end within `limit_s`."""
+    around_s = seconds(replace(params, job_s=0.0))  # what does not depend on the jobs
+    share = (limit_s - around_s) / (seconds(params) - around_s)
+    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 3))
+
+
+def seconds(params: Params) -> float:
+    """Estimate: every method once a round, a sleeper beside 0, 1 and 2 threads, and the warm-up."""
+    in_turn = sum({"serial": 1, "threads": 1, "released": 1.5}.get(m, 0) for m in params.methods)
+    jobs = (
+        in_turn * params.workers + 0.6 * params.workers + 2.5 * params.workers * len(params.pythons)
+    )
+    sizing = 6 * (2 if "released" in params.methods else 1)  # three looks, each at two jobs
+    starting_s = 0.1 + 0.05 * params.workers if "processes_started" in params.methods else 0.0
+    sleeper_s = SLEEPS * (0.0011 + 3.5 * params.switch_interval_s + 0.002)
+    jobs_s = ((params.rounds + 1) * jobs + sizing) * params.job_s
+    return jobs_s + params.rounds * (sleeper_s + starting_s) + 0.5
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"timings": Timing, "slices": Slice, "wakes": Wake},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="wall",
+            table="timings",
+            label="method",
+            detail="python",
+            value="wall_s",
+            order=ORDER,
+            limits=(
+                x.Limit("one_after_another", "serial_s", "x", of=SAME_JOBS),
+                x.Limit("perfect", "perfect_s", "x", of=SAME_JOBS),
+            ),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="slices",
+            lane="worker",
+            start="start_s",
+            end="end_s",
+            group="method",
+            detail="python",
+            order=ORDER,
+        ),
+        x.Bars(key="sleeper", table="wakes", label="burners", value="late_s"),
+    ),
+    values=(
+        x.Value("job_s", "s"),
+        x.Value("made_for_s", "s"),
+        x.Value("serial_s", "s"),
+        x.Value("threads_s", "s"),
+        x.Value("processes_s", "s"),
+        x.Value("processes_started_s", "s"),
+        x.Value("released_threads_s", "s"),
+        x.Value("released_serial_s", "s"),
+        x.Value("subinterpreters_s", "s"),
+        x.Value("threads_speedup", "ratio"),
+        x.Value("processes_speedup", "ratio", x.Part.CORES),
+        x.Value("released_speedup", "ratio", x.Part.CORES),
+        x.Value("subinterpreters_speedup", "ratio"),
+        x.Value("perfect_s", "s"),
+        x.Value("workers", ""),
+        x.Value("gil_enabled", x.SWITCH),
+        x.Value("sleeper_late_idle_s", "s"),
+        x.Value("sleeper_late_one_s", "s"),
+        x.Value("sleeper_late_two_s", "s"),
+    ),
+    parts=(x.Part.CORES,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: params.workers * 60 * 2**20,
+)

@@ -1,0 +1,262 @@
+"""Where did my increments go? Several threads raise one counter, and some of it is lost.
+
+Method: several threads add 1 to the same counter again and again: in one line (bare), with a
+function call between reading and writing, and under a lock. What is missing at the end was lost:
+between a thread's read and its write another one wrote. Every run is a row, in shuffled rounds, in
+a process of its own; the chosen other Pythons run the first two forms too. Once, two threads note
+when they read and wrote what, until an update is found that undid others.
+Source: the evaluation loop of CPython: since 3.10 it hands the lock over only where a function
+begins and where a loop turns back.
+
+What it cannot tell: that code which lost nothing is safe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.interpreters import OWN, OWN_COMMAND, Interpreter, other_pythons
+from machine.system.pythons import find
+
+JOBS = Path(__file__).with_name("jobs.py")
+BARE, CALL, LOCKED = FORMS = ("bare", "read_call_write", "locked")
+HOLDS, RAISES = "holds", "raises"
+TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
+INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
+OTHERS = 2.5  # so many times as long in an old Python
+NEARLY_WHOLE = 0.001  # of what one thread does
+SOON = 0.8  # of the update caught: the other thread wrote its last clearly before it went on
+SHORT = 0.9  # times the switch interval: clearly less than a turn with the lock
+LONG = 1.3  # times the switch interval: more than the lock has then been waited for
+HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    workers: int = x.param(4, minimum=1, maximum=64)
+    times: int = x.param(200_000, minimum=1000, maximum=10_000_000, scale="log10")
+    pythons: tuple[str, ...] = x.param((), choices=other_pythons)
+    switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
+    rounds: int = x.param(20, minimum=1, maximum=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """Where the counter ended, and the time that one increment took."""
+
+    form: str = x.column()
+    python: str = x.column()
+    repeat: int = x.column()
+    count: int = x.column()
+    lost_fraction: float = x.column("fraction")
+    increment_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What a thread did meanwhile: one holds an old value, the other raises the counter."""
+
+    worker: int = x.column()
+    act: str = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+    value: int = x.column()
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each form, Python and round, and the moments of a lost update."""
+    with contextlib.ExitStack() as stack:
+        pythons = {OWN: _start(OWN, OWN_COMMAND, bench, stack)}
+        for other in find():
+            if other.name in params.pythons:
+                command = [str(other.path), "-I", "-S"]
+                pythons[other.name] = _start(other.name, command, bench, stack)
+
+        def ask(python: str, form: str, times: int) -> dict[str, Any]:
+            switch_s = params.switch_interval_s
+            pythons[python].ask(form=form, workers=params.workers, times=times, switch_s=switch_s)
+            return pythons[python].answer()
+
+        arms = [(form, name) for name in pythons for form in FORMS if form != LOCKED or name == OWN]
+        for form, name in arms:  # warmed up: specialised and the threads started once
+            ask(name, form, params.times // 10)
+        for _ in range(TRACES):
+            found = ask(OWN, "trace", TRACED)
+            if found["late"] is not None:
+                yield from _moments(found)
+                break
+        expected = params.workers * params.times
+        for turn, (form, name) in bench.interleave(arms, params.rounds):
+            answer = ask(name, form, params.times)
+            yield Race(
+                form=form,
+                python=name,
+                repeat=turn.round,
+                count=answer["count"],
+                lost_fraction=1 - answer["count"] / expected,
+                increment_s=answer["wall_s"] / expected,
+            )
+            yield x.Progress(turn.fraction)
+
+
+def _start(
+    name: str, command: Sequence[str], bench: x.Bench, stack: contextlib.ExitStack
+) -> Interpreter:
+    python = Interpreter(name, command, JOBS, bench.check_stop)
+    stack.callback(python.close)
+    return python
+
+
+def _moments(found: dict[str, Any]) -> Iterator[Moment]:
+    began_s = found["late"][0]
+    for worker, act, (start_s, end_s, value) in (
+        (found["worker"], HOLDS, found["late"]),
+        (1 - found["worker"], RAISES, found["others"]),
+    ):
+        yield Moment(
+            worker=worker, act=act, start_s=start_s - began_s, end_s=end_s - began_s, value=value
+        )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Say which forms lost increments in any run; that none did is said to be no promise."""
+    lost: dict[tuple[str, str], list[float]] = {}
+    # Rounds are shuffled: the first row may be that of another Python.
+    own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
+    for race in tables["races"]:
+        lost.setdefault((race.form, race.python), []).append(race.lost_fraction)
+    values: dict[str, float] = {
+        "expected": params.workers * params.times,
+        "workers": params.workers,
+        "times": params.times,
+    }
+    bare, call = lost.get((BARE, own), []), lost.get((CALL, own), [])
+    for name, losses in (("bare", bare), ("read_call_write", call)):
+        if found := x.spread(losses):
+            values[f"lost_fraction_{name}"] = found.median
+    of = x.spreads((race.form, race.increment_s) for race in tables["races"] if race.python == own)
+    both = {"locked_slowdown": (of[LOCKED], of[BARE])} if {LOCKED, BARE} <= of.keys() else {}
+    slowdowns, unclear = x.ratios(both)
+    values |= slowdowns
+    limits = ["no_promise"] if bare and not any(bare) else []
+    limits += ["late_writes"] if any(bare) or any(call) else []
+    if any(_is_whole(loss * params.workers) for losses in lost.values() for loss in losses):
+        limits.append("whole_shares")
+    for moment in tables["moments"]:
+        if moment.act == HOLDS:
+            values["caught_s"] = moment.end_s - moment.start_s
+            if values["caught_s"] > LONG * params.switch_interval_s:
+                limits.append("waited_for_a_core")
+            elif values["caught_s"] < SHORT * params.switch_interval_s:
+                limits.append("handed_over_early")
+        elif moment.end_s < SOON * values.get("caught_s", 0.0):  # what was caught comes first
+            limits.append("other_was_over")
+    elsewhere = [
+        max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
+    ]
+    if elsewhere and (LOCKED, own) in lost:
+        limits.append("lock_here_only")
+    if max(elsewhere, default=0) > 0:
+        values["lost_fraction_elsewhere"] = max(elsewhere)
+        limits.append("not_everywhere")
+    if params.workers == 1 or not bare or not call:
+        return x.Finding("nothing_to_compare", values, tuple(limits), unclear)
+    values["runs"] = min(len(bare), len(call))
+    values["lost_most_fraction"] = max(call)
+    if any(bare):
+        message = "both_lost" if any(call) else "bare_lost"
+    else:
+        message = "only_the_call_lost" if any(call) else "nothing_lost"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _is_whole(shares: float) -> bool:
+    """Was lost what a whole number of threads had done, but for a few increments?"""
+    return round(shares) > 0 and abs(shares - round(shares)) < NEARLY_WHOLE
+
+
+def defaults(_machine: x.Machine) -> Params:
+    """Have four threads race, here and in those Pythons found that hand over elsewhere."""
+    found = find()
+    others = [python.name for python in found if python.free_threaded]
+    others += [python.name for python in found if _version(python.version) < HANDED_OVER_LAST][:1]
+    return Params(pythons=tuple(others[:2]))
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
+
+
+def quick(params: Params) -> Params:
+    """Race four times over a shorter way."""
+    return replace(params, times=max(1000, params.times // 2), rounds=4)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the time of an increment, in each form and Python."""
+    own_s = sum(INCREMENT_S.values())
+    other_s = OTHERS * (INCREMENT_S[BARE] + INCREMENT_S[CALL]) * len(params.pythons)
+    one_round_s = params.workers * params.times * (own_s + other_s)
+    return 0.3 + 0.15 * len(params.pythons) + one_round_s * (params.rounds + 0.1)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"races": Race, "moments": Moment},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="counts",
+            table="races",
+            label="form",
+            detail="python",
+            value="count",
+            order=FORMS,
+            limits=(x.Limit("expected", "expected", "x"),),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="moments",
+            lane="worker",
+            start="start_s",
+            end="end_s",
+            group="act",
+            order=(HOLDS, RAISES),
+        ),
+        x.Bars(
+            key="price",
+            table="races",
+            label="form",
+            detail="python",
+            value="increment_s",
+            order=FORMS,
+        ),
+    ),
+    values=(
+        x.Value("expected", ""),
+        x.Value("workers", ""),
+        x.Value("times", ""),
+        x.Value("lost_fraction_bare", "fraction"),
+        x.Value("lost_fraction_read_call_write", "fraction"),
+        x.Value("lost_fraction_elsewhere", "fraction"),
+        x.Value("lost_most_fraction", "fraction"),
+        x.Value("locked_slowdown", "ratio", x.Part.CORES),
+        x.Value("caught_s", "s"),
+        x.Value("runs", ""),
+    ),
+    parts=(x.Part.CORES,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    quiet_limit_s=120.0,  # much work can be asked for
+    memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * 2**20,
+)

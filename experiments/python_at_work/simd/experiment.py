@@ -1,0 +1,252 @@
+"""Many numbers at once: how much faster are vector instructions than one at a time?
+
+Method: one thread, kept on the last core (pinned), adds up arrays of numbers, one at a time and by
+vectors of 128, 256 and 512 bits as far as the processor has them, with eight sums at once so that
+no addition waits for the one before. The same loads and additions otherwise, compiled from the same
+lines. Plain Python adds up a list of as many numbers, where that is short enough. Sizes and widths
+are shuffled in each round; compared are the medians.
+Source: D. A. Patterson, J. L. Hennessy, Computer Architecture, chapter 4
+(data-level parallelism).
+
+What it cannot tell: how much other loops gain; many cannot be put into vectors at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.buffers import Buffer
+
+SMALLEST_BYTES = 4 * x.KIB
+LONGEST_LIST_BYTES = 256 * x.KIB
+SAMPLE_S = 0.003
+FREE_SHARE = 0.5
+NEARLY_ALL = 0.9  # of what every lane together would bring
+FULL_S, FEW_ROUNDS = 28.0, 3
+PYTHON, SCALAR = "python", "scalar"
+WIDTHS = ("128", "256", "512")
+ORDER = (PYTHON, SCALAR, *WIDTHS)
+NUMBERS_BITS = {"float32": 32, "float64": 64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; arrays are powers of two up to `largest_bytes`."""
+
+    largest_bytes: int = x.param(
+        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
+    )
+    numbers: str = x.param("float32", choices=tuple(NUMBERS_BITS))
+    rounds: int = x.param(9, minimum=1, maximum=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """One repeat at one size in one way: "python", "scalar", or so many bits a vector."""
+
+    size_bytes: int = x.column("bytes", scale="log2")
+    way: str = x.column()
+    repeat: int = x.column()
+    elements_per_s: float = x.column("per_s", scale="log10")
+    read_bytes_per_s: float = x.column("bytes/s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the sizes of the arrays, smallest first."""
+    return [2**bits for bits in range(SMALLEST_BYTES.bit_length() - 1,
+                                      params.largest_bytes.bit_length())]  # fmt: skip
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each size, way and round."""
+    with bench.pinned() as thread:
+        if thread is None:
+            yield x.Note("not_pinned")
+        bits = NUMBERS_BITS[params.numbers]
+        array = Buffer(max(sizes(params))).words.view(params.numbers)
+        array.fill(1)
+        ways = _ways(bits)
+        arms = [
+            (size, way)
+            for size in sizes(params)
+            for way in ways
+            if way != PYTHON or size <= LONGEST_LIST_BYTES
+        ]
+        for turn, (size_bytes, way) in bench.interleave(arms, params.rounds):
+            count = size_bytes * 8 // bits
+            numbers = array[:count].tolist() if way == PYTHON else array[:count]
+            work = partial(ways[way], numbers)
+            laps = bench.repeat_for(work, at_least_s=SAMPLE_S, start=1)
+            elements_per_s = count * laps / bench.time(partial(work, laps))
+            yield Rate(
+                size_bytes=size_bytes,
+                way=way,
+                repeat=turn.round,
+                elements_per_s=elements_per_s,
+                read_bytes_per_s=elements_per_s * bits / 8,
+            )
+            yield x.Progress(turn.fraction)
+
+
+def _ways(bits: int) -> dict[str, Callable[[Any, int], object]]:
+    from experiments.kernels.lanes import lane_sum, widest_bits
+
+    ways: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python, SCALAR: lane_sum(bits, 1)}
+    return ways | {w: lane_sum(bits, int(w) // bits) for w in WIDTHS if int(w) <= widest_bits()}
+
+
+def _in_python(numbers: list[float], laps: int) -> float:
+    total = 0.0
+    for _ in range(laps):
+        for number in numbers:
+            total += number
+    return total
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the widest vectors with one number at a time, in the first cache and in memory."""
+    of = x.spreads(((rate.way, rate.size_bytes), rate.elements_per_s) for rate in tables["rates"])
+    widest = max((int(way) for way, _ in of if way in WIDTHS), default=0)
+    both = [size for size in sizes(params) if {(SCALAR, size), (str(widest), size)} <= of.keys()]
+    limits: list[str] = []
+    first_bytes, last_bytes = _first_cache_bytes(machine), x.last_level_cache_bytes(machine)
+    cached = [size for size in both if first_bytes and size <= first_bytes // 2]
+    beyond = [size for size in both if last_bytes and size >= x.BEYOND_CACHE * last_bytes]
+    element_bytes = NUMBERS_BITS[params.numbers] // 8
+    known = x.cache_sizes(machine)
+    values: dict[str, float] = {f"{name}_bytes": size for name, size in known.items()}
+    if "l3_bytes" in values and x.is_guest(machine):
+        limits.append("part_of_l3")
+    if machine.memory.peak_bytes_per_s:
+        values["bandwidth_limit_per_s"] = machine.memory.peak_bytes_per_s / element_bytes
+    if not beyond:
+        limits.append("no_memory_gain")
+    if not cached:
+        limits.append("no_l1_gain")
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    places = {"gain_in_l1": max(cached)} | ({"gain_in_memory": max(beyond)} if beyond else {})
+    pairs = {name: (of[str(widest), size], of[SCALAR, size]) for name, size in places.items()}
+    gains, unclear = x.ratios(pairs)
+    vector, scalar = pairs["gain_in_l1"]
+    lanes = widest // (8 * element_bytes)
+    values |= {
+        "scalar_per_s": scalar.median,
+        "vector_per_s": vector.median,
+        "width_bits": widest,
+        "lanes": lanes,
+        "all_lanes_per_s": lanes * scalar.median,
+        **gains,
+    }
+    half = of.get((str(widest // 2), max(cached)))
+    if half is not None and not half.is_below(vector) and not x.too_few((half, vector)):
+        limits.append("no_wider_gain")
+    elif vector.high < NEARLY_ALL * lanes * scalar.low and not x.too_few((vector, scalar)):
+        limits.append("too_slow_for_vectors")
+    if "gain_in_memory" in gains and "gain_in_memory" not in unclear:
+        limits.append("still_gains")
+    if max(sizes(params)) > LONGEST_LIST_BYTES and any(way == PYTHON for way, _ in of):
+        limits.append("python_ends_early")
+    if (PYTHON, max(cached)) in of:
+        values["python_per_s"] = of[PYTHON, max(cached)].median
+    return x.Finding(_message(pairs, gains), values, tuple(limits), unclear)
+
+
+def _message(pairs: dict[str, tuple[x.Spread, x.Spread]], gains: dict[str, float]) -> str:
+    if x.too_few(pairs["gain_in_l1"]):
+        return x.TOO_FEW
+    clear = [name for name, (vector, scalar) in pairs.items() if scalar.is_below(vector)]
+    if "gain_in_l1" not in clear:
+        return "no_gain"
+    if "gain_in_memory" not in gains:
+        return "gain_in_cache"
+    if "gain_in_memory" not in clear:
+        return "gain_in_cache_alone"
+    return "gain_fades" if gains["gain_in_memory"] < gains["gain_in_l1"] else "gain_everywhere"
+
+
+def _first_cache_bytes(machine: x.Machine) -> int | None:
+    usable = x.usable_threads(machine)
+    caches = x.caches_of(machine, usable[-1].id) if usable else []
+    return caches[0].size_bytes if caches else None
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Go to four last-level caches and at least 64 MiB, within half of the free memory."""
+    wanted = max(x.BEYOND_CACHE * (x.last_level_cache_bytes(machine) or 0), 64 * x.MIB)
+    largest = x.fits(wanted, FREE_SHARE)
+    suited = Params(largest_bytes=max(_no_less(wanted) if largest == wanted else largest, x.MIB))
+    while seconds(suited) > FULL_S and suited.rounds > FEW_ROUNDS:
+        suited = replace(suited, rounds=suited.rounds - 1)
+    return suited
+
+
+def _no_less(size_bytes: int) -> int:
+    """Return the next power of two from a size on."""
+    return 1 << (size_bytes - 1).bit_length()
+
+
+def quick(params: Params) -> Params:
+    """Go three times, through arrays of 128 MiB at most."""
+    return replace(params, largest_bytes=min(params.largest_bytes, 128 * x.MIB), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: growing to a sample, then the sample; large arrays take longer than that."""
+    samples_s = sum(8 * max(SAMPLE_S, size / 8e9) + 0.01 for size in sizes(params))
+    return 0.2 + params.largest_bytes / x.GIB * 0.6 + params.rounds * samples_s
+
+
+_RATES: dict[str, Any] = {
+    "table": "rates",
+    "x": x.Axis("size_bytes", "log2"),
+    "series": "way",
+    "order": ORDER,
+}
+
+_CACHES = tuple(x.Limit(name, f"{name}_bytes", "x") for name in ("l1", "l2", "l3"))
+
+EXPERIMENT = x.Experiment(
+    version=2,
+    params=Params,
+    tables={"rates": Rate},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="rate",
+            y=x.Axis("elements_per_s", "log10"),
+            limits=(
+                *_CACHES,
+                x.Limit("all_lanes", "all_lanes_per_s"),
+                x.Limit("memory_bandwidth", "bandwidth_limit_per_s"),
+            ),
+            **_RATES,
+        ),
+        x.Lines(key="bytes", y=x.Axis("read_bytes_per_s", "log10"), limits=_CACHES, **_RATES),
+    ),
+    values=(
+        x.Value("scalar_per_s", "per_s", x.Part.CORES),
+        x.Value("vector_per_s", "per_s", x.Part.CORES),
+        x.Value("python_per_s", "per_s"),
+        x.Value("gain_in_l1", "ratio"),
+        x.Value("gain_in_memory", "ratio"),
+        x.Value("width_bits", ""),
+        x.Value("lanes", ""),
+        x.Value("all_lanes_per_s", "per_s"),
+        x.Value("bandwidth_limit_per_s", "per_s"),
+        x.Value("l1_bytes", "bytes"),
+        x.Value("l2_bytes", "bytes"),
+        x.Value("l3_bytes", "bytes"),
+    ),
+    parts=(x.Part.CORES, x.Part.L1, x.Part.MEMORY),
+    needs=(x.Need.NUMBA,),
+    imports=("numpy", "numba"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: max(sizes(params)) + 12 * x.MIB,
+)

@@ -1,0 +1,210 @@
+"""What does it cost to start one? A call, a coroutine, a task, a thread, a process.
+
+Method: each is started, does nothing and has ended before the next one starts; a sample is a batch
+of them that takes long enough for the clock, in a small process of its own. Batches of one, two
+and four times the size are timed in turn: where the time of one is right, they lie on a straight
+line. A pool is timed twice: made for one job (cold), and handed a job while it stands (warm). The
+server of forkserver is up before the clock starts. Compared are the medians.
+Source: the documentation of multiprocessing; pyperf for batches and rounds.
+
+What it cannot tell: how long a program takes that imports more; ask for that with `child_imports`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from experiments import api as x
+from experiments.tools.batches import batch
+from experiments.tools.interpreters import OWN, STARTS, own
+from experiments.tools.own_folder import own_folder
+
+PROCESSES = ("fork", "forkserver", "spawn")
+LADDER = ("call", "coroutine", "task", "thread", "spawn")  # each is expected to cost more
+POOLS = ("thread_pool_warm", "thread_pool_cold", "process_pool_warm", "process_pool_cold")
+METHODS = ("call", "coroutine", "task", "thread", "subinterpreter", *PROCESSES, *POOLS)
+BATCHES = (1, 2, 4)
+SAVES_LITTLE = 0.5  # of what a thread costs, that a job for a standing pool takes
+UNSTEADY = 2.0  # times: of one kind, the dearest start and the cheapest
+USUAL_S = {  # of those that are longer than a sample
+    "fork": 0.004, "forkserver": 0.06, "spawn": 0.12, "subinterpreter": 0.02,
+    "process_pool_cold": 0.009,
+}  # fmt: skip
+FOLDER = "coreopsis-start-"  # holds the socket of forkserver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
+    child_imports: str = x.param("nothing", choices=("nothing", "numpy"))
+    parent_bytes: int = x.param(0, unit="bytes", minimum=0, maximum=64 * x.GIB, scale="linear")
+    sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    rounds: int = x.param(9, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """One batch: `count` were started and had ended, one after another."""
+
+    method: str = x.column()
+    repeat: int = x.column()
+    count: int = x.column(scale="log10")
+    each_s: float = x.column("s", scale="log10")
+    all_s: float = x.column("s", scale="log10")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each method and round."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(own_folder(FOLDER))
+        python = own(STARTS, bench.check_stop, temporary=folder)
+        stack.callback(python.close)
+        # Before all else: whoever is asked to stop has a tenth of a second.
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        python.ask(arm="hold", bytes=params.parent_bytes)
+        methods = _possible(params.methods, python.answer()["processes"])
+        if "subinterpreter" in params.methods and "subinterpreter" not in methods:
+            yield x.Note("no_subinterpreters", {"python": OWN})
+
+        def taken_s(method: str, count: int) -> float:
+            python.ask(arm="start", method=method, count=count, module=params.child_imports)
+            found: float = python.answer()["taken_s"]
+            return found
+
+        counts = {
+            method: batch(
+                functools.partial(taken_s, method),
+                params.sample_s,
+                start=1000 if method in ("call", "coroutine") else 1,  # they come in tens
+            )
+            for method in methods
+        }
+        for arm, method in bench.interleave(methods, params.rounds):
+            count = counts[method] * BATCHES[arm.round % len(BATCHES)]
+            all_s = taken_s(method, count)
+            yield Start(
+                method=method, repeat=arm.round, count=count, each_s=all_s / count, all_s=all_s
+            )
+            yield x.Progress(arm.fraction)
+
+
+def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+    return [
+        method
+        for method in methods
+        if (method not in PROCESSES or method in processes)
+        and (method != "subinterpreter" or sys.version_info >= (3, 12))
+    ]
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the medians; say that each step costs more only where their spreads part."""
+    of = x.spreads((start.method, start.each_s) for start in tables["starts"])
+    values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
+    limits = ["loop_included"] if "call" in of else []
+    limits += [f"no_{name}" for name in ("fork", "forkserver") if name not in of]
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    pool, thread = of.get("thread_pool_warm"), of.get("thread")
+    if pool and thread and not x.too_few((pool, thread)):
+        if pool.median > SAVES_LITTLE * thread.median:
+            limits.append("pool_saves_little")
+        elif pool.high > UNSTEADY * pool.low:
+            limits.append("pool_uneven")
+    if of:
+        values |= {"microsecond_s": 1e-6, "millisecond_s": 1e-3, "frame_s": 1 / 60}
+    if not all(method in of for method in LADDER):
+        return x.Finding("ladder_in_part", values, tuple(limits))
+    if any(of[step].high > UNSTEADY * of[step].low for step in LADDER):
+        limits.append("unsteady")
+    compared, unclear = x.ratios(
+        {
+            "thread_over_call": (of["thread"], of["call"]),
+            "spawn_over_thread": (of["spawn"], of["thread"]),
+        }
+    )
+    if x.too_few(of[step] for step in LADDER):
+        message = x.TOO_FEW
+    else:
+        climbs = all(of[less].is_below(of[more]) for less, more in pairwise(LADDER))
+        message = "each_step_costs_more" if climbs else "steps_overlap"
+    return x.Finding(message, values | compared, tuple(limits), unclear)
+
+
+def defaults(_machine: x.Machine) -> Params:
+    """Hold nothing, import nothing: the least that each can cost."""
+    return Params()
+
+
+def quick(params: Params) -> Params:
+    """Measure shorter batches, in three rounds."""
+    return replace(params, sample_s=0.003, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from a usual machine; a batch takes a sample or one start, whichever is longer."""
+    once_s = sum(max(1.2 * params.sample_s, USUAL_S.get(m, 0.0)) for m in params.methods)
+    average = sum(BATCHES) / len(BATCHES)
+    return 0.3 + once_s * (1.5 + average * params.rounds)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"starts": Start},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Ruler(
+            key="each",
+            table="starts",
+            label="method",
+            value="each_s",
+            statistic="median",
+            limits=(
+                x.Limit("microsecond", "microsecond_s"),
+                x.Limit("millisecond", "millisecond_s"),
+                x.Limit("frame", "frame_s"),
+            ),
+        ),
+        x.Lines(
+            key="batches",
+            table="starts",
+            x=x.Axis("count", "log10"),
+            y=x.Axis("all_s", "log10"),
+            series="method",
+            order=METHODS,
+        ),
+    ),
+    values=(
+        x.Value("call_s", "s", x.Part.CORES),
+        x.Value("coroutine_s", "s"),
+        x.Value("task_s", "s"),
+        x.Value("thread_s", "s", x.Part.CORES),
+        x.Value("fork_s", "s"),
+        x.Value("forkserver_s", "s"),
+        x.Value("spawn_s", "s", x.Part.CORES),
+        x.Value("subinterpreter_s", "s"),
+        x.Value("thread_pool_cold_s", "s"),
+        x.Value("thread_pool_warm_s", "s"),
+        x.Value("process_pool_cold_s", "s"),
+        x.Value("process_pool_warm_s", "s"),
+        x.Value("thread_over_call", "ratio"),
+        x.Value("spawn_over_thread", "ratio"),
+        x.Value("microsecond_s", "s"),
+        x.Value("millisecond_s", "s"),
+        x.Value("frame_s", "s"),
+    ),
+    parts=(x.Part.CORES,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: params.parent_bytes + 80 * x.MIB,
+)

@@ -1,0 +1,221 @@
+"""What does it cost to hand something over? To a thread, and to a process in three ways.
+
+Method: a message goes to a thread or a process that waits for it, looks at its length and its end,
+and answers with a word; a sample is a batch of such round trips. Through shared memory the sender
+writes the message, signals through a pipe, and the receiver uses it in place. A plain copy of the
+same bytes is the line that no way of copying can be better than. Sizes and ways are shuffled in
+each round; compared are the medians. The parts of a large message through a pipe are timed alone.
+Source: the documentation of multiprocessing (queues, pipes, shared memory).
+
+What it cannot tell: what is gained by sending many messages at once, before the first is answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from experiments import api as x
+from experiments.tools.batches import batch
+from experiments.tools.interpreters import TALKS, own
+
+SMALLEST_BYTES = 64
+STEP = 4  # from one size to the next
+WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
+COPY = "copy"
+IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
+PARTS = (*IN_A_ROW, "wake")
+APART = 0.2  # of the whole, by which its parts may miss it without a word
+UNEVEN = 1.5  # times, by which one answer clearly comes later than another
+COPIES = 10  # of the largest message that the ends may hold together
+FREE_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; messages are 64 bytes times powers of four."""
+
+    largest_bytes: int = x.param(
+        16 * x.MIB, unit="bytes", minimum=x.KIB, maximum=256 * x.MIB, scale="log2"
+    )
+    payload: str = x.param("bytes", choices=("bytes", "array", "list"))
+    sample_s: float = x.param(0.01, unit="s", minimum=0.001, maximum=1.0, scale="log10")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """The mean of a batch of round trips with one size of message."""
+
+    method: str = x.column()
+    message_bytes: int = x.column("bytes", scale="log2")
+    repeat: int = x.column()
+    round_trip_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One part of handing the largest message through a pipe, timed alone."""
+
+    part: str = x.column()
+    repeat: int = x.column()
+    part_s: float = x.column("s")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return the sizes of messages, smallest first."""
+    found = [SMALLEST_BYTES]
+    while found[-1] * STEP <= params.largest_bytes:
+        found.append(found[-1] * STEP)
+    return found
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each way, size and round, and for each part and round."""
+    with contextlib.ExitStack() as stack:
+        python = own(TALKS, bench.check_stop)
+        stack.callback(python.close)
+        largest_bytes = max(sizes(params))
+        python.ask(arm="start", largest_bytes=largest_bytes)
+        python.answer()
+
+        def taken_s(method: str, size_bytes: int) -> Callable[[int], float]:
+            def once(count: int) -> float:
+                python.ask(
+                    arm="talk", method=method, bytes=size_bytes, count=count, payload=params.payload
+                )
+                found: float = python.answer()["taken_s"]
+                return found
+
+            return once
+
+        arms = [(method, size) for method in (*WAYS, COPY) for size in sizes(params)]
+        arms += [(part, largest_bytes) for part in PARTS]
+        counts: dict[tuple[str, int], int] = {}
+        for turn, (method, size_bytes) in bench.interleave(arms, params.rounds):
+            once = taken_s(method, size_bytes)
+            if (method, size_bytes) not in counts:
+                counts[method, size_bytes] = batch(once, params.sample_s)
+            count = counts[method, size_bytes]
+            each_s = once(count) / count
+            if method in PARTS:
+                yield Step(part=method, repeat=turn.round, part_s=each_s)
+            else:
+                yield Talk(
+                    method=method,
+                    message_bytes=size_bytes,
+                    repeat=turn.round,
+                    round_trip_s=each_s,
+                )
+            yield x.Progress(turn.fraction)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways at the largest message; a thread wins only where the spreads part."""
+    of = x.spreads(((t.method, t.message_bytes), t.round_trip_s) for t in tables["talks"])
+    small_bytes, large_bytes = min(sizes(params)), max(sizes(params))
+    values: dict[str, float] = {"small_bytes": small_bytes, "large_bytes": large_bytes}
+    for method in (*WAYS, COPY):
+        if (method, small_bytes) in of and method != COPY:
+            values[f"{method}_small_s"] = of[method, small_bytes].median
+        if (method, large_bytes) in of:
+            large_s = of[method, large_bytes].median
+            values |= {
+                f"{method}_large_s": large_s,
+                f"{method}_large_bytes_per_s": large_bytes / large_s,
+            }
+    for part, found in x.spreads((step.part, step.part_s) for step in tables["steps"]).items():
+        values[f"{part}_s"] = found.median
+    limits = ["one_at_a_time"]
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    medians_s = {way: [of[key].median for key in sorted(of) if key[0] == way] for way in WAYS}
+    sooner = any(a > UNEVEN * b for some_s in medians_s.values() for a, b in pairwise(some_s))
+    by_reference = medians_s["thread_queue"]
+    later = bool(by_reference) and max(by_reference) > UNEVEN * min(by_reference)
+    if sooner or later or values.get("wake_s", 0.0) > values.get("pipe_small_s", math.inf):
+        limits.append("wakes_uneven")
+    shared, copied = of.get(("shared_memory", large_bytes)), of.get((COPY, large_bytes))
+    if shared and copied and not x.too_few((shared, copied)) and not copied.is_below(shared):
+        limits.append("shared_as_copied")
+    parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
+    whole_s = values.get("pipe_large_s", math.nan)
+    if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said
+        limits.append("parts_do_not_add_up")
+    at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
+    if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    thread = at_large.pop("thread_queue")
+    overlapping = [way for way, found in at_large.items() if not thread.is_below(found)]
+    if x.too_few((thread, *at_large.values())):
+        return x.Finding(x.TOO_FEW, values, tuple(limits))
+    limits += [f"overlaps_{way}" for way in overlapping]
+    return x.Finding(
+        "ways_overlap" if overlapping else "threads_pass_a_reference", values, tuple(limits)
+    )
+
+
+def defaults(_machine: x.Machine) -> Params:
+    """Go to 16 MiB, or less where little memory is free."""
+    most = x.fits(16 * x.MIB, FREE_SHARE / COPIES)
+    return Params(largest_bytes=max(most, x.KIB))
+
+
+def quick(params: Params) -> Params:
+    """Measure shorter batches up to a sixteenth of the size, in three rounds."""
+    return replace(
+        params, largest_bytes=max(params.largest_bytes // 16, x.KIB), sample_s=0.003, rounds=3
+    )
+
+
+def seconds(params: Params) -> float:
+    """Estimate: a sample for each way and size, longer where one message takes longer."""
+    slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
+    samples = (len(WAYS) + 1) * len(sizes(params)) + len(PARTS)
+    return 0.4 + (params.rounds + 2) * (samples * 1.1 * params.sample_s + 5 * slow_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"talks": Talk, "steps": Step},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="round_trip",
+            table="talks",
+            x=x.Axis("message_bytes", "log2"),
+            y=x.Axis("round_trip_s", "log10"),
+            series="method",
+            order=(*WAYS, COPY),
+        ),
+        x.Bars(
+            key="parts",
+            table="steps",
+            label="part",
+            value="part_s",
+            order=PARTS,
+            limits=(x.Limit("whole", "pipe_large_s", "x"),),
+        ),
+    ),
+    values=(
+        *(x.Value(f"{way}_small_s", "s", x.Part.CORES) for way in WAYS),
+        *(x.Value(f"{way}_large_s", "s") for way in WAYS),
+        *(x.Value(f"{way}_large_bytes_per_s", "bytes/s") for way in WAYS),
+        x.Value("copy_large_s", "s"),
+        x.Value("copy_large_bytes_per_s", "bytes/s"),
+        *(x.Value(f"{part}_s", "s") for part in PARTS),
+        x.Value("small_bytes", "bytes"),
+        x.Value("large_bytes", "bytes"),
+    ),
+    parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    quiet_limit_s=60.0,  # large lists take long
+    memory_bytes=lambda params: COPIES * params.largest_bytes + 100 * x.MIB,
+)

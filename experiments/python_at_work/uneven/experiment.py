@@ -1,0 +1,278 @@
+"""Is the same number of tasks the same work? Rows of a picture, shared out in several ways.
+
+Method: warm processes compute the rows of a Mandelbrot set, of which some cost far more than
+others. Shared out beforehand in blocks, or in turn (interleaved), the slowest worker sets the end;
+handed out in chunks to whoever is free, each hand-out costs. The clock runs from the first hand-out
+to the last answer; ways and chunks are shuffled in each round, and compared by the median. Ideal
+is the time of one worker for all rows, divided by the workers that there are cores for.
+Source: Stanford CS149, assignment 1 (threads and Mandelbrot); guided self-scheduling.
+
+What it cannot tell: the best chunk of another job, whose tasks and hand-outs cost otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.tools.interpreters import own
+
+JOBS = Path(__file__).with_name("jobs.py")
+SERIAL, BLOCK, INTERLEAVED, DYNAMIC = WAYS = ("serial", "block", "interleaved", "dynamic")
+LATE = 0.01  # of the time that blocks take: seen in the plot
+SHOWN_CHUNKS = (1, 16)  # of the timeline
+SHOWN = (BLOCK, INTERLEAVED, *(f"{DYNAMIC}_{chunk}" for chunk in SHOWN_CHUNKS))
+AS_IT_COMES, LONGEST_FIRST, SHUFFLED = ORDERS = ("as_it_comes", "longest_first", "shuffled")
+TURN_S, IN_SET_FRACTION = 2e-7, 0.24  # of a point's iteration; of all iterations that are done
+FULL_S, QUICK_S = 28.0, 4.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned."""
+
+    workers: int = x.param(4, minimum=1, maximum=64)
+    rows: int = x.param(256, minimum=16, maximum=320)
+    columns: int = x.param(80, minimum=4, maximum=320)
+    iterations: int = x.param(250, minimum=10, maximum=10_000, scale="log10")
+    order: str = x.param(AS_IT_COMES, choices=ORDERS)
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """All rows in one way, once; efficiency is the share of the workers' time in which they work.
+
+    `chunk` is how many rows are handed out at a time.
+    """
+
+    way: str = x.column()
+    chunk: int = x.column(scale="log2")
+    repeat: int = x.column()
+    wall_s: float = x.column("s")
+    efficiency_fraction: float = x.column("fraction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A chunk in the hands of a worker, in the first round; time from the first hand-out."""
+
+    way: str = x.column()
+    worker: int = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a row costs: the iterations of all its points."""
+
+    row: int = x.column()
+    turns: int = x.column()
+
+
+def chunks(params: Params) -> list[int]:
+    """Return how many rows are handed out at a time: powers of two, up to one hand-out each."""
+    found = [1]
+    while found[-1] * 2 * params.workers <= params.rows:
+        found.append(found[-1] * 2)
+    return found
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what each row costs, then a row for each way, chunk and round."""
+    with contextlib.ExitStack() as stack:
+        python = own(JOBS, bench.check_stop)
+        stack.callback(python.close)
+        python.ask(
+            arm="start", workers=params.workers, rows=params.rows, columns=params.columns,
+            iterations=params.iterations,
+        )  # fmt: skip
+        first = python.answer()
+        yield from _costs(first)
+        order = _ordered(params.order, first["turns"])
+        arms = [(SERIAL, params.rows), (BLOCK, -(-params.rows // params.workers))]
+        arms += [(INTERLEAVED, 1), *((DYNAMIC, chunk) for chunk in chunks(params))]
+        for turn, (way, chunk) in bench.interleave(arms, params.rounds):
+            parts = _parts(way, chunk, order, params.workers)
+            python.ask(arm="run", chunks=parts, own=way != DYNAMIC)
+            answer = python.answer()
+            workers = 1 if way == SERIAL else params.workers
+            busy_s = sum(end_s - start_s for _, start_s, end_s in answer["slices"])
+            yield Share(
+                way=way,
+                chunk=chunk,
+                repeat=turn.round,
+                wall_s=answer["wall_s"],
+                efficiency_fraction=busy_s / (workers * answer["wall_s"]),
+            )
+            name = f"{way}_{chunk}" if way == DYNAMIC else way
+            if turn.round == 0 and name in SHOWN:
+                for worker, start_s, end_s in answer["slices"]:
+                    yield Slice(way=name, worker=worker, start_s=max(start_s, 0.0), end_s=end_s)
+            yield x.Progress(turn.fraction)
+
+
+def _costs(first: dict[str, Any]) -> Iterator[Cost | x.Frame]:
+    picture = first["picture"]
+    for number, turns in enumerate(first["turns"]):
+        yield Cost(row=number, turns=turns)
+    yield x.Frame(
+        "costs", (len(picture), len(picture[0])), bytes(value for row in picture for value in row)
+    )
+
+
+def _ordered(order: str, turns: list[int]) -> list[int]:
+    numbers = list(range(len(turns)))
+    if order == LONGEST_FIRST:
+        numbers.sort(key=lambda number: -turns[number])
+    elif order == SHUFFLED:
+        random.Random(x.SEED).shuffle(numbers)
+    return numbers
+
+
+def _parts(way: str, chunk: int, order: list[int], workers: int) -> list[list[int]]:
+    """Return the rows of each hand-out."""
+    if way == INTERLEAVED:
+        return [order[worker::workers] for worker in range(workers)]
+    return [order[first : first + chunk] for first in range(0, len(order), chunk)]
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the block split with the best chunk; name a winner only where spreads part."""
+    of = x.spreads(((share.way, share.chunk), share.wall_s) for share in tables["shares"])
+    by_way = {way: found for (way, _), found in of.items() if way != DYNAMIC}
+    by_chunk = {chunk: found for (way, chunk), found in of.items() if way == DYNAMIC}
+    cores = x.physical_cores(machine) or 1
+    values: dict[str, float] = {"workers": params.workers}
+    values |= {f"{way}_s": found.median for way, found in by_way.items()}
+    if SERIAL in by_way:
+        values["ideal_s"] = by_way[SERIAL].median / min(params.workers, cores)
+    limits = ["more_workers_than_cores"] if params.workers > cores else []
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    ends = [each.end_s for each in tables["slices"] if each.way == BLOCK]
+    if ends:  # of the round that is drawn
+        values["block_ends_s"] = max(ends)
+    begins: dict[tuple[str, int], float] = {}
+    for each in tables["slices"]:
+        begins.setdefault((each.way, each.worker), each.start_s)
+    if ends and max(begins.values()) > LATE * max(ends):
+        limits.append("begins_later")
+    if 1 in by_chunk:
+        values["dynamic_1_s"] = by_chunk[1].median
+    if not by_chunk or BLOCK not in by_way or SERIAL not in by_way or params.workers == 1:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    best = min(by_chunk, key=lambda chunk: by_chunk[chunk].median)
+    values |= {"dynamic_best_s": by_chunk[best].median, "best_chunk": best}
+    overlapping = [c for c in by_chunk if c != best and not by_chunk[c].parts_from(by_chunk[best])]
+    if overlapping:
+        limits.append("best_chunk_by_chance")
+    is_in_turn = params.order == AS_IT_COMES
+    if not is_in_turn:
+        limits.append("shuffled" if params.order == SHUFFLED else "longest_first")
+    in_turn = by_way.get(INTERLEAVED)
+    if (
+        in_turn
+        and not by_chunk[best].is_below(in_turn)
+        and not x.too_few((in_turn, by_chunk[best]))
+    ):
+        limits.append("interleaved_as_good" if is_in_turn else "interleaved_as_good_by_order")
+    if by_chunk[best].median < values["ideal_s"]:
+        limits.append("below_ideal")
+    return x.Finding(_message(by_way[BLOCK], by_chunk[best]), values, tuple(limits))
+
+
+def _message(block: x.Spread, handed_out: x.Spread) -> str:
+    if x.too_few((block, handed_out)):
+        return x.TOO_FEW
+    if not block.parts_from(handed_out):
+        return "ways_overlap"
+    return "handing_out_wins" if handed_out.is_below(block) else "block_wins"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Use two to eight workers, as many as there are cores."""
+    return _within(FULL_S, Params(workers=min(8, max(2, x.physical_cores(machine) or 2))))
+
+
+def quick(params: Params) -> Params:
+    """Compute narrower rows, three times."""
+    return _within(QUICK_S, replace(params, columns=max(4, params.columns // 4), rounds=3))
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Make the rows narrower until a run is expected to end within `limit_s`."""
+    share = min(1.0, limit_s / seconds(params))
+    return replace(params, columns=max(4, int(params.columns * share)))
+
+
+def seconds(params: Params) -> float:
+    """Estimate: all rows by one, and in each other way by all; two cores' worth at the least."""
+    work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
+    ways = 2 + len(chunks(params))
+    each_round_s = work_s * (1 + 1.9 * ways / min(params.workers, 2)) + 0.05
+    return 0.4 + work_s + params.rounds * each_round_s
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"shares": Share, "slices": Slice, "costs": Cost},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Timeline(
+            key="lanes",
+            table="slices",
+            lane="worker",
+            start="start_s",
+            end="end_s",
+            group="way",
+            order=(SERIAL, *SHOWN),  # in the colours of the bars
+            limits=(x.Limit("ideal", "ideal_s", "x"), x.Limit("block_ends", "block_ends_s", "x")),
+        ),
+        x.Lines(
+            key="efficiency",
+            table="shares",
+            x=x.Axis("chunk", "log2"),
+            y=x.Axis("efficiency_fraction"),
+            series="way",
+            only=DYNAMIC,
+            order=WAYS,
+        ),
+        x.Bars(
+            key="wall",
+            table="shares",
+            label="way",
+            detail="chunk",
+            value="wall_s",
+            order=WAYS,
+            limits=(x.Limit("ideal", "ideal_s", "x"),),
+        ),
+        x.Lines(key="costs", table="costs", x=x.Axis("row"), y=x.Axis("turns")),
+        x.Field(key="picture", table="costs"),
+    ),
+    values=(
+        x.Value("ideal_s", "s", x.Part.CORES),
+        x.Value("block_s", "s", x.Part.CORES),
+        x.Value("interleaved_s", "s"),
+        x.Value("dynamic_1_s", "s"),
+        x.Value("dynamic_best_s", "s", x.Part.CORES),
+        x.Value("best_chunk", ""),
+        x.Value("block_ends_s", "s"),
+        x.Value("serial_s", "s"),
+        x.Value("workers", ""),
+    ),
+    parts=(x.Part.CORES,),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    quiet_limit_s=120.0,  # many iterations can be asked for
+    memory_bytes=lambda params: (params.workers + 2) * 30 * 2**20,
+)

@@ -1,0 +1,226 @@
+"""How long do a thousand waits take? In coroutines, in threads, in processes, one after another.
+
+Method: a server in a process of its own, on this machine alone, answers everybody after a fixed
+time. A client waits for that n times, in each way, and the clock runs from before the first is
+started until the last has its answer. Ways and numbers are shuffled in each round; compared are
+the medians at the largest number that all ways reached. Memory: by how much a fresh process grows
+while a thousand wait for a signal inside it.
+Source: D. Kegel, The C10K problem; the documentation of asyncio.
+
+What it cannot tell: how a real server behaves that is busy itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from experiments import api as x
+from experiments.tools.interpreters import own
+
+JOBS = Path(__file__).with_name("jobs.py")
+SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "threads", "processes")
+STEP = 4  # from one number of waits to the next
+MOST = {SERIAL: 16, PROCESSES: 64}  # others go on to the end
+KINDS = ("coroutine", "thread")
+LONGER = 1.5  # times one wait: more than noise
+SPARE_FILES = 64  # of a process, beside its connections
+STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; numbers of waits are powers of four."""
+
+    wait_s: float = x.param(0.1, unit="s", minimum=0.001, maximum=5.0, scale="log10")
+    most_waits: int = x.param(4096, minimum=1, maximum=65536, scale="log2")
+    work_s: float = x.param(0.0, unit="s", minimum=0.0, maximum=1.0)
+    one_blocks: bool = x.param(False)
+    weighed: int = x.param(1000, minimum=100, maximum=20000, scale="log10")
+    rounds: int = x.param(3, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """All waits of one way together, once."""
+
+    way: str = x.column()
+    waits: int = x.column(scale="log2")
+    repeat: int = x.column()
+    all_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """What each of many that wait adds to the memory of its process."""
+
+    kind: str = x.column()
+    repeat: int = x.column()
+    each_bytes: float = x.column("bytes")
+
+
+def numbers(params: Params) -> list[int]:
+    """Return the numbers of waits, least first."""
+    found = [1]
+    while found[-1] * STEP <= params.most_waits:
+        found.append(found[-1] * STEP)
+    return found
+
+
+def arms(params: Params) -> list[tuple[str, int]]:
+    """Return every way with every number that it goes to."""
+    return [
+        (way, number)
+        for way in WAYS
+        for number in numbers(params)
+        if number <= MOST.get(way, number)
+    ]
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield a row for each way, number and round, and for each weighing."""
+    with contextlib.ExitStack() as stack:
+        server, client = (own(JOBS, bench.check_stop) for _ in range(2))
+        stack.callback(server.close)
+        stack.callback(client.close)
+        server.ask(arm="listen", wait_s=params.wait_s)
+        client.ask(arm="ready")
+        answers = server.answer(), client.answer()
+        files = min((a["files"] for a in answers if a["files"] is not None), default=None)
+        most = params.most_waits if files is None else files - SPARE_FILES
+        planned: list[tuple[str, int]] = [a for a in arms(params) if a[1] <= most]
+        if len(planned) < len(arms(params)):
+            yield x.Note("too_few_files", {"files": files})
+        refused: set[str] = set()
+        turns = [*planned, *((kind, params.weighed) for kind in KINDS)]
+        for turn, (way, number) in bench.interleave(turns, params.rounds):
+            if way in KINDS:
+                yield from _weigh(way, number, turn.round, bench)
+            else:
+                client.ask(
+                    arm="wait", way=way, count=number, port=answers[0]["port"],
+                    work_s=params.work_s, wait_s=params.wait_s, one_blocks=params.one_blocks,
+                )  # fmt: skip
+                answer = client.answer()
+                if not answer["refused"]:
+                    yield Wait(way=way, waits=number, repeat=turn.round, all_s=answer["taken_s"])
+                elif way not in refused:
+                    refused.add(way)
+                    yield x.Note("waits_refused", {"count": number})
+            yield x.Progress(turn.fraction)
+
+
+def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]:
+    """In a process of its own each time: what has grown once stays grown."""
+    with contextlib.closing(own(JOBS, bench.check_stop)) as python:
+        python.ask(arm="weigh", kind=kind, count=count)
+        answer = python.answer()
+    if not answer["refused"]:
+        yield Weight(kind=kind, repeat=turn, each_bytes=max(answer["growth_bytes"], 0) / count)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare the ways where all were measured; at once is claimed only where spreads part."""
+    of = x.spreads(((row.way, row.waits), row.all_s) for row in tables["waits"])
+    values: dict[str, float] = {"wait_s": params.wait_s}
+    if (SERIAL, 1) in of:
+        values["one_wait_s"] = of[SERIAL, 1].median
+    limits = ["started_for_it"]
+    for kind in KINDS:
+        weights = x.spread(row.each_bytes for row in tables["weights"] if row.kind == kind)
+        if weights:
+            values[f"bytes_per_{kind}"] = weights.median
+        else:
+            limits.append(f"no_bytes_per_{kind}")
+    if x.is_virtual(machine):
+        limits.append("virtual_machine")
+    for way in (COROUTINES, THREADS):
+        most = max((number for other, number in of if other == way), default=None)
+        if most is not None:
+            values |= {f"most_{way}": most, f"most_{way}_s": of[way, most].median}
+    one_s = values.get("one_wait_s", math.inf)
+    if values.get("most_coroutines_s", 0.0) > LONGER * one_s:
+        limits.append("many_take_longer")
+    if values.get("most_threads_s", 0.0) > LONGER * one_s:
+        limits.append("many_threads_take_longer")
+    if params.most_waits > min(MOST.values()):
+        limits.append("ways_end_early")
+    shared = [number for way, number in of if way == SERIAL and _measured(of, number)]
+    if max(shared, default=1) == 1:
+        return x.Finding("nothing_to_compare", values, tuple(limits))
+    number = max(shared)
+    values |= {"waits": number, **{f"{way}_s": of[way, number].median for way in WAYS}}
+    serial = of[SERIAL, number]
+    if x.too_few(of[way, number] for way in WAYS):
+        return x.Finding(x.TOO_FEW, values, tuple(limits))
+    shorter = [of[way, number].is_below(serial) for way in (COROUTINES, THREADS)]
+    if all(shorter):
+        return x.Finding("waits_overlap", values, tuple(limits))
+    message = "some_waits_overlap" if any(shorter) else "no_gain"
+    return x.Finding(message, values, tuple(limits))
+
+
+def _measured(of: dict[tuple[str, int], x.Spread], number: int) -> bool:
+    return all((way, number) in of for way in WAYS)
+
+
+def defaults(_machine: x.Machine) -> Params:
+    """Wait a tenth of a second, up to four thousand at once."""
+    return Params()
+
+
+def quick(params: Params) -> Params:
+    """Wait less long, up to 64 at once, three times."""
+    return replace(params, wait_s=0.01, most_waits=64, weighed=300, rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate: each wait takes its start; all wait at once, except one after another."""
+    at_once_s = params.wait_s + (params.wait_s if params.one_blocks else 0.0)
+    turns_s = 0.0
+    for way, number in arms(params):
+        waits_s = number * params.wait_s if way == SERIAL else at_once_s
+        turns_s += waits_s + number * (STARTS_S[way] + params.work_s)
+    weighing_s = sum(0.2 + STARTS_S[way] * params.weighed for way in (COROUTINES, THREADS))
+    return 0.4 + params.rounds * (turns_s + weighing_s)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"waits": Wait, "weights": Weight},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="all",
+            table="waits",
+            x=x.Axis("waits", "log2"),
+            y=x.Axis("all_s", "log10"),
+            series="way",
+            order=WAYS,
+            limits=(x.Limit("one_wait", "one_wait_s"),),
+        ),
+        x.Bars(key="memory", table="weights", label="kind", value="each_bytes"),
+    ),
+    values=(
+        x.Value("one_wait_s", "s"),
+        *(x.Value(f"{way}_s", "s") for way in WAYS),
+        *(x.Value(f"bytes_per_{kind}", "bytes") for kind in KINDS),
+        x.Value("waits", ""),
+        x.Value("wait_s", "s"),
+        x.Value("most_coroutines", ""),
+        x.Value("most_coroutines_s", "s"),
+        x.Value("most_threads", ""),
+        x.Value("most_threads_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.MEMORY),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    quiet_limit_s=120.0,  # much work can be asked for
+    memory_bytes=lambda params: 100 * x.MIB + params.most_waits * 64 * 2**10,
+)

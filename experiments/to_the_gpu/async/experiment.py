@@ -1,0 +1,231 @@
+"""Who waits for whom? A call of a GPU queues its work and comes back at once.
+
+Method: k products of square matrices are called, and the caller's clock is read when the last call
+has come back and when the device has finished. Then, behind as many products, each thing that needs
+a result is timed: it cannot come back before the device has finished. All in shuffled rounds. The
+lanes come from marks in the device's queue, laid on the caller's clock where both met.
+
+What it cannot tell: what waits inside libraries. On a processor there is no queue: a call comes
+back when its work is done.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import taken, warm
+from experiments.tools.lanes import Slice, slices
+
+BLOCKERS = ("print", "item", "cpu", "numpy", "if", "nonzero", "synchronize")
+FP32_BYTES = 4
+SHOWN = 10  # products on the lanes
+WAY = "products"
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 5e10, 1.5e13  # cautious, to tell the time beforehand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `size` is the number of rows of the square matrices."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    size: int = x.param(512, minimum=16, maximum=16384, scale="log2")
+    most: int = x.param(64, minimum=2, maximum=4096, scale="log2")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """So many products: `kind` is "queued" (all calls are back) or "finished"."""
+
+    products: int = x.column(scale="log2")
+    kind: str = x.column()
+    repeat: int = x.column()
+    until_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """What needs a result, called right behind `most` products."""
+
+    blocker: str = x.column()
+    repeat: int = x.column()
+    back_s: float = x.column("s")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield calls and blockers in shuffled rounds, then the lanes of a few products."""
+    device = Device(params.device, bench)
+    torch = device.torch
+    a = torch.randn(params.size, params.size, device=device.name) / params.size**0.5
+    out = torch.empty_like(a)
+
+    def product() -> None:
+        torch.mm(a, a, out=out)
+
+    blockers = _blockers(device, out)
+    warm(device, product)
+    for block in blockers.values():  # each loads its own kernel the first time
+        block()
+    conditions = Conditions(device)
+    counts = sorted({2**n for n in range(params.most.bit_length())} | {params.most})
+    arms: list[int | str] = [*counts, *blockers]
+    for turn, arm in bench.interleave(arms, params.rounds):
+        if isinstance(arm, int):
+            yield from _called(device, product, arm, turn.round)
+        else:
+            yield _blocked(device, product, params.most, arm, blockers[arm], turn.round)
+        if arm == counts[-1]:
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.95 * turn.fraction)
+    alone_s = taken(device, product, SHOWN).device_s
+    yield from slices(device, WAY, product, SHOWN, work_s=alone_s if device.is_gpu else None)
+
+
+def _called(
+    device: Device, product: Callable[[], None], count: int, repeat: int
+) -> Iterator[Calls]:
+    device.wait()
+    start_s = device.bench.now_s()
+    for _ in range(count):
+        product()
+    queued_s = device.bench.now_s() - start_s
+    device.wait()
+    finished_s = device.bench.now_s() - start_s
+    for kind, until_s in (("queued", queued_s), ("finished", finished_s)):
+        yield Calls(products=count, kind=kind, repeat=repeat, until_s=until_s)
+
+
+def _blocked(
+    device: Device,
+    product: Callable[[], None],
+    count: int,
+    name: str,
+    block: Callable[[], object],
+    repeat: int,
+) -> Blocker:
+    device.wait()
+    start_s = device.bench.now_s()
+    for _ in range(count):
+        product()
+    block()
+    return Blocker(blocker=name, repeat=repeat, back_s=device.bench.now_s() - start_s)
+
+
+def _blockers(device: Device, out: Any) -> dict[str, Callable[[], object]]:
+    """Return the usual things that need a result; each looks at one number, or a corner."""
+    corner = out[:2, :2]
+
+    def show() -> None:
+        with redirect_stdout(io.StringIO()):  # the terminal's own time is not the point
+            print(corner[0, 0])  # noqa: T201
+
+    calls: tuple[Callable[[], object], ...] = (
+        show,
+        lambda: corner[0, 0].item(),
+        lambda: corner.cpu(),
+        lambda: corner.cpu().numpy(),
+        lambda: bool(corner[0, 0] > 0),
+        lambda: corner.nonzero(),
+        device.wait,
+    )
+    return dict(zip(BLOCKERS, calls, strict=True))
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare what the caller saw with what the device needed, and name what blocks."""
+    calls = x.spreads(
+        (row.kind, row.until_s) for row in tables["calls"] if row.products == _most(tables)
+    )
+    blocked = x.spreads((row.blocker, row.back_s) for row in tables["blockers"])
+    values = {f"{name}_s": calls[name].median for name in calls}
+    values |= {f"{name}_s": found.median for name, found in blocked.items()}
+    if "queued" not in calls or "finished" not in calls:
+        return x.Finding("in_part", values)
+    if params.device == CPU:
+        limits = ["queue_needs_gpu"]
+        return x.Finding("no_queue", values, tuple(limits))
+    if not calls["queued"].is_below(calls["finished"]):
+        return x.Finding("caller_is_slower", values)
+    values["finished_over_queued"] = calls["finished"].median / calls["queued"].median
+    return x.Finding("comes_back_early", values)
+
+
+def _most(tables: x.Tables) -> int:
+    return max((row.products for row in tables["calls"]), default=0)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take products that last for many calls, on a GPU as on a processor."""
+    device = default_device(machine)
+    return Params(device=device, size=512 if device == CPU else 2048)
+
+
+def quick(params: Params) -> Params:
+    """Take fewer products and rounds, and smaller ones where that is still too long."""
+    reduced = replace(params, most=min(params.most, 16), rounds=3)
+    while seconds(reduced) > 3 and reduced.size > 64:
+        reduced = replace(reduced, size=reduced.size // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic, at a cautious rate."""
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    product_s = 2 * params.size**3 / rate + 1e-5
+    products = params.rounds * params.most * (2 + len(BLOCKERS)) + SHOWN
+    return 1.0 + products * product_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Two matrices, and one more while the first is made."""
+    return 3 * FP32_BYTES * params.size**2
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"calls": Calls, "blockers": Blocker, "lanes": Slice, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="queue",
+            table="calls",
+            x=x.Axis("products", "log2"),
+            y=x.Axis("until_s", "log10"),
+            series="kind",
+            order=("queued", "finished"),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            detail="lane",
+            lane="lane",
+            start="start_s",
+            end="end_s",
+            order=(WAY,),
+        ),
+        x.Bars(key="blockers", table="blockers", label="blocker", value="back_s", order=BLOCKERS),
+    ),
+    values=(
+        x.Value("queued_s", "s", x.Part.CORES),
+        x.Value("finished_s", "s", x.Part.GPU),
+        x.Value("finished_over_queued", "ratio"),
+        *(x.Value(f"{name}_s", "s") for name in BLOCKERS),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,269 @@
+"""Where does the time of a training step go? Waiting for data, host, copies, kernels, or nobody.
+
+Method: steps of a small network are recorded by torch's profiler, and every moment of them is given
+to one part. With a GPU: when it computes; when it only copies; else what the host does meanwhile,
+wait for data or work; idle is when both wait. On the processor: loading, operators, the Python
+between them. As many steps without the profiler tell how much longer recording made them.
+Source: the documentation of torch.profiler; the parts follow Holistic Trace Analysis.
+
+What it cannot tell: which of the parts could be hidden behind another one; try it with helpers.
+Recording makes the host's part longer. The other threads of the host are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.tools import training
+
+from . import profiling
+from .profiling import STEP, WAITING, divided, has_device, marked
+
+PARTS = ("waiting", "host", "copy", "compute", "idle")
+KINDS = ("waiting", "step", "operator", "call", "copy", "kernel")
+ON_DEVICE = ("copy", "kernel")
+SHOWN = 3  # steps on the lanes
+MOST_SLICES = 1000  # of each kind
+SLOWER = 1.5  # times: how much longer steps are when they are recorded
+QUICK_S = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    workers: int = x.param(0, minimum=0, maximum=256)
+    passes: int = x.param(1, minimum=0, maximum=100)
+    width: int = x.param(8, minimum=1, maximum=1024, scale="log2")
+    batch: int = x.param(16, minimum=1, maximum=1024, scale="log2")
+    steps: int = x.param(8, minimum=3, maximum=100)
+    pin_memory: bool = x.param(False)
+    rounds: int = x.param(7, minimum=1, maximum=50)
+    folder: str = x.param("", is_folder=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One part of the steps of a round: what each of them spent with it."""
+
+    part: str = x.column()
+    repeat: int = x.column()
+    part_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A step of a round, recorded or not."""
+
+    is_recorded: bool = x.column()
+    repeat: int = x.column()
+    step_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """When something of a kind was going on, in the first steps of the last round.
+
+    `lane` is "host" or "device".
+    """
+
+    kind: str = x.column()
+    lane: str = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield the parts of the steps, round by round, then the lanes of a few steps."""
+    device = Device(params.device, bench)
+    with training.one_thread(device), training.helpers(params.workers > 0) as context:
+        learner = training.Training(device, params.width)
+        conditions = Conditions(device)
+        with training.loader(
+            device,
+            context,
+            batches=params.steps + 1,
+            batch=params.batch,
+            passes=params.passes,
+            workers=params.workers,
+            pin=params.pin_memory,
+        ) as loader:
+            profiling.traced(device, lambda: _steps(bench, loader, learner))  # all is loaded
+            yield x.Progress(0.1)
+            trace: dict[str, Any] = {}
+            for turn, is_recorded in bench.interleave([False, True], params.rounds):
+                step_s = 0.0
+
+                def work() -> None:
+                    nonlocal step_s
+                    step_s = _steps(bench, loader, learner)
+
+                if is_recorded:
+                    trace = profiling.traced(device, work)
+                    yield from _shares(trace, device, params.steps, turn.round)
+                else:
+                    work()
+                yield Whole(is_recorded=is_recorded, repeat=turn.round, step_s=step_s)
+                yield from conditions.rows(turn.round) if is_recorded else ()
+                yield x.Progress(0.1 + 0.9 * turn.fraction)
+    yield from _lanes(trace)
+    if params.folder:
+        yield x.Note("trace_saved", {"name": _saved(trace, params.folder)})
+
+
+def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
+    """Learn all batches but the first, which starts the epoch; return the time of a step."""
+    batches = iter(loader)
+    learner.step(*next(batches))
+    start_s, count = bench.now_s(), len(loader) - 1
+    for _ in range(count):
+        bench.check_stop()
+        with marked(WAITING):
+            batch = next(batches)
+        with marked(STEP):
+            learner.step(*batch)
+    took_s = bench.now_s() - start_s
+    assert next(batches, None) is None  # or helpers that stay would not begin again
+    return took_s / count
+
+
+def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> Iterator[Share]:
+    found = profiling.spans(trace)
+    if device.is_gpu and not has_device(found):
+        return
+    for part, when in divided(found, on_gpu=device.is_gpu).items():
+        yield Share(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
+
+
+def _lanes(trace: dict[str, Any]) -> Iterator[Slice]:
+    of = profiling.lanes(profiling.spans(trace))
+    waits, ends = of.get("waiting", []), of.get("step", [])
+    if not waits or len(ends) < SHOWN:
+        return
+    start_s, end_s = waits[0][0], ends[SHOWN - 1][1]
+    for kind in KINDS:
+        lane = "device" if kind in ON_DEVICE else "host"
+        for begun_s, done_s in x.in_both(of.get(kind, []), [(start_s, end_s)])[:MOST_SLICES]:
+            yield Slice(kind=kind, lane=lane, start_s=begun_s - start_s, end_s=done_s - start_s)
+
+
+def _saved(trace: dict[str, Any], folder: str) -> str:
+    try:
+        return profiling.save(trace, Path(folder), "coreopsis-bottleneck")
+    except OSError as error:
+        raise x.UserError("trace_not_saved", reason=error.strerror or str(error)) from None
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Name the largest part, where its spread parts from all others."""
+    of = x.spreads((row.part, row.part_s) for row in tables["shares"])
+    wholes = x.spreads((row.is_recorded, row.step_s) for row in tables["wholes"])
+    values: dict[str, float] = {}
+    limits = ["copies_need_gpu"] if params.device == CPU else []
+    if False in wholes:
+        values["step_s"] = wholes[False].median
+    if True in wholes and False in wholes:
+        values["recorded_over_step"] = wholes[True].median / wholes[False].median
+        if values["recorded_over_step"] > SLOWER and wholes[False].is_below(wholes[True]):
+            limits.append("recording_costs")
+    if params.device != CPU and tables["wholes"] and not of:
+        limits.append("kernels_not_told")
+    total_s = sum(found.median for found in of.values())
+    if not total_s:
+        return x.Finding("in_part", values, tuple(limits))
+    values |= {f"{part}_fraction": of[part].median / total_s for part in PARTS if part in of}
+    return x.Finding(_message(of), values, tuple(limits))
+
+
+def _message(of: dict[str, x.Spread]) -> str:
+    """Return what to say of the largest part, if there is one."""
+    if x.too_few(of.values()):
+        return x.TOO_FEW
+    largest = max(of, key=lambda part: of[part].median)
+    others = [found for part, found in of.items() if part != largest]
+    if not all(found.is_below(of[largest]) for found in others):
+        return "no_part_stands_out"
+    match largest:
+        case "waiting":
+            return "waits_for_data"
+        case "host":
+            return "host_holds_back"
+        case "copy":
+            return "copies_hold_back"
+        case "idle":
+            return "mostly_idle"
+    return "computes"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Load without helpers, as it is usually begun; a GPU gets a larger network."""
+    device = default_device(machine)
+    params = Params(device=device)
+    return params if device == CPU else replace(params, width=128, batch=32, pin_memory=True)
+
+
+def quick(params: Params) -> Params:
+    """Take a few small steps, three times, without helpers, who would have to start first."""
+    reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=3, workers=0)
+    while seconds(reduced) > QUICK_S and reduced.batch > 1:
+        reduced = replace(reduced, batch=reduced.batch // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic of a step and from what a picture costs."""
+    load_s = training.image_s(params.passes) * params.batch / max(1, params.workers)
+    step_s = training.step_s(params.device, params.width, params.batch)
+    start_s = training.SERVER_S if params.workers else 0.0
+    epoch_s = (params.steps + 1) * (load_s + step_s)
+    first_s = 1.0 if params.device == CPU else 3.0  # of the profiler
+    return start_s + first_s + (2 * params.rounds + 1) * epoch_s + 0.1 * params.rounds
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the helpers take, and the batches under way; the traces are small."""
+    return training.memory_bytes(params.device, params.width, params.batch, params.workers)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"shares": Share, "wholes": Whole, "slices": Slice, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(key="parts", table="shares", label="part", value="part_s", order=PARTS),
+        x.Timeline(
+            key="lanes",
+            table="slices",
+            lane="lane",
+            group="kind",
+            start="start_s",
+            end="end_s",
+            order=KINDS,
+        ),
+    ),
+    values=(
+        x.Value("waiting_fraction", "fraction"),
+        x.Value("host_fraction", "fraction", x.Part.CORES),
+        x.Value("copy_fraction", "fraction", x.Part.PCIE),
+        x.Value("compute_fraction", "fraction", x.Part.GPU),
+        x.Value("idle_fraction", "fraction"),
+        x.Value("step_s", "s"),
+        x.Value("recorded_over_step", "ratio"),
+    ),
+    parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

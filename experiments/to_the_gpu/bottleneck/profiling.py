@@ -1,0 +1,149 @@
+"""What did host and device do, and when? As torch's profiler recorded it.
+
+It writes what Perfetto reads, and that is also read here, so that what is shown and what is saved
+are the same. `spans` and `divided` are pure.
+Source: the trace event format; the categories of events as Kineto (libkineto) names them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import itertools
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.device import Device
+
+WAITING, STEP = "coreopsis: waiting for data", "coreopsis: step"  # ranges that the caller marks
+_CATEGORIES = {
+    "cpu_op": "operator",
+    "cuda_runtime": "call",
+    "cuda_driver": "call",
+    "xpu_runtime": "call",
+    "xpu_driver": "call",
+    "gpu_memcpy": "copy",
+    "gpu_memset": "kernel",
+    "kernel": "kernel",
+}
+_WITHIN = ("DtoD", "Device -> Device")  # a copy inside the device's memory
+_BLOCKING = ("ynchronize", "QueueFinish")  # in the names of calls that wait for the device
+_PRIVATE = ("host_name", "traceName")
+US = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that was recorded; `kind` is "waiting", "step", "operator", "call", "copy"...
+
+    A "blocked" call waits for the device.
+    """
+
+    kind: str
+    name: str
+    start_s: float
+    end_s: float
+
+
+def traced(device: Device, work: Callable[[], object]) -> dict[str, Any]:
+    """Return the trace of some work, as Perfetto reads it; names neither machine nor folder."""
+    from torch import profiler
+
+    wanted = {profiler.ProfilerActivity.CPU}
+    if device.is_gpu:
+        wanted |= set(profiler.supported_activities())
+    with profiler.profile(activities=sorted(wanted, key=str)) as profile:
+        work()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.json")
+        profile.export_chrome_trace(str(path))
+        trace: dict[str, Any] = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    return {key: value for key, value in trace.items() if key not in _PRIVATE}
+
+
+def marked(name: str) -> contextlib.AbstractContextManager[Any]:
+    """Mark what is done meanwhile in the trace."""
+    from torch.profiler import record_function
+
+    made: contextlib.AbstractContextManager[Any] = record_function(name)
+    return made
+
+
+def save(trace: Mapping[str, Any], folder: Path, name: str) -> str:
+    """Write a trace that ui.perfetto.dev opens, and return its file's name. Raises OSError."""
+    for number in itertools.count(1):
+        path = folder / f"{name}-{number}.trace.json.gz"
+        with contextlib.suppress(FileExistsError), path.open("xb") as file:
+            file.write(gzip.compress(json.dumps(trace).encode()))
+            return path.name
+    raise AssertionError
+
+
+def spans(trace: Mapping[str, Any]) -> list[Span]:
+    """Return what is known of the events of a trace, in order; 0 is the first of them."""
+    found = []
+    for event in trace.get("traceEvents", ()):
+        kind = _kind(event) if event.get("ph") == "X" else None
+        if kind is not None:
+            start_s = float(event["ts"]) * US
+            end_s = start_s + float(event.get("dur", 0.0)) * US
+            found.append(Span(kind, str(event["name"]), start_s, end_s))
+    found.sort(key=lambda span: (span.start_s, -span.end_s))
+    first_s = found[0].start_s if found else 0.0
+    return [Span(s.kind, s.name, s.start_s - first_s, s.end_s - first_s) for s in found]
+
+
+def _kind(event: Mapping[str, Any]) -> str | None:
+    category, name = event.get("cat"), str(event.get("name"))
+    if category == "user_annotation":
+        return {WAITING: "waiting", STEP: "step"}.get(name)
+    kind = _CATEGORIES.get(str(category))
+    if kind == "copy" and any(word in name for word in _WITHIN):
+        return "kernel"
+    if kind == "call" and any(word in name for word in _BLOCKING):
+        return "blocked"
+    return kind
+
+
+def lanes(found: Iterable[Span]) -> dict[str, list[x.Interval]]:
+    """Return when something of each kind was going on."""
+    of: dict[str, list[tuple[float, float]]] = {}
+    for span in found:
+        of.setdefault(span.kind, []).append((span.start_s, span.end_s))
+    return {kind: x.merged(each) for kind, each in of.items()}
+
+
+def has_device(found: Iterable[Span]) -> bool:
+    """Was the work of a GPU recorded? Not every one can be, and not every user may."""
+    return any(span.kind == "kernel" for span in found)
+
+
+def divided(found: Iterable[Span], *, on_gpu: bool) -> dict[str, list[x.Interval]]:
+    """Return to which part every moment of the steps belongs; each belongs to one.
+
+    With a GPU: what it computes; what it only copies; else whether the host waits for data, works,
+    or is blocked ("idle": then nobody does anything). On the processor alone: the loading, the
+    operators, the Python between them; idle is what lies between steps.
+    """
+    of = lanes(found)
+    ranges = [of.get("waiting", []), of.get("step", [])]
+    edges = [edge for each in ranges for span in each for edge in span]
+    left: list[x.Interval] = [(min(edges), max(edges))] if edges else []
+    waiting, step = ranges
+    order = {"waiting": waiting, "compute": x.in_both(step, of.get("operator", [])), "host": step}
+    if on_gpu:
+        order = {
+            "compute": of.get("kernel", []),
+            "copy": of.get("copy", []),
+            "waiting": waiting,
+            "host": x.without(step, of.get("blocked", [])),
+        }
+    parts: dict[str, list[x.Interval]] = {}
+    for part, when in order.items():
+        parts[part], left = x.in_both(left, when), x.without(left, when)
+    return {**parts, "idle": left}

@@ -1,0 +1,274 @@
+"""Is a GPU that is busy all the time also full? Utilisation, power and work of three loads.
+
+Method: one tiny kernel after the other, a copy within the GPU's memory, and a large matrix product
+in half precision, each for a while in shuffled rounds. The queue is never empty meanwhile, and
+before it runs empty at the end the driver is asked for utilisation and power. The work is what the
+device completed between two marks, as a share of what it can do, or of the best seen here where
+that is not known.
+
+What it cannot tell: which units were busy. Utilisation is the share of the time in which at least
+one kernel ran, whatever it did; that is how the drivers define it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from experiments import api as x
+from experiments.devices.ceilings import arithmetic_flop_per_s, memory_bytes_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.timing import enough, taken, warm
+from machine.live.gpu_samples import GpuSample
+
+TINY, COPY, PRODUCT = "tiny", "copy", "product"
+LOADS = (TINY, COPY, PRODUCT)
+BUSY, WORK, POWER = "busy", "work", "power"
+SEEN = tuple(f"{load}_{kind}" for load in LOADS for kind in (BUSY, POWER, WORK))
+PRECISION = "fp16"
+BATCH_S = 0.02  # is under way while the driver is asked
+FULL_LOAD_S = 1.0  # drivers tell utilisation and power of up to so long ago
+NEARLY_ALL = 0.9
+TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the copy moves `copy_bytes`, or a quarter of what is free."""
+
+    device: str = x.param(CPU, choices=gpus_of)
+    size: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
+    copy_bytes: int = x.param(
+        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=2**33, scale="log2"
+    )
+    load_s: float = x.param(1.5, unit="s", minimum=0.002, maximum=60.0)
+    rounds: int = x.param(5, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A share of what could be, such as "tiny_busy": of time, power limit or best work."""
+
+    seen: str = x.column()
+    repeat: int = x.column()
+    share_fraction: float = x.column("fraction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What the GPU took at the end of a load; "idle" is before the first."""
+
+    load: str = x.column()
+    repeat: int = x.column()
+    power_watts: float = x.column("watts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What the device completed under a load."""
+
+    load: str = x.column()
+    repeat: int = x.column()
+    calls_per_s: float = x.column("per_s", scale="log10")
+    flop_per_s: float = x.column("flop/s")
+    bytes_per_s: float = x.column("bytes/s")
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Work to be repeated: what one call computes or moves, of which so much a second is all."""
+
+    call: Callable[[], object]
+    flop: float
+    moved_bytes: float
+    count: int
+    best_per_s: float  # calls
+
+    def done(self, name: str, repeat: int, calls_per_s: float) -> Done:
+        """Return the row of so many calls a second."""
+        return Done(
+            load=name,
+            repeat=repeat,
+            calls_per_s=calls_per_s,
+            flop_per_s=calls_per_s * self.flop,
+            bytes_per_s=calls_per_s * self.moved_bytes,
+        )
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield what was seen and done under each load, in shuffled rounds."""
+    device = Device(params.device, bench)
+    conditions = Conditions(device)
+    idle = conditions.look()
+    loads = _loads(params, device)
+    yield x.Progress(0.05)
+    if idle is not None and idle.power_watts is not None:
+        yield Power(load="idle", repeat=0, power_watts=idle.power_watts)
+    for turn, name in bench.interleave(LOADS, params.rounds):
+        load = loads[name]
+        calls_per_s, now = _under(device, load, params.load_s, conditions)
+        yield load.done(name, turn.round, calls_per_s)
+        for kind, share in ((WORK, calls_per_s / load.best_per_s), *_told(now)):
+            yield Seen(seen=f"{name}_{kind}", repeat=turn.round, share_fraction=share)
+        if now is not None and now.power_watts is not None:
+            yield Power(load=name, repeat=turn.round, power_watts=now.power_watts)
+        if name == PRODUCT:
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.05 + 0.95 * turn.fraction)
+
+
+def _told(now: GpuSample | None) -> Iterator[tuple[str, float]]:
+    if now is not None and now.busy is not None:
+        yield BUSY, now.busy
+    if now is not None and now.power_watts is not None and now.power_limit_watts:
+        yield POWER, now.power_watts / now.power_limit_watts
+
+
+def _loads(params: Params, device: Device) -> dict[str, Load]:
+    """Return the three loads, warm, each with what of it the device could do at best."""
+    torch = device.torch
+    number = torch.zeros(1, device=device.name)
+    factor = torch.randn(params.size, params.size, device=device.name, dtype=torch.float16)
+    product = torch.empty_like(factor)
+    copy_bytes = min(params.copy_bytes, device.free_bytes() // 4)
+    source = torch.randn(copy_bytes // 4, device=device.name)
+    target = torch.empty_like(source)
+    machine = device.bench.machine
+    flop_limit = arithmetic_flop_per_s(machine, device.name, PRECISION)
+    bytes_limit = memory_bytes_per_s(machine, device.name)
+
+    def load(call: Callable[[], object], flop: float, moved_bytes: float, most: float) -> Load:
+        count = enough(device, call, BATCH_S)
+        best = most or 1 / taken(device, call, count).device_s
+        return Load(call, flop, moved_bytes, count, best)
+
+    flop, moved_bytes = 2.0 * params.size**3, 2.0 * copy_bytes
+    multiply = functools.partial(torch.mm, factor, factor, out=product)
+    warm(device, multiply)
+    found = {
+        PRODUCT: load(multiply, flop, 0.0, (flop_limit or 0.0) / flop),
+        COPY: load(
+            lambda: target.copy_(source), 0.0, moved_bytes, (bytes_limit or 0.0) / moved_bytes
+        ),
+    }
+    full_flop_per_s = found[PRODUCT].best_per_s * flop
+    return found | {TINY: load(lambda: number.add_(1), 1.0, 8.0, full_flop_per_s)}
+
+
+def _under(
+    device: Device, load: Load, at_least_s: float, conditions: Conditions
+) -> tuple[float, GpuSample | None]:
+    """Return calls a second, and what was told while the last of them were under way."""
+    start_s, start = device.bench.now_s(), device.mark()
+    marks, calls = [start], 0
+    while device.bench.now_s() - start_s < at_least_s:
+        device.bench.check_stop()
+        for _ in range(load.count):
+            load.call()
+        calls += load.count
+        marks.append(device.mark())
+        marks.pop(0).wait()  # one batch always waits behind the one that runs
+    now = conditions.look()
+    marks[-1].wait()
+    return calls / marks[-1].since(start), now
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Tell what each load was seen as, and what it did."""
+    limits = ["counts_any_kernel"]
+    if params.load_s < FULL_LOAD_S:
+        limits.append("short_loads")
+    shares = x.spreads((row.seen, row.share_fraction) for row in tables["seen"])
+    power = x.spreads((row.load, row.power_watts) for row in tables["power"])
+    values = {f"{seen}_fraction": found.median for seen, found in shares.items()}
+    values |= {f"{load}_power_watts": found.median for load, found in power.items()}
+    values |= _rates(tables)
+    flop_limit = arithmetic_flop_per_s(machine, params.device, PRECISION)
+    bytes_limit = memory_bytes_per_s(machine, params.device)
+    if flop_limit is None or bytes_limit is None:
+        limits.append("share_of_the_best_seen")
+    for name, limit in (("product_flop_per_s", flop_limit), ("copy_bytes_per_s", bytes_limit)):
+        if limit and values.get(name, 0.0) > TOO_MUCH * limit and "above_the_limit" not in limits:
+            limits.append("above_the_limit")
+    return x.Finding(_message(shares, power), values, tuple(limits))
+
+
+def _message(shares: dict[str, x.Spread], power: dict[str, x.Spread]) -> str:
+    busy = [shares[name].median for load in LOADS if (name := f"{load}_{BUSY}") in shares]
+    if len(busy) < len(LOADS):
+        return "nobody_tells"
+    if min(busy) < NEARLY_ALL:
+        return "not_always_busy"
+    if TINY in power and PRODUCT in power and power[TINY].is_below(power[PRODUCT]):
+        return "busy_but_not_full"
+    return "busy_alike"
+
+
+def _rates(tables: x.Tables) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, load, of in (
+        ("tiny_calls_per_s", TINY, "calls_per_s"),
+        ("copy_bytes_per_s", COPY, "bytes_per_s"),
+        ("product_flop_per_s", PRODUCT, "flop_per_s"),
+    ):
+        rates = [getattr(row, of) for row in tables["done"] if row.load == load]
+        if rates:
+            found[name] = max(rates)
+    return found
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the first GPU."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take shorter loads, three times."""
+    return replace(params, load_s=min(params.load_s, 0.35), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Count the loads, and warming up."""
+    return 0.9 + params.rounds * len(LOADS) * (params.load_s + 0.05)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"seen": Seen, "power": Power, "done": Done, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="seen",
+            table="seen",
+            label="seen",
+            value="share_fraction",
+            order=SEEN,
+        ),
+        x.Bars(
+            key="power",
+            table="power",
+            label="load",
+            value="power_watts",
+            order=("idle", *LOADS),
+            limits=(x.Limit("idle", "idle_power_watts", "x"),),
+        ),
+    ),
+    values=(
+        *(x.Value(f"{seen}_fraction", "fraction") for seen in SEEN),
+        *(x.Value(f"{load}_power_watts", "watts") for load in ("idle", *LOADS)),
+        x.Value("tiny_calls_per_s", "per_s"),
+        x.Value("copy_bytes_per_s", "bytes/s", x.Part.GPU),
+        x.Value("product_flop_per_s", "flop/s", x.Part.GPU),
+    ),
+    parts=(x.Part.GPU,),
+    needs=(x.Need.TORCH, x.Need.GPU),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=lambda params: 0,
+)

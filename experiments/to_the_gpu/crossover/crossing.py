@@ -1,0 +1,50 @@
+"""From which size does one way win over another? Where two lines cross, if they do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments import api as x
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """From `size` on the second way wins, the first whole one.
+
+    It clearly lost at `low`, clearly wins at `high`, and is ahead by the median at every size from
+    there on: one disturbed sample at a larger size hides no win. `low` is None, and `size` is
+    `high`, where it has not clearly lost at any size.
+    """
+
+    size: int
+    low: int | None
+    high: int
+
+
+def crossing(first: Mapping[int, x.Spread], second: Mapping[int, x.Spread]) -> Crossing | None:
+    """Return where the second way becomes the faster one, None if it never clearly and for good is.
+
+    Between two sizes by a straight line through the logarithms, as times follow powers of a size.
+    """
+    common = sorted(first.keys() & second.keys())
+    ahead = itertools.takewhile(lambda s: second[s].median < first[s].median, reversed(common))
+    won = [size for size in ahead if second[size].is_below(first[size])]
+    if not won:
+        return None
+    high = won[-1]
+    lost = [size for size in common if size < high and first[size].is_below(second[size])]
+    if not lost:
+        return Crossing(high, None, high)
+
+    def lead(size: int) -> float:
+        return math.log(first[size].median / second[size].median)
+
+    size = high
+    for one, other in itertools.pairwise(s for s in common if lost[-1] <= s <= high):
+        if lead(one) <= 0 < lead(other):
+            share = -lead(one) / (lead(other) - lead(one))
+            size = math.ceil(one * (other / one) ** share)
+    return Crossing(size, lost[-1], high)

@@ -1,0 +1,303 @@
+"""From which size does a GPU win over the processor? Products of matrices, small to large.
+
+Method: square matrices are multiplied on one core, on all cores and on the GPU; without a GPU, one
+core is held against all. The GPU's time is taken as the device alone needs it, as a caller who
+waits for it sees it, and with the factors copied to it and the product back, through pinned memory
+where there is any. All in shuffled rounds, after a warm-up of each; where a product would take too
+long, its line ends. The lines cross between the last size where the one clearly lost and the first
+where it clearly wins and from which on its median is ahead at every size.
+
+What it cannot tell: where other operations cross. Those that compute less for each number they
+move win later, or never. Small matrices lie in caches, also in the GPU's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.ceilings import arithmetic_flop_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.host_memory import can_pin
+from experiments.devices.timing import SAMPLE_S
+from experiments.tools.crossover_ways import (
+    ALL,
+    CALLED,
+    COPIED,
+    KERNEL,
+    KINDS,
+    ONE,
+    Sample,
+    cores_of,
+    matrices,
+    on_cores,
+    on_gpu,
+)
+
+from .crossing import Crossing, crossing
+
+SMALLEST = 16
+SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # what the best rate would need at every size
+ELEMENT_BYTES = {"fp32": 4, "fp64": 8}
+TRIES = 3
+TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
+FULL_S, QUICK_S = 28.0, 4.0
+CORE_FLOP_PER_S, GPU_FLOP_PER_S, LINK_BYTES_PER_S = 3e10, 1e13, 2e10  # cautious, for the estimate
+NEXT = 1.5**3  # times as long takes a product of the next size, at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; the largest matrices have `largest` rows."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    largest: int = x.param(2048, minimum=32, maximum=16384, scale="log2")
+    precision: str = x.param("fp32", choices=tuple(ELEMENT_BYTES))
+    random: bool = x.param(True)
+    most_s: float = x.param(0.12, unit="s", minimum=0.001, maximum=5.0)
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """One product of square matrices with `size` rows; a slope has no repeats."""
+
+    size: int = x.column(scale="log2")
+    kind: str = x.column()
+    repeat: int = x.column()
+    product_s: float = x.column("s", scale="log10")
+    flop_per_s: float = x.column("flop/s", scale="log10")
+
+
+def sizes(params: Params) -> list[int]:
+    """Return 16, 24, 32, 48 … up to the largest."""
+    steps = {first * 2**doubled for first in (2, 3) for doubled in range(3, 14)}
+    return sorted(size for size in steps if SMALLEST <= size <= params.largest)
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield products of all sizes and kinds in shuffled rounds, and their slopes at the end."""
+    cpu, device = Device(CPU, bench), Device(params.device, bench)
+    torch, cores = cpu.torch, cores_of(bench.machine)
+    torch.set_float32_matmul_precision("highest")  # no TF32: the same arithmetic everywhere
+    torch.set_num_threads(cores)
+    kind = torch.float64 if params.precision == "fp64" else torch.float32
+    size, pin = params.largest**2, can_pin(device)
+    host = [torch.empty(size, dtype=kind, pin_memory=pin) for _ in range(3)]
+    for each in host:
+        each.normal_() if params.random else each.zero_()
+    here = matrices(host)
+    ways = on_cores(cpu, here, cores)
+    if device.is_gpu:
+        there = matrices([each.to(device.name) for each in host])
+        ways |= on_gpu(device, here, there, params.largest)
+    conditions = Conditions(device)
+    arms: list[tuple[str, int]] = []
+    for place, (kind, sample) in enumerate(ways.items()):
+        arms += [(kind, size) for size in _in_time(params, sample)]
+        yield x.Progress(0.1 * (place + 1) / len(ways))
+    rows: list[Product] = []
+    number = 0
+    for turn, (kind, size) in bench.interleave(arms, params.rounds):
+        if turn.round != number:
+            yield from conditions.rows(number)
+            number = turn.round
+        took_s = ways[kind](size)
+        if took_s is not None:
+            rows.append(_row(size, kind, turn.round, took_s))
+            yield rows[-1]
+        yield x.Progress(0.1 + 0.9 * turn.fraction)
+    yield from conditions.rows(number)
+    yield from _slopes(rows)
+
+
+def _row(size: int, kind: str, repeat: int, product_s: float) -> Product:
+    rate = 2 * size**3 / product_s
+    return Product(size=size, kind=kind, repeat=repeat, product_s=product_s, flop_per_s=rate)
+
+
+def _in_time(params: Params, sample: Sample) -> Iterator[int]:
+    """Yield the sizes of which a product does not take too long; each has then been made.
+
+    A size is tried again before it is too large: something else may have been running.
+    """
+    for size in sizes(params):
+        yield size
+        tries = (sample(size) or 0.0 for _ in range(TRIES))
+        if all(took_s * NEXT > params.most_s for took_s in tries):
+            return
+
+
+def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
+    """Yield what the best rates would need, from where that comes near the shortest time."""
+    floor_s = min((row.product_s for row in rows), default=0.0)
+    for slope, kind in SLOPES.items():
+        best = max((row.flop_per_s for row in rows if row.kind == kind), default=0.0)
+        for size in sorted({row.size for row in rows if best}):
+            if (slope_s := 2 * size**3 / best) >= floor_s:
+                yield Product(size=size, kind=slope, repeat=0, product_s=slope_s, flop_per_s=best)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Find where the lines cross, and how high and how low they go."""
+    of = x.spreads(((row.kind, row.size), row.product_s) for row in tables["products"])
+    lines: dict[str, dict[int, x.Spread]] = {kind: {} for kind in KINDS}
+    for (kind, size), found in of.items():
+        if kind in lines:
+            lines[kind][size] = found
+    values: dict[str, float] = {}
+    for name, kind in (("cpu", ALL), ("gpu", CALLED), ("copies", COPIED)):
+        if lines[kind]:
+            values[f"{name}_floor_s"] = lines[kind][min(lines[kind])].median
+    for name, kind in (("cpu", ALL), ("gpu", CALLED)):
+        rates = [row.flop_per_s for row in tables["products"] if row.kind == kind]
+        if rates:
+            values[f"{name}_peak_flop_per_s"] = max(rates)
+    limits = ["other_work_crosses_elsewhere"]
+    largest = max(sizes(params))
+    if any(max(lines[kind], default=largest) < largest for kind in (ONE, ALL)):
+        limits.append("cores_end_early")
+    threads = crossing(lines[ONE], lines[ALL])
+    values |= _said("threads_crossover_size", threads)
+    if params.device == CPU:
+        limits.append("needs_gpu")
+        if "cpu_peak_flop_per_s" not in values:
+            return x.Finding("in_part", values, tuple(limits))
+        return x.Finding(_message_of_cores(threads), values, tuple(limits))
+    if not lines[KERNEL]:
+        limits.append("no_kernel_line")
+    peak = arithmetic_flop_per_s(machine, params.device, params.precision)
+    if peak is not None:
+        values["gpu_limit_flop_per_s"] = peak
+        if values.get("gpu_peak_flop_per_s", 0.0) > TOO_MUCH * peak:
+            limits.append("above_the_limit")
+    called, copied = crossing(lines[ALL], lines[CALLED]), crossing(lines[ALL], lines[COPIED])
+    values |= _said("crossover_size", called) | _said("crossover_size_with_copies", copied)
+    both = sorted(lines[ALL].keys() & lines[CALLED].keys())
+    if not both:
+        return x.Finding("in_part", values, tuple(limits))
+    compared, unclear = x.ratios({"gpu_speedup": (lines[ALL][both[-1]], lines[CALLED][both[-1]])})
+    values |= compared | {"compared_size": both[-1]}
+    return x.Finding(_message(called, copied), values, tuple(limits), unclear)
+
+
+def _said(name: str, found: Crossing | None) -> dict[str, float]:
+    """Return from where on the second is ahead, and the crossing where that was seen too."""
+    if found is None:
+        return {}
+    ahead: dict[str, float] = {f"{name}_high": found.high}
+    return ahead if found.low is None else {name: found.size, f"{name}_low": found.low} | ahead
+
+
+def _message_of_cores(threads: Crossing | None) -> str:
+    if threads is None:
+        return "cores_alone"
+    return "cores_ahead" if threads.low is None else "cores_cross"
+
+
+def _message(called: Crossing | None, copied: Crossing | None) -> str:
+    if called is None:
+        return "gpu_never_wins"
+    if called.low is None:
+        return "wins_from_the_smallest"
+    return "two_crossings" if copied is not None and copied.low is not None else "no_way_back"
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the first GPU, and larger matrices for it."""
+    device = default_device(machine)
+    return _within(Params(device=device, largest=2048 if device == CPU else 8192), FULL_S)
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and leave out what takes long."""
+    reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=3)
+    return _within(reduced, QUICK_S)
+
+
+def _within(params: Params, most_s: float) -> Params:
+    while seconds(params) > most_s and params.largest > 64:
+        params = replace(params, largest=params.largest // 2)
+    return params
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic and the copies, at cautious rates, of one core and of four."""
+    rates = [CORE_FLOP_PER_S, 4 * CORE_FLOP_PER_S]
+    total_s = 0.5 + params.largest**2 * 2e-8
+    if params.device != CPU:
+        rates += [GPU_FLOP_PER_S] * 3
+        total_s += 2.0
+    for place, rate in enumerate(rates):
+        for size in sizes(params):
+            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / LINK_BYTES_PER_S
+            product_s = 2 * size**3 / rate + 1e-5 + (copied_s if place == 4 else 0.0)
+            total_s += (params.rounds + 2) * (2 * product_s + SAMPLE_S)
+            if product_s * NEXT > params.most_s:  # there a line ends
+                break
+    return total_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Three matrices on the processor's side."""
+    return 3 * ELEMENT_BYTES[params.precision] * params.largest**2
+
+
+_LINES: dict[str, Any] = {
+    "table": "products",
+    "x": x.Axis("size", "log2"),
+    "series": "kind",
+    "order": (*KINDS, *SLOPES),
+}
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"products": Product, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="times",
+            y=x.Axis("product_s", "log10"),
+            limits=(
+                x.Limit("crossover", "crossover_size", "x"),
+                x.Limit("with_copies", "crossover_size_with_copies", "x"),
+                x.Limit("threads", "threads_crossover_size", "x"),
+                x.Limit("floor", "gpu_floor_s"),
+            ),
+            **_LINES,
+        ),
+        x.Lines(
+            key="rates",
+            y=x.Axis("flop_per_s", "log10"),
+            limits=(x.Limit("gpu_limit", "gpu_limit_flop_per_s"),),
+            **_LINES,
+        ),
+    ),
+    values=(
+        *(
+            x.Value(f"{name}{end}", "")
+            for name in ("crossover_size", "crossover_size_with_copies", "threads_crossover_size")
+            for end in ("", "_low", "_high")
+        ),
+        x.Value("cpu_peak_flop_per_s", "flop/s", x.Part.CORES),
+        x.Value("gpu_peak_flop_per_s", "flop/s", x.Part.GPU),
+        x.Value("gpu_limit_flop_per_s", "flop/s"),
+        x.Value("cpu_floor_s", "s"),
+        x.Value("gpu_floor_s", "s", x.Part.GPU),
+        x.Value("copies_floor_s", "s"),
+        x.Value("gpu_speedup", "ratio"),
+        x.Value("compared_size", ""),
+    ),
+    parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

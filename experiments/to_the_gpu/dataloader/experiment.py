@@ -1,0 +1,371 @@
+"""How many helpers does the training need? Loading and learning form a pipeline.
+
+Method: torch's DataLoader decodes pictures with 0 to n helping processes and hands them to a small
+network. A round has one new loader for each number of helpers, which runs two epochs: one in which
+the network learns, and one in which the batches are only taken. An epoch counts from when every
+helper has delivered once; what passes until the first batch is told apart, with new helpers and
+with those that stayed. The network alone learns a batch that lies on the device already. A step
+ends when the device has finished. Numbers are shuffled in each round; compared are the medians.
+Source: the documentation of torch.utils.data.
+
+What it cannot tell: how long a disk or a network would take; the pictures lie in memory, packed.
+Where the system can fork, helpers come from a server that has loaded torch, and start sooner.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import warm
+from experiments.tools import training
+
+LEARNING, LOADING = "learning", "loading_alone"
+NEW, KEPT = "new_helpers", "kept_helpers"
+WAITING, COMPUTING = "waiting", "computing"
+MOST_WORKERS = 16  # unless told
+LAPS = 8  # batches of each helper, at least
+FULL_S, QUICK_S = 27.0, 4.8
+TOO_MUCH = 1.02
+HARDLY = 0.1  # of a step: then the network is fed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    most_workers: int = x.param(2, minimum=1, maximum=256, scale="log2")
+    passes: int = x.param(1, minimum=0, maximum=100)
+    width: int = x.param(8, minimum=1, maximum=1024, scale="log2")
+    batch: int = x.param(16, minimum=1, maximum=1024, scale="log2")
+    batches: int = x.param(16, minimum=4, maximum=1024, scale="log2")
+    pin_memory: bool = x.param(False)
+    rounds: int = x.param(4, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epoch:
+    """One epoch: `kind` is "learning" or "loading_alone"."""
+
+    workers: int = x.column()
+    kind: str = x.column()
+    repeat: int = x.column()
+    samples_per_s: float = x.column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """The network with a batch that lies on its device."""
+
+    repeat: int = x.column()
+    samples_per_s: float = x.column("per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a step of the learning epoch was spent with: `part` is "waiting" or "computing"."""
+
+    workers: int = x.column()
+    part: str = x.column()
+    repeat: int = x.column()
+    step_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Until the first batch of an epoch is there, with new helpers or with those that stayed."""
+
+    workers: int = x.column()
+    helpers: str = x.column()
+    repeat: int = x.column()
+    first_batch_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One epoch as it was passed; what waiting and computing took is that of one step."""
+
+    samples_per_s: float
+    first_batch_s: float
+    waiting_s: float
+    computing_s: float
+
+
+def counts(params: Params) -> list[int]:
+    """Return the numbers of helpers: none, powers of two, and the most."""
+    powers = [2**bits for bits in range(params.most_workers.bit_length())]
+    return sorted({0, *powers, params.most_workers})
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield the network alone and each number of helpers, in shuffled rounds."""
+    device = Device(params.device, bench)
+    with training.one_thread(device), training.helpers() as context:
+        learner = training.Training(device, params.width)
+        here = learner.batch(params.batch)
+        warm(device, lambda: learner.step(*here))
+        # The server loads torch with its first helper.
+        for _ in _epochs(device, context, params, 1, learner):
+            pass
+        yield x.Progress(0.1)
+        conditions = Conditions(device)
+        arms = [None, *counts(params)]
+        for turn, workers in bench.interleave(arms, params.rounds):
+            if workers is None:
+                alone_s = bench.time(lambda: _repeated(learner, here, params.batches))
+                samples = params.batches * params.batch
+                yield Alone(repeat=turn.round, samples_per_s=samples / alone_s)
+                yield from conditions.rows(turn.round)
+            else:
+                yield from _rows(device, context, params, workers, learner, turn.round)
+            yield x.Progress(0.1 + 0.9 * turn.fraction)
+
+
+def _repeated(learner: training.Training, batch: tuple[Any, Any], count: int) -> None:
+    for _ in range(count):
+        learner.step(*batch)
+
+
+def _rows(
+    device: Device,
+    context: Any,
+    params: Params,
+    workers: int,
+    learner: training.Training,
+    repeat: int,
+) -> Iterator[Epoch | Step | Start]:
+    for kind, passed in _epochs(device, context, params, workers, learner):
+        yield Epoch(workers=workers, kind=kind, repeat=repeat, samples_per_s=passed.samples_per_s)
+        if kind == LEARNING:
+            steps = ((WAITING, passed.waiting_s), (COMPUTING, passed.computing_s))
+            for part, step_s in steps:
+                yield Step(workers=workers, part=part, repeat=repeat, step_s=step_s)
+        if workers:
+            helpers = NEW if kind == LEARNING else KEPT
+            first_s = passed.first_batch_s
+            yield Start(workers=workers, helpers=helpers, repeat=repeat, first_batch_s=first_s)
+
+
+def _epochs(
+    device: Device, context: Any, params: Params, workers: int, learner: training.Training
+) -> Iterator[tuple[str, Passed]]:
+    """Yield one epoch in which the network learns, and one in which nobody does."""
+    with training.loader(
+        device,
+        context,
+        batches=_batches(params, workers),
+        batch=params.batch,
+        passes=params.passes,
+        workers=workers,
+        pin=params.pin_memory,
+    ) as loader:
+        for kind, learns in ((LEARNING, learner.step), (LOADING, None)):
+            yield kind, _passed(device.bench, loader, learns, params.batch, max(1, workers))
+
+
+def _batches(params: Params, workers: int) -> int:
+    return max(params.batches, LAPS * workers)
+
+
+def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int) -> Passed:
+    """Pass one epoch; the first batches do not count: all helpers made theirs at once."""
+    waiting_s = computing_s = first_batch_s = 0.0
+    start_s = done_s = begun_s = bench.now_s()
+    batches = iter(loader)
+    for number in itertools.count():
+        bench.check_stop()
+        found = next(batches, None)
+        there_s = bench.now_s()
+        if found is None:
+            break
+        if number == 0:
+            first_batch_s = there_s - start_s
+        if learn is not None:
+            learn(*found)
+        last_s, done_s = done_s, bench.now_s()
+        if number < uncounted:
+            begun_s = done_s
+        else:
+            waiting_s += there_s - last_s
+            computing_s += done_s - there_s
+    counted = len(loader) - uncounted
+    return Passed(
+        counted * batch / (done_s - begun_s),
+        first_batch_s,
+        waiting_s / counted,
+        computing_s / counted,
+    )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Find the fewest helpers with which learning is as fast as it gets, and what then limits."""
+    of = x.spreads(((row.kind, row.workers), row.samples_per_s) for row in tables["epochs"])
+    learning = {workers: found for (kind, workers), found in of.items() if kind == LEARNING}
+    alone = x.spreads((LEARNING, row.samples_per_s) for row in tables["alone"]).get(LEARNING)
+    values: dict[str, float] = {}
+    limits = ["cores_are_shared"] if params.device == CPU else []
+    if params.device != CPU and not params.pin_memory:
+        limits.append("memory_not_pinned")
+    if alone is not None:
+        values["model_alone_samples_per_s"] = alone.median
+    if (LOADING, 1) in of:
+        values["one_worker_samples_per_s"] = of[LOADING, 1].median
+        if alone is not None:
+            values["needed_workers"] = alone.median / of[LOADING, 1].median
+    if 0 in learning:
+        values["zero_workers_samples_per_s"] = learning[0].median
+    if alone is None or 0 not in learning or len(learning) < 2:
+        return x.Finding("in_part", values, tuple(limits))
+    fastest = max(learning.values(), key=lambda found: found.median)
+    fewest = min(n for n, found in learning.items() if not found.is_below(fastest))
+    best, most = learning[fewest], max(learning)
+    values |= {"best_workers": fewest, "best_samples_per_s": best.median, "most_workers": most}
+    starts = x.spreads(
+        (row.helpers, row.first_batch_s) for row in tables["starts"] if row.workers == fewest
+    )
+    values |= {f"{name}_s": found.median for name, found in starts.items()}
+    compared, unclear = x.ratios({"best_over_zero": (best, learning[0])})
+    values |= compared
+    if most > fewest and learning[most].is_below(best):
+        values["most_workers_samples_per_s"] = learning[most].median
+        limits.append("slower_with_more")
+    if alone.is_below(best) and best.median > TOO_MUCH * alone.median:
+        limits.append("above_the_limit")
+    if x.too_few(learning.values()):
+        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
+    if fewest == 0:
+        return x.Finding("no_helper_needed", values, tuple(limits), unclear)
+    waiting = _waiting_fraction(tables, fewest)
+    values["waiting_fraction"] = waiting
+    message = "model_is_fed" if waiting <= HARDLY else "loading_holds_back"
+    return x.Finding(message, values, tuple(limits), unclear)
+
+
+def _waiting_fraction(tables: x.Tables, workers: int) -> float:
+    """Return the share of the learning steps in which the network waited for its batch."""
+    steps = [row for row in tables["steps"] if row.workers == workers]
+    whole_s: float = sum(row.step_s for row in steps)
+    waiting_s: float = sum(row.step_s for row in steps if row.part == WAITING)
+    return waiting_s / whole_s if whole_s else 0.0
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Use up to one helper a core; a GPU gets a network that gives it something to do."""
+    device = default_device(machine)
+    cores = x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+    params = Params(device=device, most_workers=min(cores, MOST_WORKERS))
+    if device != CPU:
+        params = replace(params, width=64, batch=32, pin_memory=True)
+    return _within(FULL_S, params)
+
+
+def quick(params: Params) -> Params:
+    """Try fewer helpers and a smaller network, with small batches, three times."""
+    reduced = replace(
+        params,
+        most_workers=min(params.most_workers, 2),
+        width=max(1, params.width // 2),
+        batch=min(params.batch, 4),
+        batches=min(params.batches, 8),
+        rounds=3,
+    )
+    return _within(QUICK_S, reduced)
+
+
+def _within(limit_s: float, params: Params) -> Params:
+    """Return these parameters, with less to do where it would take longer than that."""
+    while seconds(params) > limit_s and params.rounds > 3:
+        params = replace(params, rounds=params.rounds - 1)
+    while seconds(params) > limit_s and params.batch > 1:
+        params = replace(params, batch=params.batch // 2)
+    return params
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the arithmetic of a step, and from what a picture costs on a few cores."""
+    step_s = training.step_s(params.device, params.width, params.batch)
+    load_s = training.image_s(params.passes) * params.batch
+    round_s = step_s * params.batches
+    for workers in counts(params):
+        alone_s = load_s / max(1, workers)
+        both_s = max(alone_s, step_s) if workers else alone_s + step_s
+        round_s += _batches(params, workers) * (alone_s + both_s)
+        round_s += training.HELPER_S + 0.01 * workers
+    return training.SERVER_S + params.rounds * round_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the helpers take, and the batches under way."""
+    return training.memory_bytes(params.device, params.width, params.batch, params.most_workers)
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={
+        "epochs": Epoch,
+        "alone": Alone,
+        "steps": Step,
+        "starts": Start,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="rates",
+            table="epochs",
+            x=x.Axis("workers"),
+            y=x.Axis("samples_per_s"),
+            series="kind",
+            order=(LEARNING, LOADING),
+            limits=(
+                x.Limit("model_alone", "model_alone_samples_per_s"),
+                x.Limit("enough", "needed_workers", "x"),
+            ),
+        ),
+        x.Bars(
+            key="steps",
+            table="steps",
+            label="part",
+            detail="workers",
+            value="step_s",
+            order=(WAITING, COMPUTING),
+        ),
+        x.Bars(
+            key="starts",
+            table="starts",
+            label="helpers",
+            detail="workers",
+            value="first_batch_s",
+            order=(NEW, KEPT),
+        ),
+    ),
+    values=(
+        x.Value("best_workers", ""),
+        x.Value("best_samples_per_s", "per_s", x.Part.GPU),
+        x.Value("model_alone_samples_per_s", "per_s"),
+        x.Value("zero_workers_samples_per_s", "per_s"),
+        x.Value("one_worker_samples_per_s", "per_s", x.Part.CORES),
+        x.Value("needed_workers", ""),
+        x.Value("best_over_zero", "ratio"),
+        x.Value("waiting_fraction", "fraction"),
+        x.Value("most_workers", ""),
+        x.Value("most_workers_samples_per_s", "per_s"),
+        x.Value("new_helpers_s", "s"),
+        x.Value("kept_helpers_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.MEMORY, x.Part.PCIE, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch", "torch.utils.data", "numpy"),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,392 @@
+"""Is it worth a GPU? Four questions about work of your own sizes, answered and then tried.
+
+Does it fit, does it branch, how much moves, is it supported?
+
+Method: work of a kind and size that you choose is estimated and then done, on the processor and on
+the GPU, the copies there and back apart. Without a GPU its part is estimated only, and only if you
+type its numbers into the settings: its arithmetic, its memory, and the way there and back.
+What memory, arithmetic and the way give on this machine stands in the parameters, from earlier runs
+of other experiments; where one has not been earned yet, a short sample stands in for it. Short
+samples also tell what a call and a question about a result cost. The estimate, one in each round:
+on the processor the calls and the longer one of memory and arithmetic, on a GPU the longest of the
+three, as its calls are queued; with a decision after every step, a wait for each. The copies are
+from and to ordinary memory.
+
+What it cannot tell: what a better program would need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import warm, whole_s
+from experiments.tools.crossover_ways import cores_of
+
+from .known_speeds import Known, can_be_known, is_usual
+from .speeds import Speeds, sampler
+from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, Work
+
+WHERE = ("cpu", "gpu", "copy")
+ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
+PIECES = ("calls", "memory", "arithmetic", "asking", "there", "back")
+PROBE_BYTES, QUICK_PROBE_BYTES = 64 * x.MIB, 16 * x.MIB
+CPU_FLOP_PER_S, CPU_BYTES_PER_S = 3e10, 5e9  # cautious, to tell the time beforehand
+QUICK_S = 4.2
+SAMPLES = 3
+
+
+def _earned(unit: str, earned: str) -> Any:
+    return x.param(0.0, unit=unit, minimum=0.0, maximum=1e18, earned=earned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned: your data, what is done to it, and how often before it comes back.
+
+    A rate of 0 is not known; that of arithmetic is of products in single precision.
+    """
+
+    device: str = x.param(CPU, choices=devices_of)
+    work: str = x.param(PRODUCT, choices=WORKS)
+    rows: int = x.param(2048, minimum=16, maximum=2**24, scale="log2")
+    columns: int = x.param(1024, minimum=2, maximum=2**16, scale="log2")
+    steps: int = x.param(10, minimum=1, maximum=100_000, scale="log10")
+    asks: bool = x.param(False)
+    precision: str = x.param("fp32", choices=tuple(ELEMENT_BYTES))
+    most_s: float = x.param(0.4, unit="s", minimum=0.01, maximum=10.0)
+    rounds: int = x.param(5, minimum=1, maximum=50)
+    cpu_flop_per_s: float = _earned("flop/s", "crossover.cpu_peak_flop_per_s")
+    cpu_bytes_per_s: float = _earned("bytes/s", "stream.add_bytes_per_s")
+    gpu_flop_per_s: float = _earned("flop/s", "crossover.gpu_peak_flop_per_s")
+    gpu_bytes_per_s: float = _earned("bytes/s", "roofline.peak_gpu0_bytes_per_s")
+    to_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_to_gpu_bytes_per_s")
+    from_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_from_gpu_bytes_per_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Time:
+    """All steps on a device, or the copies: "cpu" is measured, "cpu_estimated" is not.
+
+    Measured were the first `steps`; where that is not all, the time is for all of them.
+    """
+
+    kind: str = x.column()
+    repeat: int = x.column()
+    steps: int = x.column()
+    taken_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What an estimate is made of."""
+
+    where: str = x.column()
+    piece: str = x.column()
+    repeat: int = x.column()
+    piece_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Is the work supported on a device, and does it fit?"""
+
+    where: str = x.column()
+    is_supported: bool = x.column()
+    needed_bytes: int = x.column("bytes")
+    free_bytes: int = x.column("bytes")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield the answers, then an estimate and the work itself in every round."""
+    work = _work(params)
+    devices = {"cpu": Device(CPU, bench)}
+    devices["cpu"].torch.set_num_threads(cores_of(bench.machine))
+    if params.device != CPU:
+        devices["gpu"] = Device(params.device, bench)
+    able = {}
+    for where, device in devices.items():
+        answer = Answer(
+            where=where,
+            is_supported=work.is_supported(device),
+            needed_bytes=work.needed_bytes,
+            free_bytes=device.free_bytes(),
+        )
+        yield answer
+        if answer.is_supported and answer.needed_bytes <= answer.free_bytes:
+            able[where] = device
+    elsewhere = None if "gpu" in devices else _known(params, "gpu").alone(work)
+    conditions = Conditions(devices.get("gpu", devices["cpu"]))
+    probe_bytes = QUICK_PROBE_BYTES if bench.quick else PROBE_BYTES
+    samplers, trials = {}, {}
+    for where, device in able.items():
+        samplers[where] = _speeds(params, where, sampler(device, work, probe_bytes))
+        yield x.Progress(0.05 if where == "cpu" else 0.1)
+        # One sample may have been disturbed; a trial that is not made cannot be made up for.
+        estimates_s = [_all_s(params, work, samplers[where]()) for _ in range(SAMPLES)]
+        trials[where] = _trial(params, work, device, min(estimates_s) / params.steps)
+        yield x.Progress(0.1 if where == "cpu" else 0.15)
+    for turn, where in bench.interleave(list(able), params.rounds):
+        speeds = samplers[where]()
+        pieces = speeds.pieces(work, params.steps, asks=params.asks)
+        yield from _estimate(where, pieces, turn.round, params.steps)
+        there = speeds if where == "gpu" else elsewhere
+        if there is not None:
+            if there is elsewhere:
+                pieces = there.pieces(work, params.steps, asks=params.asks)
+                yield from _estimate("gpu", pieces, turn.round, params.steps)
+            yield from _estimate("copy", there.copies(work), turn.round, params.steps)
+        for name, (steps, taken_s) in trials[where]().items():
+            yield Time(kind=name, repeat=turn.round, steps=steps, taken_s=taken_s)
+        if where == "gpu":
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.15 + 0.85 * turn.fraction)
+
+
+def _work(params: Params) -> Work:
+    return Work(params.work, params.rows, params.columns, params.precision)
+
+
+def _known(params: Params, where: str) -> Known:
+    if where == "cpu":
+        return Known(params.cpu_flop_per_s, params.cpu_bytes_per_s)
+    way = params.to_gpu_bytes_per_s, params.from_gpu_bytes_per_s
+    return Known(params.gpu_flop_per_s, params.gpu_bytes_per_s, *way)
+
+
+def _speeds(params: Params, where: str, sample: Callable[[], Speeds]) -> Callable[[], Speeds]:
+    known, work = _known(params, where), _work(params)
+    return lambda: known.instead(sample(), work)
+
+
+def _all_s(params: Params, work: Work, speeds: Speeds) -> float:
+    return sum(speeds.pieces(work, params.steps, asks=params.asks).values())
+
+
+def _estimate(
+    where: str, pieces: dict[str, float], repeat: int, steps: int
+) -> Iterator[Piece | Time]:
+    for name, piece_s in pieces.items():
+        yield Piece(
+            where="cpu" if where == "cpu" else "gpu", piece=name, repeat=repeat, piece_s=piece_s
+        )
+    taken_s = sum(pieces.values())
+    yield Time(kind=ESTIMATED[where], repeat=repeat, steps=steps, taken_s=taken_s)
+
+
+def _trial(
+    params: Params, work: Work, device: Device, step_s: float
+) -> Callable[[], dict[str, tuple[int, float]]]:
+    """Return what does the work once, as much of it as there is time for, and tells the time."""
+    if step_s > params.most_s:  # not even one step
+        return dict
+    steps = max(1, min(params.steps, int(params.most_s / step_s)))
+    inputs = work.inputs(device)
+    step, out = work.step(device, inputs)
+    first = out.view(-1).narrow(0, 0, 1)
+
+    def all_steps() -> None:
+        for _ in range(steps):
+            step()
+            if params.asks:
+                first.item()
+
+    here = [each.to(CPU) for each in inputs]
+    result = here[0].clone()
+
+    def there() -> None:
+        for target, source in zip(inputs, here, strict=True):
+            target.copy_(source)
+
+    def trial() -> dict[str, tuple[int, float]]:
+        taken_s = whole_s(device, all_steps) * params.steps / steps
+        if not device.is_gpu:
+            return {"cpu": (steps, taken_s)}
+        copy_s = whole_s(device, there) + whole_s(device, lambda: result.copy_(out))
+        return {"gpu": (steps, taken_s), "copy": (steps, copy_s)}
+
+    warm(device, step)
+    trial()
+    return trial
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Answer the four questions, and tell how far the estimate was off."""
+    work, has_gpu = _work(params), params.device != CPU
+    answers = {row.where: row for row in tables["answers"]}
+    values: dict[str, float] = {
+        "steps": params.steps,
+        "needed_bytes": work.needed_bytes,
+        "moved_bytes": work.bytes_there + work.bytes_back,
+    }
+    if "gpu" in answers:
+        values["free_bytes"] = answers["gpu"].free_bytes
+    of = x.spreads((row.kind, row.taken_s) for row in tables["times"])
+    pairs = {}
+    for where, estimated in ESTIMATED.items():
+        if where in of:
+            values[f"{where}_s"] = of[where].median
+        if estimated in of:
+            values[f"estimated_{where}_s"] = of[estimated].median
+        if where in of and estimated in of:
+            pairs[f"{where}_estimated_over_measured"] = of[estimated], of[where]
+    compared, unclear = x.ratios(pairs)
+    values |= compared
+    limits = ["beyond_the_caches", *_sampled(params)]
+    if any(row.steps < params.steps for row in tables["times"]):
+        limits.append("measured_in_part")
+    tried = WHERE if has_gpu else ("cpu",)
+    if any(ESTIMATED[where] in of and where not in of for where in tried):
+        limits.append("too_long_to_try")
+    if not has_gpu:
+        limits.append("needs_gpu")
+        if _known(params, "gpu").alone(work) is not None:
+            limits.append("gpu_as_given")
+        elif can_be_known(work):
+            limits += ["way_unknown", "gpu_unknown"]
+    elif of:
+        limits.append("ordinary_memory")
+    return x.Finding(_message(params, tables, of), values, tuple(limits), unclear)
+
+
+def _sampled(params: Params) -> list[str]:
+    """Name what had to be sampled, and the experiment that would have told it."""
+    has_gpu, is_product = params.device != CPU, is_usual(_work(params))
+    cpu, gpu = _known(params, "cpu"), _known(params, "gpu")
+    limits = {
+        "memory_sampled": not cpu.bytes_per_s,
+        "arithmetic_sampled": is_product and not cpu.flop_per_s,
+        "gpu_arithmetic_sampled": has_gpu and is_product and not gpu.flop_per_s,
+        "gpu_memory_sampled": has_gpu and not gpu.bytes_per_s,
+        "way_sampled": has_gpu and not (gpu.there_bytes_per_s and gpu.back_bytes_per_s),
+        "own_arithmetic_sampled": not is_product and params.work != ELEMENTWISE,
+    }
+    return [limit for limit, holds in limits.items() if holds]
+
+
+def _message(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
+    answers = {row.where: row for row in tables["answers"]}
+    last = answers.get("gpu" if params.device != CPU else "cpu")
+    if last is None:
+        return "in_part"
+    if not last.is_supported:
+        return "not_supported"
+    if last.needed_bytes > last.free_bytes:
+        return "does_not_fit"
+    if "cpu" not in of:
+        return "cpu_estimated" if ESTIMATED["cpu"] in of else "in_part"
+    if params.device == CPU:
+        return _without_gpu(params, tables, of)
+    with_copies = _with_copies(tables, "gpu", "copy")
+    if "gpu" not in of or with_copies is None:
+        return "in_part"
+    cpu = of["cpu"]
+    if x.too_few((cpu, of["gpu"], with_copies)):
+        return x.TOO_FEW
+    if with_copies.is_below(cpu):
+        return "worth_it"
+    if of["gpu"].is_below(cpu):
+        return "worth_it_there"
+    return "stay" if cpu.is_below(of["gpu"]) else "no_winner"
+
+
+def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
+    """Answer by the numbers given of a GPU, or tell that they are wanting."""
+    cpu, gpu = of["cpu"], of.get(ESTIMATED["gpu"])
+    with_copies = _with_copies(tables, ESTIMATED["gpu"], ESTIMATED["copy"])
+    if gpu is None or with_copies is None:
+        return "cpu_alone" if can_be_known(_work(params)) else "cpu_alone_at_this"
+    if with_copies.is_below(cpu):
+        return "would_be_worth_it"
+    if gpu.is_below(cpu):
+        return "would_be_worth_it_there"
+    return "would_stay" if cpu.is_below(gpu) else "would_be_no_winner"
+
+
+def _with_copies(tables: x.Tables, gpu: str, copy: str) -> x.Spread | None:
+    """Return the GPU's time and that of the copies together, round by round."""
+    copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == copy}
+    return x.spread(
+        row.taken_s + copies_s[row.repeat]
+        for row in tables["times"]
+        if row.kind == gpu and row.repeat in copies_s
+    )
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the first GPU, and a layer of a usual size."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and shorter trials of it."""
+    reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.15))
+    while seconds(reduced) > QUICK_S and reduced.rows > 64:
+        reduced = replace(reduced, rows=reduced.rows // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate: samples, and trials that are as long as they may be, at a cautious rate."""
+    work = _work(params)
+    step_s = max(work.operations / CPU_FLOP_PER_S, work.needed_bytes / CPU_BYTES_PER_S)
+    devices = 1 if params.device == CPU else 2
+    trial_s = min(params.most_s, params.steps * step_s) + 0.05
+    return (
+        0.7 * devices
+        + 4e-9 * params.rows * params.columns
+        + (params.rounds + 2) * devices * (trial_s + 0.02)
+    )
+
+
+def memory_bytes(params: Params) -> int:
+    """The work itself, copies of it for a GPU, and what the samples take."""
+    return 3 * _work(params).needed_bytes + 3 * PROBE_BYTES
+
+
+EXPERIMENT = x.Experiment(
+    version=2,
+    params=Params,
+    tables={"times": Time, "pieces": Piece, "answers": Answer, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="times",
+            table="times",
+            label="kind",
+            value="taken_s",
+            order=tuple(kind for where in WHERE for kind in (ESTIMATED[where], where)),
+        ),
+        x.Bars(
+            key="pieces",
+            table="pieces",
+            label="piece",
+            value="piece_s",
+            detail="where",
+            order=PIECES,
+        ),
+    ),
+    values=(
+        x.Value("cpu_s", "s", x.Part.CORES),
+        x.Value("gpu_s", "s", x.Part.GPU),
+        x.Value("copy_s", "s", x.Part.PCIE),
+        *(x.Value(f"estimated_{where}_s", "s") for where in WHERE),
+        *(x.Value(f"{where}_estimated_over_measured", "ratio") for where in WHERE),
+        x.Value("steps", ""),
+        x.Value("needed_bytes", "bytes"),
+        x.Value("moved_bytes", "bytes"),
+        x.Value("free_bytes", "bytes"),
+    ),
+    parts=(x.Part.CORES, x.Part.PCIE, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

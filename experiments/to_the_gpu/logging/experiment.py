@@ -1,0 +1,273 @@
+"""What does it cost to look at a result after every step?
+
+Method: a step multiplies a matrix by itself and takes the norm of the product, as a model would its
+loss. Steps follow each other with nobody looking; with the norm read (`.item()`) after every k-th;
+and with the norms added up on the device, read once at the end. Small and large matrices, in
+shuffled rounds, by the caller's clock until the device has finished. Nothing is printed: a terminal
+has no part in it.
+Source: an exercise of the chapter on asynchronous computation of "Dive into Deep Learning": 1000
+products of 100 x 100 matrices, their norm logged one at a time or kept on the GPU.
+
+What it cannot tell: what a real training step would lose; it lies between the two sizes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
+from experiments.tools.lanes import Slice, slices
+
+FP32_BYTES = 4
+SMALL, LARGE = "small", "large"
+NEVER, KEPT, EACH = "never", "kept", "each"
+FEWER = 10  # times, that large steps are fewer than small ones
+SHOWN = 10  # steps on the lanes
+CPU_FLOP_PER_S, GPU_FLOP_PER_S, STEP_S = 3e10, 1e13, 5e-5  # cautious, to tell the time beforehand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `small` and `large` are rows of square matrices."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    small: int = x.param(100, minimum=2, maximum=4096)
+    large: int = x.param(2048, minimum=16, maximum=16384, scale="log2")
+    steps: int = x.param(1000, minimum=10, maximum=100_000, scale="log10")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Steps with nobody looking ("never"), norms "kept" on the device, or read after "each"."""
+
+    matrices: str = x.column()
+    way: str = x.column()
+    repeat: int = x.column()
+    step_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """Steps of which the norm of every so many is read."""
+
+    every: int = x.column(scale="log10")
+    matrices: str = x.column()
+    repeat: int = x.column()
+    steps_per_s: float = x.column("per_s", scale="log10")
+
+
+class Model:
+    """Matrices of one size, and what they have to do."""
+
+    def __init__(self, device: Device, size: int, steps: int) -> None:
+        self.device, self.steps, torch = device, steps, device.torch
+        self._product = torch.mm
+        self._matrix = torch.randn(size, size, device=device.name) / size**0.5
+        self._out = torch.empty_like(self._matrix)
+        self.norm = self._total = torch.zeros((), device=device.name)
+
+    def step(self) -> None:
+        """Multiply, and take the norm."""
+        self._product(self._matrix, self._matrix, out=self._out)
+        self.norm = self._out.norm()
+
+    def read(self) -> float:
+        """Bring the newest norm to the caller, which has to wait for it."""
+        return float(self.norm.item())
+
+    def keep(self) -> None:
+        """Add the newest norm to the others, where it is."""
+        self._total = self._total + self.norm
+
+    def run(self, every: int) -> None:
+        """Make all steps; read the norm after so many, 0 for never."""
+        for done in range(1, self.steps + 1):
+            self.step()
+            if every and done % every == 0:
+                self.read()
+
+    def run_kept(self) -> float:
+        """Make all steps; add the norms up on the device, and read the sum."""
+        for _ in range(self.steps):
+            self.step()
+            self.keep()
+        return float(self._total.item())
+
+
+def steps_of(params: Params) -> dict[str, int]:
+    """Return how many steps a run of small and of large matrices has."""
+    return {SMALL: params.steps, LARGE: max(1, params.steps // FEWER)}
+
+
+def distances(steps: int) -> list[int]:
+    """Return after how many steps the norm is read: 1, 2, 5, 10, ..."""
+    found = (n * 10**power for power in itertools.count() for n in (1, 2, 5))
+    return list(itertools.takewhile(lambda every: every <= steps, found))
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield each way of looking in shuffled rounds, then the lanes of a few small steps."""
+    device = Device(params.device, bench)
+    steps = steps_of(params)
+    models = {
+        SMALL: Model(device, params.small, steps[SMALL]),
+        LARGE: Model(device, params.large, steps[LARGE]),
+    }
+    for model in models.values():
+        warm(device, model.step)
+        for once in (model.read, model.keep):
+            whole_s(device, once)
+    conditions = Conditions(device)
+    arms: list[tuple[str, str | int]] = []
+    for matrices, model in models.items():
+        arms += [(matrices, NEVER), (matrices, KEPT)]
+        arms += [(matrices, every) for every in distances(model.steps)]
+    for turn, (matrices, arm) in bench.interleave(arms, params.rounds):
+        yield from _run(models[matrices], matrices, arm, turn.round)
+        if (matrices, arm) == (LARGE, NEVER):
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.98 * turn.fraction)
+    yield from _lanes(models[SMALL])
+
+
+def _run(model: Model, matrices: str, arm: str | int, repeat: int) -> Iterator[Way | Log]:
+    every = arm if isinstance(arm, int) else 0
+    work = model.run_kept if arm == KEPT else lambda: model.run(every)
+    step_s = whole_s(model.device, work) / model.steps
+    if every:
+        yield Log(every=every, matrices=matrices, repeat=repeat, steps_per_s=1 / step_s)
+    if every <= 1:
+        way = EACH if every else str(arm)
+        yield Way(matrices=matrices, way=way, repeat=repeat, step_s=step_s)
+
+
+def _lanes(model: Model) -> Iterator[Slice]:
+    own = taken(model.device, model.step, MOST_QUEUED // 2)  # two calls each
+    work_s = own.device_s if model.device.is_gpu and own.is_clean else None
+    yield from slices(model.device, NEVER, model.step, SHOWN, work_s=work_s)
+    yield from slices(model.device, EACH, model.step, SHOWN, work_s=work_s, read=model.read)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare steps that are looked at with those that nobody looks at."""
+    took = x.spreads(((row.matrices, row.way), row.step_s) for row in tables["ways"])
+    values: dict[str, Any] = {
+        f"{matrices}_{way}_step_s": found.median for (matrices, way), found in took.items()
+    }
+    for matrices in (SMALL, LARGE):
+        if (matrices, NEVER) in took:
+            values[f"{matrices}_steps_per_s"] = 1 / took[matrices, NEVER].median
+    if (SMALL, KEPT) in took:
+        values["kept_steps_per_s"] = 1 / took[SMALL, KEPT].median
+    limits = ["queue_needs_gpu"] if params.device == CPU else []
+    if len(took) < len((SMALL, LARGE)) * len((NEVER, KEPT, EACH)):
+        return x.Finding("in_part", values, tuple(limits))
+    compared, unclear = x.ratios(
+        {
+            "every_step_slowdown": (took[SMALL, EACH], took[SMALL, NEVER]),
+            "on_device_slowdown": (took[SMALL, KEPT], took[SMALL, NEVER]),
+            "large_every_step_slowdown": (took[LARGE, EACH], took[LARGE, NEVER]),
+            "large_on_device_slowdown": (took[LARGE, KEPT], took[LARGE, NEVER]),
+        }
+    )
+    values |= compared
+    if params.device == CPU:
+        return x.Finding("nothing_to_wait_for", values, tuple(limits), unclear)
+    if x.too_few(took.values()):
+        return x.Finding(x.TOO_FEW, values, tuple(limits), unclear)
+    if not took[SMALL, NEVER].is_below(took[SMALL, EACH]):
+        return x.Finding("no_price", values, tuple(limits), unclear)
+    both = took[LARGE, NEVER].is_below(took[LARGE, EACH])
+    return x.Finding("both_pay" if both else "small_pays", values, tuple(limits), unclear)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the exercise, and matrices that last far longer than a call."""
+    device = default_device(machine)
+    return Params(device=device, large=256 if device == CPU else 2048)
+
+
+def quick(params: Params) -> Params:
+    """Take fewer steps and rounds, and smaller matrices where that is still too long."""
+    reduced = replace(params, steps=min(params.steps, 100), rounds=3)
+    while seconds(reduced) > 3 and reduced.large > 64:
+        reduced = replace(reduced, large=reduced.large // 2)
+    return reduced
+
+
+def seconds(params: Params) -> float:
+    """Estimate from calls and arithmetic, at cautious rates."""
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    sizes = {SMALL: params.small, LARGE: params.large}
+    rounds_s = sum(
+        (2 + len(distances(steps))) * steps * (STEP_S + 2 * sizes[matrices] ** 3 / rate)
+        for matrices, steps in steps_of(params).items()
+    )
+    return 1.5 + params.rounds * rounds_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what two matrices of each size take on the processor, and one while they are made."""
+    return 3 * FP32_BYTES * (params.small**2 + params.large**2) if params.device == CPU else 0
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"ways": Way, "logs": Log, "lanes": Slice, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="every",
+            table="logs",
+            x=x.Axis("every", "log10"),
+            y=x.Axis("steps_per_s", "log10"),
+            series="matrices",
+            order=(SMALL, LARGE),
+            limits=(
+                x.Limit("small", "small_steps_per_s"),
+                x.Limit("kept", "kept_steps_per_s"),
+                x.Limit("large", "large_steps_per_s"),
+            ),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            detail="lane",
+            lane="lane",
+            start="start_s",
+            end="end_s",
+            order=(NEVER, EACH),
+        ),
+    ),
+    values=(
+        x.Value("every_step_slowdown", "ratio"),
+        x.Value("on_device_slowdown", "ratio"),
+        x.Value("large_every_step_slowdown", "ratio"),
+        x.Value("large_on_device_slowdown", "ratio"),
+        *(
+            x.Value(f"{matrices}_{way}_step_s", "s", x.Part.GPU if way == NEVER else None)
+            for matrices in (SMALL, LARGE)
+            for way in (NEVER, EACH, KEPT)
+        ),
+        x.Value("small_steps_per_s", "per_s"),
+        x.Value("large_steps_per_s", "per_s"),
+        x.Value("kept_steps_per_s", "per_s"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH, x.Need.GPU),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

@@ -1,0 +1,244 @@
+"""Do a thousand small calls take as long as one big one?
+
+Method: one is added to all numbers of a vector, in one call and in more and more calls for smaller
+and smaller pieces of it: the arithmetic is the same. Beside it run the same calls with next to
+nothing to do (one number each), which is what calling alone takes, and `torch._foreach_add_`, one
+call for all pieces. By the caller's clock until all is done, passes one after the other, in
+shuffled rounds. With the queue of a GPU held, its own time for a piece is measured too: what is
+left of the whole time it spent waiting for calls.
+
+What it cannot tell: what compiling or recording the calls would gain (`compile` does).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.timing import MOST_QUEUED, SAMPLE_S, each_s, enough_in_a_row, taken, warm
+from experiments.tools.lanes import Slice, slices
+
+FP32_BYTES = 4
+THOUSAND = 1000
+SEPARATE, TOGETHER, EMPTY = "separate", "together", "empty"
+WAYS = (SEPARATE, EMPTY, TOGETHER)
+MANY, ONE = "many", "one"
+SHOWN = 20  # small calls on the lanes
+ABOVE = 1.02  # of a limit, and more, is suspect
+IN_CACHE = 4  # caches, that the numbers must be larger than, to come from memory
+CPU_CALL_S, GPU_CALL_S = 5e-6, 1e-5  # cautious, to tell the time beforehand
+CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `calls` is the most calls that one pass is divided into."""
+
+    device: str = x.param(CPU, choices=devices_of)
+    numbers: int = x.param(1_000_000, minimum=10_000, maximum=1_000_000_000, scale="log10")
+    calls: int = x.param(THOUSAND, minimum=10, maximum=10_000, scale="log10")
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """One pass over all numbers, in so many pieces; `way` is how they were called."""
+
+    calls: int = x.column(scale="log10")
+    way: str = x.column()
+    repeat: int = x.column()
+    numbers: int = x.column()
+    took_s: float = x.column("s", scale="log10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """The device's own time for one piece of many, with the queue held meanwhile."""
+
+    calls: int = x.column()
+    repeat: int = x.column()
+    device_s: float = x.column("s")
+
+
+def counts(params: Params) -> list[int]:
+    """Return how many calls: 1, 2, 5, 10, 20, ..."""
+    found = (n * 10**power for power in itertools.count() for n in (1, 2, 5))
+    return list(itertools.takewhile(lambda count: count <= params.calls, found))
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield one row for each number of calls, way and round, then the lanes of a few calls."""
+    device = Device(params.device, bench)
+    torch = device.torch
+    numbers = max(params.calls, min(params.numbers, device.free_bytes() // FP32_BYTES))
+    vector = torch.randn(numbers, device=device.name)
+    works = _works(device, vector, counts(params))
+    small = itertools.cycle(vector.tensor_split(counts(params)[-1]))
+
+    def next_piece() -> None:
+        next(small).add_(1)
+
+    warm(device, works[1, SEPARATE])
+    passes = {arm: enough_in_a_row(device, work) for arm, work in works.items()}
+    conditions = Conditions(device)
+    own_s = []
+    for turn, arm in bench.interleave(list(works), params.rounds):
+        calls, way = arm
+        took_s = each_s(device, works[arm], passes[arm])
+        yield Pass(calls=calls, way=way, repeat=turn.round, numbers=numbers, took_s=took_s)
+        if arm == (counts(params)[-1], SEPARATE) and device.is_gpu:
+            piece = taken(device, next_piece, MOST_QUEUED)
+            if piece.is_clean:
+                own_s.append(piece.device_s)
+                yield Piece(calls=calls, repeat=turn.round, device_s=piece.device_s)
+            yield from conditions.rows(turn.round)
+        yield x.Progress(0.98 * turn.fraction)
+    work_s = min(own_s, default=None)
+    yield from slices(device, MANY, next_piece, SHOWN, work_s=work_s)
+    yield from slices(device, ONE, lambda: vector.add_(1), 1)
+
+
+def _works(
+    device: Device, vector: Any, of_calls: Sequence[int]
+) -> dict[tuple[int, str], Callable[[], object]]:
+    found: dict[tuple[int, str], Callable[[], object]] = {}
+    for calls in of_calls:
+        pieces = vector.tensor_split(calls)
+        found[calls, SEPARATE] = partial(_separate, pieces)
+        found[calls, EMPTY] = partial(_separate, (vector[:1],) * calls)
+        found[calls, TOGETHER] = partial(device.torch._foreach_add_, pieces, 1)
+    return found
+
+
+def _separate(pieces: Sequence[Any]) -> None:
+    for piece in pieces:
+        piece.add_(1)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare a thousand calls with one, and what calling alone takes."""
+    took = x.spreads(((row.calls, row.way), row.took_s) for row in tables["passes"])
+    numbers = max((row.numbers for row in tables["passes"]), default=0)
+    most = max((calls for calls, way in took if way == EMPTY), default=0)
+    limits = ["threads_for_large_only", "gaps_need_gpu"] if params.device == CPU else []
+    values: dict[str, float] = {}
+    if (1, SEPARATE) in took:
+        values["one_op_s"] = took[1, SEPARATE].median
+    if most:
+        values["launch_s"] = took[most, EMPTY].median / most
+    if (THOUSAND, SEPARATE) in took:
+        values["thousand_ops_s"] = took[THOUSAND, SEPARATE].median
+    elif tables["passes"]:
+        limits.append("fewer_than_thousand")
+    if (THOUSAND, TOGETHER) in took:
+        values["thousand_together_s"] = took[THOUSAND, TOGETHER].median
+    if {"one_op_s", "launch_s"} <= values.keys() and values["one_op_s"] > values["launch_s"]:
+        values["knee_calls"] = values["one_op_s"] / values["launch_s"]
+    own = x.spread(row.device_s for row in tables["pieces"])
+    whole = took.get((counts(params)[-1], SEPARATE))
+    if own is not None and whole is not None:
+        values["busy_fraction"] = min(1.0, own.median * counts(params)[-1] / whole.median)
+    elif params.device != CPU and whole is not None:
+        limits.append("own_time_not_told")
+    peak, cache = memory_bytes_per_s(machine, params.device), cache_bytes(machine, params.device)
+    if numbers and cache and numbers * FP32_BYTES < IN_CACHE * cache:
+        limits.append("fits_in_cache")
+    elif peak is None:
+        limits.append("peak_unknown")
+    elif numbers:  # each is read and written
+        values["bandwidth_limit_s"] = 2 * FP32_BYTES * numbers / peak
+        if (
+            ABOVE * values.get("one_op_s", values["bandwidth_limit_s"])
+            < values["bandwidth_limit_s"]
+        ):
+            limits.append("above_the_limit")
+    if not {"one_op_s", "launch_s", "thousand_ops_s"} <= values.keys():
+        return x.Finding("in_part", values, tuple(limits))
+    thousand, one = took[THOUSAND, SEPARATE], took[1, SEPARATE]
+    compared, unclear = x.ratios({"thousand_over_one": (thousand, one)})
+    if not one.is_below(thousand):
+        message = x.TOO_FEW if x.too_few((one, thousand)) else "no_difference"
+        return x.Finding(message, values | compared, tuple(limits), unclear)
+    if "busy_fraction" in values:
+        return x.Finding("calls_cost_and_device_waits", values | compared, tuple(limits), unclear)
+    return x.Finding("calls_cost", values | compared, tuple(limits), unclear)
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take a million numbers; on a GPU so many that they do not fit into its cache."""
+    device = default_device(machine)
+    return Params(device=device, numbers=1_000_000 if device == CPU else 200_000_000)
+
+
+def quick(params: Params) -> Params:
+    """Take three rounds, and fewer calls at most where that is still too long."""
+    reduced = replace(params, rounds=3)
+    return reduced if seconds(reduced) <= 4 else replace(reduced, calls=min(params.calls, THOUSAND))
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the calls and the bytes of each pass, at cautious rates."""
+    is_cpu = params.device == CPU
+    call_s, rate = (CPU_CALL_S, CPU_BYTES_PER_S) if is_cpu else (GPU_CALL_S, GPU_BYTES_PER_S)
+    moved_s = 2 * FP32_BYTES * params.numbers / rate
+    passes_s = sum(2 * SAMPLE_S + calls * call_s + moved_s for calls in counts(params))
+    return 1.0 + len(WAYS) * (params.rounds + 3) * passes_s
+
+
+def memory_bytes(params: Params) -> int:
+    """Return what the numbers take on the processor; nothing of them is there if a GPU has them."""
+    return 2 * FP32_BYTES * params.numbers if params.device == CPU else 0
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"passes": Pass, "pieces": Piece, "lanes": Slice, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Lines(
+            key="calls",
+            table="passes",
+            x=x.Axis("calls", "log10"),
+            y=x.Axis("took_s", "log10"),
+            series="way",
+            order=WAYS,
+            limits=(x.Limit("one", "one_op_s"), x.Limit("bandwidth", "bandwidth_limit_s")),
+        ),
+        x.Timeline(
+            key="lanes",
+            table="lanes",
+            group="way",
+            detail="lane",
+            lane="lane",
+            start="start_s",
+            end="end_s",
+            order=(MANY, ONE),
+        ),
+    ),
+    values=(
+        x.Value("launch_s", "s", x.Part.CORES),
+        x.Value("one_op_s", "s", x.Part.GPU),
+        x.Value("thousand_ops_s", "s", x.Part.GPU),
+        x.Value("thousand_together_s", "s"),
+        x.Value("thousand_over_one", "ratio"),
+        x.Value("knee_calls", ""),
+        x.Value("busy_fraction", "fraction", x.Part.GPU),
+        x.Value("bandwidth_limit_s", "s"),
+    ),
+    parts=(x.Part.CORES, x.Part.GPU),
+    needs=(x.Need.TORCH,),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

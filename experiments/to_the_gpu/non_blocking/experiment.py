@@ -1,0 +1,269 @@
+"""When does the call of a copy come back?
+
+Method: one buffer is copied from and to pinned and pageable memory, blocking and not, in shuffled
+rounds. The caller's clock is read when the call is back, and when the device has nothing left to
+do. Then what a program must not do is done, as fast as possible: it reads the last part of what
+comes from the GPU right after the call, and it overwrites the last part of what goes there; and
+again after waiting for an event. Copies begin at the front, so the end is what is not there yet.
+
+What it cannot tell: that a read is safe. A program that is slow enough reads the right bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, host_memory, near
+from experiments.devices.timing import warm, whole_s
+
+DIRECTIONS = ("to_gpu", "from_gpu")
+COMBINATIONS = (
+    "pageable_blocking",
+    "pageable_non_blocking",
+    "pinned_blocking",
+    "pinned_non_blocking",
+)
+UNTILS = {"back": "returned", "done": "finished"}
+TRIES = ("read_at_once", "read_after_waiting", "changed_at_once", "changed_after_waiting")
+TAIL_BYTES = 256 * x.KIB  # looked at, or overwritten: done long before a copy of many MiB
+EARLY = 0.5  # of the whole time: a call that is back before had not waited for the copy
+PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `size_bytes` is copied each time."""
+
+    device: str = x.param(CPU, choices=gpus_of)
+    size_bytes: int = x.param(
+        64 * x.MIB, unit="bytes", minimum=x.KIB, maximum=4 * x.GIB, scale="log2"
+    )
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToGpu:
+    """Time from the call until it is "back", or until the copy is "done"."""
+
+    combination: str = x.column()
+    until: str = x.column()
+    repeat: int = x.column()
+    after_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromGpu(ToGpu):
+    """The same on the way back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """What was read, or had arrived: the share of bytes that are not those that were sent."""
+
+    tried: str = x.column()
+    memory: str = x.column()
+    repeat: int = x.column()
+    wrong_fraction: float = x.column("fraction")
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield every combination and every try in shuffled rounds."""
+    device = Device(params.device, bench)
+    with near(device):
+        size = params.size_bytes
+        while 2 * size > device.free_bytes() and size > x.KIB:
+            size //= 2
+        if size < params.size_bytes:
+            yield x.Note("less_on_gpu", {"largest_bytes": size})
+        kinds = (PAGEABLE, PINNED) if can_pin(device) else (PAGEABLE,)
+        host = {kind: host_memory(device, size, kind) for kind in kinds}
+        there = device.torch.empty(size, dtype=device.torch.uint8, device=device.name)
+        arms = [
+            (kind, call, direction)
+            for kind, call, direction in product(kinds, ("blocking", "non_blocking"), DIRECTIONS)
+        ]
+        tries = list(product(kinds, TRIES))
+        calls = {arm: _copy(there, host[arm[0]], *arm[1:]) for arm in arms}
+        warm(device, calls[arms[0]])
+        for call in calls.values():
+            whole_s(device, call)
+        for kind, tried in tries:
+            _wrong(device, there, host[kind], tried, 1)
+        conditions = Conditions(device)
+        for turn, arm in bench.interleave([*arms, *tries], params.rounds):
+            if arm in calls:
+                yield from _timed(device, calls[arm], arm, turn.round)
+            else:
+                kind, tried = arm
+                wrong = _wrong(device, there, host[kind], tried, 2 + turn.round)
+                yield Try(tried=tried, memory=kind, repeat=turn.round, wrong_fraction=wrong)
+            if arm == arms[-1]:
+                yield from conditions.rows(turn.round)
+            yield x.Progress(turn.fraction)
+
+
+def _copy(there: Any, host: Any, call: str, direction: str) -> Callable[[], object]:
+    target, source = (there, host) if direction == "to_gpu" else (host, there)
+    return partial(target.copy_, source, non_blocking=call == "non_blocking")
+
+
+def _timed(
+    device: Device, call: Callable[[], object], arm: tuple[str, str, str], repeat: int
+) -> Iterator[ToGpu]:
+    device.wait()
+    start_s = device.bench.now_s()
+    call()
+    returned_s = device.bench.now_s() - start_s
+    device.wait()
+    finished_s = device.bench.now_s() - start_s
+    kind, how, direction = arm
+    row = ToGpu if direction == "to_gpu" else FromGpu
+    for until, after_s in zip(UNTILS, (returned_s, finished_s), strict=True):
+        yield row(combination=f"{kind}_{how}", until=until, repeat=repeat, after_s=after_s)
+
+
+def _wrong(device: Device, there: Any, host: Any, tried: str, number: int) -> float:
+    """Return which share of the last bytes was wrong; `number` tells this copy from others."""
+    tail = slice(-min(TAIL_BYTES, len(host)), None)
+    sent, other = number % 100, 100 + number % 100
+    waits = tried.endswith("after_waiting")
+    if tried.startswith("read"):
+        there.fill_(sent)
+        host.fill_(other)
+        device.wait()
+        host.copy_(there, non_blocking=True)
+        if waits:
+            device.mark().wait()
+        found = host[tail].clone()  # and with it the checksum of what is there by now
+        device.wait()
+    else:
+        there.fill_(other)
+        host.fill_(sent)
+        device.wait()
+        there.copy_(host, non_blocking=True)
+        if waits:
+            device.mark().wait()
+        host[tail].fill_(other)
+        device.wait()
+        found = there[tail].cpu()
+    return int((found != sent).sum()) / len(found)
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Tell which calls are back before the copy is done, and what that does to data."""
+    of: dict[tuple[str, str, str], x.Spread] = {}
+    for direction in DIRECTIONS:
+        rows = tables[direction]
+        for key, found in x.spreads(((r.combination, r.until), r.after_s) for r in rows).items():
+            of[(*key, direction)] = found
+    values = {f"{how}_{to}_{UNTILS[until]}_s": s.median for (how, until, to), s in of.items()}
+    wrong = x.spreads(((row.memory, row.tried), row.wrong_fraction) for row in tables["tries"])
+    values |= {f"{kind}_{tried}_wrong_fraction": s.median for (kind, tried), s in wrong.items()}
+    limits = ["slow_is_not_safe"]
+    if any(found.high > 0 for (_, tried), found in wrong.items() if tried.endswith("waiting")):
+        limits.append("wrong_after_waiting")
+    timed = {(how, to) for how, until, to in of if until == "done"}
+    if {how for how, _ in timed} and not any(how.startswith(PINNED) for how, _ in timed):
+        limits.append("cannot_pin")
+    early = {
+        (how, to)
+        for how, to in timed
+        if of[how, "back", to].is_below(of[how, "done", to])
+        and of[how, "back", to].median < EARLY * of[how, "done", to].median
+    }
+    pinned = {("pinned_non_blocking", direction) for direction in DIRECTIONS}
+    if not pinned <= timed or not set(product((PINNED,), TRIES)) <= wrong.keys():
+        return x.Finding("in_part", values, tuple(limits))
+    if early != pinned:
+        return x.Finding("early_elsewhere" if early else "waits", values, tuple(limits))
+    to_gpu = of["pinned_non_blocking", "done", "to_gpu"].median
+    values["finished_over_returned"] = to_gpu / values["pinned_non_blocking_to_gpu_returned_s"]
+    is_unsafe = {
+        tried: wrong[PINNED, tried].median > wrong[PINNED, later].high
+        for tried, later in (TRIES[:2], TRIES[2:])
+    }
+    if all(is_unsafe.values()):
+        return x.Finding("early_and_unsafe", values, tuple(limits))
+    message = "early_and_read_unsafe" if is_unsafe["read_at_once"] else "early_by_luck"
+    return x.Finding(message, values, tuple(limits))
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take the usual 64 MiB, on the first GPU."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take 32 MiB at most, three times."""
+    return replace(params, size_bytes=min(params.size_bytes, 32 * x.MIB), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the bytes that are copied and filled."""
+    copies_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S
+    tries_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S + 8 / HOST_BYTES_PER_S / 2
+    turn_s = params.size_bytes * (copies_s + tries_s) + 0.05
+    begin_s = 1.0 + memory_bytes(params) / HOST_BYTES_PER_S
+    return begin_s + (params.rounds + 1) * turn_s
+
+
+def memory_bytes(params: Params) -> int:
+    """One pinned and one pageable buffer."""
+    return 2 * params.size_bytes
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={"to_gpu": ToGpu, "from_gpu": FromGpu, "tries": Try, "conditions": Condition},
+    measure=measure,
+    analyse=analyse,
+    views=(
+        *(
+            x.Bars(
+                key=direction,
+                table=direction,
+                label="combination",
+                value="after_s",
+                detail="until",
+                order=COMBINATIONS,
+            )
+            for direction in DIRECTIONS
+        ),
+        x.Bars(
+            key="tries",
+            table="tries",
+            label="tried",
+            value="wrong_fraction",
+            detail="memory",
+            order=TRIES,
+        ),
+    ),
+    values=(
+        *(
+            x.Value(
+                f"{how}_{direction}_{until}_s", "s", x.Part.PCIE if until == "finished" else None
+            )
+            for how, direction, until in product(COMBINATIONS, DIRECTIONS, UNTILS.values())
+        ),
+        *(
+            x.Value(f"{kind}_{tried}_wrong_fraction", "fraction")
+            for kind, tried in product((PINNED, PAGEABLE), TRIES)
+        ),
+        x.Value("finished_over_returned", "ratio"),
+    ),
+    parts=(x.Part.PCIE, x.Part.MEMORY, x.Part.GPU),
+    needs=(x.Need.TORCH, x.Need.GPU),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+)

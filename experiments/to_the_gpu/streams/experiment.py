@@ -1,0 +1,301 @@
+"""Can a GPU copy and compute at the same time?
+
+Method: data goes to the GPU in pieces, through two matrix products, and back. All pieces in one
+stream, or dealt out to several, in shuffled rounds; and from pageable memory. The products are made
+as wide as makes them last as long as a copy, or as much longer as is asked for. Marks in the
+streams tell when each part of each piece began and ended, on the device's one clock; the last is
+the total. Each part alone gives the limits: the sum of the parts, and the longest of them.
+Source: simpleStreams of NVIDIA's CUDA samples; the overlap is that of Meta's Holistic Trace
+Analysis, time copying while computing / time copying.
+
+What it cannot tell: when work begins that waits for another stream's. It is drawn from the end of
+the work before it, as each engine does one thing at a time; the overlap does not depend on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from experiments import api as x
+from experiments.devices.conditions import Condition, Conditions
+from experiments.devices.device import CPU, Device, default_device, gpus_of
+from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
+from experiments.devices.timing import taken, warm, whole_s
+
+from .pieces import ALONE, BESIDE, PARTS, Course, Pieces
+
+TOO_MUCH = 1.02
+UNEQUAL = 1.5  # times a copy, from which on computing and copying are said to differ
+CALLING = 0.9  # of the total: then the calls set the pace
+GAIN = 1.1  # less is not said to be a gain of kernels beside kernels
+PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """What may be turned; `compute_per_copy` is how long computing takes against one copy."""
+
+    device: str = x.param(CPU, choices=gpus_of)
+    total_bytes: int = x.param(
+        128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=8 * x.GIB, scale="log2"
+    )
+    pieces: int = x.param(8, minimum=1, maximum=256, scale="log2")
+    streams: int = x.param(4, minimum=1, maximum=32, scale="log2")
+    compute_per_copy: float = x.param(1.0, minimum=0.05, maximum=20.0, scale="log10")
+    pageable: bool = x.param(True)
+    rounds: int = x.param(7, minimum=1, maximum=50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """All pieces there, computed and back; `called_s` until the last call was back."""
+
+    streams: int = x.column()
+    memory: str = x.column()
+    repeat: int = x.column()
+    total_s: float = x.column("s")
+    called_s: float = x.column("s")
+    overlap_fraction: float = x.column("fraction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """One part of all pieces, with nothing beside it."""
+
+    part: str = x.column()
+    repeat: int = x.column()
+    took_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """One part of one piece, in as many streams as were allowed; in the first round."""
+
+    part: str = x.column()
+    stream: int = x.column()
+    piece: int = x.column()
+    start_s: float = x.column("s")
+    end_s: float = x.column("s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneStream(Slice):
+    """The same in one stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromPageable(Slice):
+    """The same in as many streams as were allowed, from and to pageable memory."""
+
+
+def measure(params: Params, bench: x.Bench) -> x.Measured:
+    """Yield totals and each part alone in shuffled rounds, and the lanes of the first one."""
+    device = Device(params.device, bench)
+    if not can_pin(device):
+        return
+    total_bytes = params.total_bytes
+    while 4 * total_bytes > device.free_bytes() and total_bytes > x.MIB:  # there, back, between
+        total_bytes //= 2
+    if total_bytes < params.total_bytes:
+        yield x.Note("less_on_gpu", {"largest_bytes": total_bytes})
+    kinds = (PINNED, PAGEABLE) if params.pageable else (PINNED,)
+    with near(device):
+        pieces = Pieces(device, total_bytes, params.pieces, params.streams, kinds)
+        warm(device, partial(pieces.alone, "compute"))
+        pieces.calibrate(params.compute_per_copy)
+        arms: list[Any] = [(count, PINNED) for count in _counts(params.streams)]
+        arms += [(params.streams, PAGEABLE)] * params.pageable
+        for streams, memory in arms:
+            pieces.course(streams, memory)
+            pieces.check(memory)
+        for part in ALONE:
+            whole_s(device, partial(pieces.alone, part))
+        conditions = Conditions(device)
+        for turn, arm in bench.interleave([*arms, *ALONE], params.rounds):
+            if arm in ALONE:
+                took_s = taken(device, partial(pieces.alone, arm)).device_s
+                yield Alone(part=arm, repeat=turn.round, took_s=took_s)
+            else:
+                streams, memory = arm
+                course = pieces.course(streams, memory)
+                yield Total(
+                    streams=streams,
+                    memory=memory,
+                    repeat=turn.round,
+                    total_s=course.total_s,
+                    called_s=course.called_s,
+                    overlap_fraction=course.overlap_fraction,
+                )
+                if turn.round == 0:
+                    yield from _lanes(course, streams, memory, params.streams)
+            if arm == arms[0]:
+                yield from conditions.rows(turn.round)
+            yield x.Progress(turn.fraction)
+
+
+def _counts(streams: int) -> list[int]:
+    """Return the numbers of streams that are tried: 1, 2, 4 and so on, and as many as allowed."""
+    return [*(2**n for n in range(streams.bit_length()) if 2**n < streams), streams]
+
+
+def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Slice]:
+    """Yield the lanes of one stream, of as many as allowed, and of those from pageable memory."""
+    if streams not in (1, most):
+        return
+    row = FromPageable if memory == PAGEABLE else OneStream if streams == 1 else Slice
+    for work in course.works:
+        start_s, end_s = work.ran
+        yield row(
+            part=work.part, stream=work.stream, piece=work.piece, start_s=start_s, end_s=end_s
+        )
+
+
+def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
+    """Compare one stream with several, and both with the parts alone."""
+    of = x.spreads(((row.memory, row.streams), row.total_s) for row in tables["totals"])
+    hidden = x.spreads(
+        ((row.memory, row.streams), row.overlap_fraction) for row in tables["totals"]
+    )
+    parts = x.spreads((row.part, row.took_s) for row in tables["alone"])
+    limits: list[str] = []
+    values, unclear = _alone(parts)
+    if values.get("kernels_speedup", GAIN) < GAIN:
+        limits.append("kernels_fill_the_gpu")
+    if {"compute", "to_gpu"} <= parts.keys():
+        apart = parts["compute"].median / parts["to_gpu"].median
+        if not 1 / UNEQUAL < apart < UNEQUAL:
+            limits.append("parts_differ")
+    pinned = {streams: found for (memory, streams), found in of.items() if memory == PINNED}
+    if not pinned:
+        message = "one_queue" if params.device.startswith(("mps", CPU)) else "in_part"
+        return x.Finding(message, values, tuple(limits), unclear)
+    best = min(pinned, key=lambda streams: pinned[streams].median)
+    names = {1: "one_stream_s", 2: "two_streams_s"}
+    values |= {name: pinned[count].median for count, name in names.items() if count in pinned}
+    values |= {
+        "best_s": pinned[best].median,
+        "best_streams": best,
+        "overlap_fraction": hidden[PINNED, best].median,
+    }
+    if "longest_part_s" in values and values["best_s"] * TOO_MUCH < values["longest_part_s"]:
+        limits.append("above_the_limit")
+    called = x.spreads(
+        (row.streams, row.called_s) for row in tables["totals"] if row.memory == PINNED
+    )
+    if called[best].median > CALLING * pinned[best].median:
+        limits.append("calls_set_the_pace")
+    pageable = of.get((PAGEABLE, params.streams))
+    if pageable is not None:
+        values["pageable_s"] = pageable.median
+        values["pageable_overlap_fraction"] = hidden[PAGEABLE, params.streams].median
+    else:
+        limits.append("pinned_alone")
+    if 1 not in pinned or len(pinned) < 2 or not set(PARTS) <= parts.keys():
+        return x.Finding("in_part", values, tuple(limits), unclear)
+    several = min((n for n in pinned if n > 1), key=lambda n: pinned[n].median)
+    found, unclear_too = x.ratios({"streams_speedup": (pinned[1], pinned[several])})
+    if not pinned[several].is_below(pinned[1]):
+        message = x.TOO_FEW if x.too_few((pinned[1], pinned[several])) else "no_gain"
+        return x.Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
+    is_ruined = pageable is not None and pinned[several].is_below(pageable)
+    message = "hidden_from_pinned_memory" if is_ruined else "hidden"
+    return x.Finding(message, values | found, tuple(limits), (*unclear, *unclear_too))
+
+
+def _alone(parts: Mapping[str, x.Spread]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return what each part takes alone, their sum and the longest, and kernels in two streams."""
+    values = {f"{part}_s": found.median for part, found in parts.items()}
+    if set(PARTS) <= parts.keys():
+        alone_s = [values[f"{part}_s"] for part in PARTS]
+        values |= {"sum_s": sum(alone_s), "longest_part_s": max(alone_s)}
+    if not {"compute", BESIDE} <= parts.keys():
+        return values, ()
+    found, unclear = x.ratios({"kernels_speedup": (parts["compute"], parts[BESIDE])})
+    return values | found, unclear
+
+
+def defaults(machine: x.Machine) -> Params:
+    """Take 128 MiB in eight pieces, on the first GPU."""
+    return Params(device=default_device(machine))
+
+
+def quick(params: Params) -> Params:
+    """Take 32 MiB at most, three times."""
+    return replace(params, total_bytes=min(params.total_bytes, 32 * x.MIB), rounds=3)
+
+
+def seconds(params: Params) -> float:
+    """Estimate from the bytes that are copied, one part after the other."""
+    copy_s = params.total_bytes / PINNED_BYTES_PER_S
+    course_s = copy_s * (2 + params.compute_per_copy) + 1e-4 * params.pieces
+    turn_s = (len(_counts(params.streams)) + 2) * course_s + copy_s * params.compute_per_copy
+    if params.pageable:
+        turn_s += course_s + 2 * params.total_bytes / PAGEABLE_BYTES_PER_S
+    begin_s = 1.5 + memory_bytes(params) / HOST_BYTES_PER_S
+    return begin_s + (params.rounds + 1) * turn_s
+
+
+def memory_bytes(params: Params) -> int:
+    """What is sent and what is got, in each kind of memory."""
+    return (4 if params.pageable else 2) * params.total_bytes
+
+
+def _timeline(key: str) -> x.Timeline:
+    return x.Timeline(
+        key=key, table=key, lane="stream", start="start_s", end="end_s", group="part", order=PARTS
+    )
+
+
+EXPERIMENT = x.Experiment(
+    version=1,
+    params=Params,
+    tables={
+        "totals": Total,
+        "alone": Alone,
+        "several_streams": Slice,
+        "one_stream": OneStream,
+        "pageable": FromPageable,
+        "conditions": Condition,
+    },
+    measure=measure,
+    analyse=analyse,
+    views=(
+        x.Bars(
+            key="totals",
+            table="totals",
+            label="streams",
+            value="total_s",
+            detail="memory",
+            limits=(x.Limit("sum", "sum_s", "x"), x.Limit("longest", "longest_part_s", "x")),
+        ),
+        _timeline("several_streams"),
+        _timeline("one_stream"),
+        _timeline("pageable"),
+        x.Bars(key="alone", table="alone", label="part", value="took_s", order=ALONE),
+    ),
+    values=(
+        x.Value("one_stream_s", "s"),
+        x.Value("two_streams_s", "s"),
+        x.Value("best_s", "s", x.Part.GPU),
+        x.Value("best_streams", ""),
+        x.Value("streams_speedup", "ratio", x.Part.PCIE),
+        x.Value("overlap_fraction", "fraction"),
+        x.Value("longest_part_s", "s"),
+        x.Value("sum_s", "s"),
+        *(x.Value(f"{part}_s", "s") for part in ALONE),
+        x.Value("kernels_speedup", "ratio"),
+        x.Value("pageable_s", "s"),
+        x.Value("pageable_overlap_fraction", "fraction"),
+    ),
+    parts=(x.Part.PCIE, x.Part.GPU),
+    needs=(x.Need.TORCH, x.Need.GPU),
+    imports=("torch",),
+    defaults=defaults,
+    quick=quick,
+    seconds=seconds,
+    memory_bytes=memory_bytes,
+    quiet_limit_s=60.0,  # gigabytes are pinned and written first
+)

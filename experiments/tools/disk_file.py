@@ -1,0 +1,167 @@
+"""A file that is read past the page cache, and is gone whatever happens.
+
+It never has a name where the system knows files without one, and loses it at once elsewhere.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from experiments.core.bench import Bench
+from experiments.core.needs import has_direct_io
+from experiments.core.problems import UserError
+from machine.storage.place import place_of, room_bytes
+
+PIECE_BYTES = 4 * 2**20  # written at once; also the largest block
+CACHED_BYTES = 4 * PIECE_BYTES
+POLL_S = 0.0002
+LOOK_S = 0.05  # between two looks whether the user has stopped
+SEED = 88172645463325252
+_F_NOCACHE = 48  # macOS
+
+
+class DiskFile:
+    """A file of data that nothing can compress; as a context manager it is closed, and so gone."""
+
+    def __init__(self, folder: Path, size_bytes: int, bench: Bench) -> None:
+        """Make it, still empty. Raises UserError where it cannot be, or not be read directly."""
+        if not has_direct_io():
+            raise UserError("no_direct_io")
+        self.place = place_of(folder)
+        self.size_bytes = size_bytes // PIECE_BYTES * PIECE_BYTES
+        self._bench = bench
+        self._number = 0  # of the sample
+        if self.place.is_in_memory:
+            raise UserError("folder_in_memory", file_system=self.place.file_system or "zram")
+        try:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise UserError("folder_not_writable", reason=error.strerror or "?") from None
+        try:
+            self._check(folder)
+        except UserError:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> DiskFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _check(self, folder: Path) -> None:
+        if self.size_bytes > (room := room_bytes(folder)):
+            raise UserError("disk_too_full", file_bytes=self.size_bytes, room_bytes=room)
+        try:
+            _go_direct(self._file.fileno(), True)
+        except OSError:
+            raise UserError("no_direct_io") from None
+
+    def write(self) -> Iterator[float]:
+        """Write all of it, and yield how much of it is written, 0 to 1. Raises UserError."""
+        import numpy as np
+
+        from experiments.kernels.disk import fill
+
+        piece = mmap.mmap(-1, PIECE_BYTES)  # direct I/O wants whole pages
+        words, seed = np.frombuffer(piece, dtype=np.uint64), np.uint64(SEED)
+        try:
+            for offset in range(0, self.size_bytes, PIECE_BYTES):
+                self._bench.check_stop()
+                seed = np.uint64(fill(words, seed))
+                if self._file.write(piece) != PIECE_BYTES:
+                    raise UserError("file_not_written_there", reason=os.strerror(28))
+                yield (offset + PIECE_BYTES) / self.size_bytes
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise UserError("file_not_written_there", reason=error.strerror or "?") from None
+
+    def reads_per_s(
+        self, block_bytes: int, depth: int, *, at_random: bool, sample_s: float
+    ) -> float:
+        """Return how many blocks arrive a second while `depth` of them are asked for at a time.
+
+        From one arrival to another, while all readers are at work.
+        """
+        return self._reads_per_s(self.size_bytes, block_bytes, depth, at_random, sample_s)
+
+    def cached_reads_per_s(self, block_bytes: int, *, sample_s: float) -> float | None:
+        """Return the same, one at a time, from the page cache; None where that would spoil it."""
+        if not hasattr(os, "O_DIRECT"):  # macOS reads what is cached from there ever after
+            return None
+        file, cached_bytes = self._file.fileno(), min(CACHED_BYTES, self.size_bytes)
+        _go_direct(file, False)
+        try:
+            for offset in range(0, cached_bytes, PIECE_BYTES):
+                os.pread(file, PIECE_BYTES, offset)
+            return self._reads_per_s(cached_bytes, block_bytes, 1, True, sample_s)
+        finally:
+            _go_direct(file, True)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def _reads_per_s(
+        self, within_bytes: int, block_bytes: int, depth: int, at_random: bool, sample_s: float
+    ) -> float:
+        import numpy as np
+
+        from experiments.kernels.disk import read_on
+
+        over, done = np.zeros(1, dtype=np.uint64), np.zeros((depth, 8), dtype=np.uint64)
+        memory = mmap.mmap(-1, depth * block_bytes)
+        address = np.frombuffer(memory, dtype=np.uint8).ctypes.data
+        self._number += 1
+
+        def read(reader: int) -> int:
+            start = np.uint64(SEED // (1000 * self._number + reader + 1))
+            buffer = np.uint64(address + reader * block_bytes)
+            blocks = within_bytes // block_bytes
+            failed: int = read_on(
+                self._file.fileno(), buffer, block_bytes, blocks, start, at_random, over,
+                done[reader],
+            )  # fmt: skip
+            return failed
+
+        with ThreadPoolExecutor(depth) as pool:
+            readers = [pool.submit(read, reader) for reader in range(depth)]
+
+            def wait(until: Callable[[], bool], step_s: float) -> None:
+                while not until():
+                    self._bench.check_stop()
+                    if any(reader.done() for reader in readers):
+                        raise UserError("disk_read_failed")
+                    time.sleep(step_s)
+
+            def arrival() -> tuple[int, float]:
+                before = int(done[:, 0].sum())
+                wait(lambda: int(done[:, 0].sum()) > before, POLL_S)
+                return int(done[:, 0].sum()), self._bench.now_s()
+
+            try:
+                wait(lambda: bool(done[:, 0].all()), POLL_S)
+                first, start_s = arrival()
+                self._sleep_until(start_s + sample_s, wait)
+                last, end_s = arrival()
+            finally:
+                over[0] = 1
+        return (last - first) / (end_s - start_s)
+
+    def _sleep_until(self, end_s: float, wait: Callable[[Callable[[], bool], float], None]) -> None:
+        while (left_s := end_s - self._bench.now_s()) > 0:
+            wait(lambda: self._bench.now_s() >= end_s, min(left_s, LOOK_S))
+
+
+def _go_direct(file: int, direct: bool) -> None:
+    """Have a file read past the page cache, or through it. Raises OSError if that cannot be."""
+    import fcntl
+
+    if not hasattr(os, "O_DIRECT"):
+        fcntl.fcntl(file, _F_NOCACHE, int(direct))
+        return
+    flags = fcntl.fcntl(file, fcntl.F_GETFL)
+    fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT if direct else flags & ~os.O_DIRECT)

@@ -1,0 +1,127 @@
+"""A Python of its own that does jobs when asked: ours or another CPython of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.core import killed_cpu_time
+from experiments.core.problems import UserError
+from machine.model import Machine
+from machine.system.pythons import find
+
+ABI_FLAGS = getattr(sys, "abiflags", "")  # Windows has none
+OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in ABI_FLAGS else "")
+OWN_COMMAND = (sys.executable, "-P")
+STARTS, TALKS = (Path(__file__).with_name(f"{name}_jobs.py") for name in ("start", "talk"))
+POLL_S = 0.05
+END_S = 0.2  # a stop must not take longer
+
+
+class Interpreter:
+    """One process that answers the requests of a script; `close` ends it."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        script: Path,
+        check_stop: Callable[[], None],
+        *,
+        temporary: str | None = None,
+    ) -> None:
+        self.name = name
+        self._check_stop = check_stop
+        self._is_asked = False  # and has not answered yet
+        self._process = subprocess.Popen(
+            [*command, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=None if temporary is None else {**os.environ, "TMPDIR": temporary},
+        )
+        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def ask(self, **request: object) -> None:
+        """Send a request and return; the answer is fetched by `answer`."""
+        assert self._process.stdin is not None
+        self._is_asked = True
+        with contextlib.suppress(BrokenPipeError):  # the missing answer tells
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for an answer, or a stop. Raises UserError if the process died."""
+        while True:
+            self._check_stop()
+            try:
+                line = self._answers.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if not line:
+                raise UserError("interpreter_died", name=self.name)
+            self._is_asked = False
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+
+    def close(self) -> None:
+        """End the process and all that it started, also in the middle of a job.
+
+        One that has nothing to do ends by itself when nobody can ask it any more, and waits for its
+        own children: only so is their processor time counted as that of the run.
+        """
+        if not self._is_asked and self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self._process.stdin.close()
+                self._process.wait(timeout=END_S)
+        _kill_with_children(self._process)
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._answers.put(line)
+        self._answers.put("")
+
+
+def own(
+    script: Path, check_stop: Callable[[], None], *, temporary: str | None = None
+) -> Interpreter:
+    """Start a Python like this one that answers the requests of a script.
+
+    Its temporary files go to the folder `temporary`, where one is given.
+    """
+    return Interpreter(script.stem, OWN_COMMAND, script, check_stop, temporary=temporary)
+
+
+def other_pythons(machine: Machine) -> tuple[str, ...]:
+    """Return the names of the other CPythons of this machine, such as "3.13" or "3.14t"."""
+    return tuple(python.name for python in find())
+
+
+def _kill_with_children(process: subprocess.Popen[str]) -> None:
+    """Hold the process first, so that it starts nobody while its children are looked for."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(process.pid)
+        root.suspend()
+        for child in root.children(recursive=True):
+            killed_cpu_time.end(child)
+    process.kill()

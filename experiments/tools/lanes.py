@@ -1,0 +1,75 @@
+"""Who works when, the caller or the device? Slices of a few steps, all on the caller's clock.
+
+Method: a mark in the device's queue behind each step tells when that was done, and the caller's
+clock when it was called. Both are 0 where the device had nothing left to do; the device gets there
+a little later, so its marks are moved until no step is done before it could have been. A mark does
+not tell when a step began. Where the length of a step is known (measured with the queue held) it
+began that long before its end; else when it was called and the step before it was done, so gaps may
+be longer than shown. To mark takes the caller a moment too, between two steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from experiments.core.declare import column
+from experiments.devices.device import Device
+from experiments.devices.timing import whole_s
+
+CALLS, READS, WORK = "calls", "reads", "device"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """One step of one way: the call, or the reading of a result, or the work of the device."""
+
+    way: str = column()
+    lane: str = column()
+    step: int = column()
+    start_s: float = column("s")
+    end_s: float = column("s")
+
+
+def slices(
+    device: Device,
+    way: str,
+    work: Callable[[], object],
+    count: int,
+    *,
+    work_s: float | None = None,
+    read: Callable[[], object] | None = None,
+) -> Iterator[Slice]:
+    """Yield the slices of `count` steps; after each, `read` wants its result."""
+    whole_s(device, work)
+    now_s = device.bench.now_s
+    start_s, start = now_s(), device.mark()
+    calls, marks = [], []
+    for _ in range(count):
+        called_s = now_s() - start_s
+        work()
+        back_s = now_s() - start_s
+        marks.append(device.mark())
+        wanted_s = now_s() - start_s
+        if read is not None:
+            read()
+        calls.append((called_s, back_s, wanted_s, now_s() - start_s))
+    device.wait()
+    ends_s = [mark.since(start) for mark in marks]
+    least_s = work_s or 0.0
+    late_s = max(
+        0.0, *(call[0] + least_s - end_s for call, end_s in zip(calls, ends_s, strict=True))
+    )
+    free_s = 0.0
+    for step, ((called_s, back_s, wanted_s, read_s), done_s) in enumerate(
+        zip(calls, ends_s, strict=True)
+    ):
+        end_s = done_s + late_s
+        begun_s = called_s if work_s is None else end_s - work_s
+        begun_s = min(max(free_s, begun_s), end_s)
+        free_s = end_s
+        lanes = [(CALLS, called_s, back_s), (WORK, begun_s, end_s)]
+        if read is not None:
+            lanes.append((READS, wanted_s, read_s))
+        for lane, from_s, to_s in lanes:
+            yield Slice(way=way, lane=lane, step=step, start_s=from_s, end_s=to_s)

@@ -1,0 +1,229 @@
+"""One process of a group: how it starts, finds the others, works and tells.
+
+Two ways lead here. `group.together` starts this module as a program, once for each member, and
+talks with it through pipes. Or torchrun has started the whole program on one machine or several;
+then the member is known from the environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from experiments.core.bench import Bench
+from experiments.core.problems import UserError
+from experiments.devices.device import CPU, Device
+
+LOOPBACK = "127.0.0.1"
+JOIN_S = 10.0  # for all members to find each other; on several machines a person starts them
+LAUNCHED_JOIN_S = 60.0
+SILENT_S = 60.0  # for one exchange between members: longer, and the network or a member is gone
+BACKENDS = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl"}
+
+LOADED, JOINED, ITEM, DONE, FAILED = "loaded", "joined", "item", "done", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a member is told at its start, through its pipe."""
+
+    work: Any
+    arguments: tuple[Any, ...]
+    bench: tuple[Any, bool]  # machine, and whether the run is a quick one
+    rank: int
+    size: int
+    device: str  # its kind: "cpu", "cuda" or "xpu"
+    threads: int
+    port: int  # 0: one that the system chooses
+
+
+class Member:
+    """This process among the others: `rank` of `size`, with its device and torch.distributed."""
+
+    def __init__(
+        self, bench: Bench, *, rank: int, size: int, device: str, threads: int, local_rank: int
+    ) -> None:
+        """Load torch, and take a device of that kind. Raises UserError where there is none."""
+        self.rank, self.size, self.bench = rank, size, bench
+        self.device = Device(CPU if device == CPU else f"{device}:{local_rank}", bench)
+        self.torch = self.device.torch
+        self.torch.set_num_threads(threads)
+        import torch.distributed
+
+        self.dist = torch.distributed
+
+    def join(self, store: Any) -> None:
+        """Find the other members by what stands in the store. Blocks until all are there."""
+        self.dist.init_process_group(
+            BACKENDS[self.device.kind],
+            store=store,
+            rank=self.rank,
+            world_size=self.size,
+            timeout=timedelta(seconds=SILENT_S),
+        )
+
+    def agreed(self, value: Any) -> Any:
+        """Return what the first member has here: on several machines a person typed it on each."""
+        shared = [value]
+        self.dist.broadcast_object_list(shared, device=self.torch.device(self.device.name))
+        return shared[0]
+
+    def store(self, host: str, port: int, *, limit_s: float = JOIN_S) -> Any:
+        """Return the list by which members find each other; the first member keeps it.
+
+        Raises UserError where the port is taken, or nobody is there within `limit_s`.
+        """
+        try:
+            return self.dist.TCPStore(
+                host,
+                port,
+                self.size,
+                is_master=self.rank == 0,
+                timeout=timedelta(seconds=limit_s),
+                wait_for_workers=False,
+            )
+        except self.dist.DistNetworkError as error:
+            if self.rank == 0:
+                raise UserError("port_taken", port=port, detail=str(error)) from None
+            raise UserError("first_member_missing", limit_s=limit_s, detail=str(error)) from None
+
+
+def is_launched() -> bool:
+    """Has torchrun, or another launcher, started this process as one of several?"""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def local_size(size: int) -> int:
+    """Return how many of so many members are on this machine."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", size)) if is_launched() else size
+
+
+def machines() -> int:
+    """Return on how many machines the members are, as far as their launcher tells."""
+    return int(os.environ.get("GROUP_WORLD_SIZE", "1")) if is_launched() else 1
+
+
+def launched(bench: Bench, *, device: str, threads: int) -> Member:
+    """Return this process as the member that its launcher made of it, joined with the others."""
+    of = os.environ
+    host, port = of.get("MASTER_ADDR", LOOPBACK), int(of.get("MASTER_PORT", "29500"))
+    member = Member(
+        bench,
+        rank=int(of["RANK"]),
+        size=int(of["WORLD_SIZE"]),
+        device=device,
+        threads=threads,
+        local_rank=int(of.get("LOCAL_RANK", "0")),
+    )
+    speak_through(interface_towards(host))
+    if of.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # torchrun keeps the list itself
+        store = member.dist.TCPStore(host, port, timeout=timedelta(seconds=LAUNCHED_JOIN_S))
+    else:
+        store = member.store(host, port, limit_s=LAUNCHED_JOIN_S)
+    try:
+        member.join(store)
+    except (RuntimeError, ValueError) as error:
+        raise UserError("members_missing", size=member.size, detail=str(error)) from None
+    return member
+
+
+def interface_towards(host: str) -> str | None:
+    """Return the name of the network interface that packets to a host leave through."""
+    import psutil
+
+    interfaces: dict[str, list[Any]] = psutil.net_if_addrs()
+
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((host, 9))  # sends nothing
+        own: str = probe.getsockname()[0]
+        for name, addresses in interfaces.items():
+            if any(address.address == own for address in addresses):
+                return name
+    return None
+
+
+def speak_through(interface: str | None) -> None:
+    """Let gloo and NCCL use this interface, unless told: else the machine's name decides.
+
+    On many machines that name stands for 127.0.1.1, where no other machine finds it.
+    """
+    for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+        if interface is not None:
+            os.environ.setdefault(name, interface)
+
+
+# --- as a program of its own --------------------------------------------------------------------
+
+
+class _Wire:
+    """Standard output, kept for pickled (kind, value); prints, also of C code, go to the log."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+
+    def send(self, kind: str, value: Any = None) -> None:
+        with contextlib.suppress(BrokenPipeError):  # nobody listens: the end of input tells
+            pickle.dump((kind, value), self._out)
+            self._out.flush()
+
+
+def main() -> None:
+    """Take a task from standard input, do it, and stay until that input ends."""
+    wire = _Wire()
+    with open(0, "rb", buffering=0, closefd=False) as orders:
+        task: Task = pickle.load(orders)
+        try:
+            _serve(task, wire, orders)
+        except BaseException as error:  # noqa: BLE001  (whatever it is, said in words)
+            from experiments.engine.worker import problem_of
+
+            wire.send(FAILED, problem_of(error))
+        else:
+            wire.send(DONE)
+        threading.Event().wait()  # the others may still need what this process holds
+
+
+def _serve(task: Task, wire: _Wire, orders: Any) -> None:
+    machine, is_quick = task.bench
+    member = Member(
+        Bench(machine, quick=is_quick),
+        rank=task.rank,
+        size=task.size,
+        device=task.device,
+        threads=task.threads,
+        local_rank=task.rank,
+    )
+    speak_through(interface_towards(LOOPBACK))
+    store = member.store(LOOPBACK, task.port) if task.rank == 0 else None
+    wire.send(LOADED, None if store is None else store.port)
+    port: int = pickle.load(orders)
+    threading.Thread(target=_die_with, args=(orders,), daemon=True).start()
+    member.join(store or member.store(LOOPBACK, port))
+    wire.send(JOINED)
+    for item in task.work(member, *task.arguments):
+        wire.send(ITEM, item)
+
+
+def _die_with(orders: Any) -> None:
+    """End this process when the other end of its input is gone."""
+    while orders.read(1):
+        pass
+    os._exit(3)
+
+
+def own_environment() -> Mapping[str, str]:
+    """Return what a member's process is started with: it finds the modules that this one finds."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+if __name__ == "__main__":
+    main()

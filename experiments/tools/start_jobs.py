@@ -1,0 +1,189 @@
+"""What start-cost starts, in a process of its own: small, of one thread, without Qt.
+
+So fork copies little, no thread stands in its way, and spawn does not import a whole program:
+the child imports this file, so what only some of the methods need is imported there.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import multiprocessing
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+PAGE_BYTES = 4096
+UNROLLED = 10  # so that a call contains a tenth of a turn of the loop
+
+
+def nothing() -> int:
+    """Return at once."""
+    return 0
+
+
+def import_and_end(module: str) -> None:
+    """Be a child that needs a module before it can work."""
+    if module != "nothing":
+        importlib.import_module(module)
+
+
+async def nothing_awaited() -> int:
+    """Return at once, as a coroutine."""
+    return 0
+
+
+def calls(count: int) -> float:
+    """Call a function `count` times, a multiple of ten."""
+    start_s = time.perf_counter()
+    for _ in range(count // UNROLLED):
+        nothing(), nothing(), nothing(), nothing(), nothing()
+        nothing(), nothing(), nothing(), nothing(), nothing()
+    return time.perf_counter() - start_s
+
+
+def coroutines(count: int) -> float:
+    """Make coroutines and await each, `count` in all."""
+    import asyncio
+
+    async def await_all() -> float:
+        start_s = time.perf_counter()
+        for _ in range(count // UNROLLED):
+            await nothing_awaited(), await nothing_awaited(), await nothing_awaited()
+            await nothing_awaited(), await nothing_awaited(), await nothing_awaited()
+            await nothing_awaited(), await nothing_awaited(), await nothing_awaited()
+            await nothing_awaited()
+        return time.perf_counter() - start_s
+
+    return asyncio.run(await_all())
+
+
+def tasks(count: int) -> float:
+    """Hand coroutines to the event loop as tasks, each awaited before the next."""
+    import asyncio
+
+    async def await_all() -> float:
+        start_s = time.perf_counter()
+        for _ in range(count):
+            await asyncio.create_task(nothing_awaited())
+        return time.perf_counter() - start_s
+
+    return asyncio.run(await_all())
+
+
+def threads(count: int) -> float:
+    """Start threads and join each before the next."""
+    start_s = time.perf_counter()
+    for _ in range(count):
+        thread = threading.Thread(target=nothing)
+        thread.start()
+        thread.join()
+    return time.perf_counter() - start_s
+
+
+def processes(how: str, module: str, count: int) -> float:
+    """Start processes and join each before the next; the fork server is up before the clock."""
+    context: Any = multiprocessing.get_context(how)
+    if how == "forkserver":
+        from multiprocessing import forkserver
+
+        forkserver.ensure_running()
+    start_s = time.perf_counter()
+    for _ in range(count):
+        process = context.Process(target=import_and_end, args=(module,))
+        process.start()
+        process.join()
+        if process.exitcode:
+            raise RuntimeError(f"a process ended with {process.exitcode}")
+    return time.perf_counter() - start_s
+
+
+def subinterpreters(count: int) -> float:
+    """Create interpreters, run nothing in each and destroy it. For Python 3.12 and later."""
+    name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+    module: Any = importlib.import_module(name)
+    start_s = time.perf_counter()
+    for _ in range(count):
+        interpreter = module.create()
+        module.run_string(interpreter, "pass")
+        module.destroy(interpreter)
+    return time.perf_counter() - start_s
+
+
+def _pool_of_threads() -> Executor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(1)
+
+
+def _pool_of_processes() -> Executor:
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Where there is fork it is taken: the semaphores of such a pool have no names to leave behind.
+    how = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how))
+
+
+def cold_pool(new: Callable[[], Executor], count: int) -> float:
+    """Make a pool, have one job done and close it, `count` times."""
+    start_s = time.perf_counter()
+    for _ in range(count):
+        with new() as pool:
+            pool.submit(nothing).result()
+    return time.perf_counter() - start_s
+
+
+def warm_pool(new: Callable[[], Executor], count: int) -> float:
+    """Have jobs done by a pool that stands, each waited for."""
+    with new() as pool:
+        pool.submit(nothing).result()
+        start_s = time.perf_counter()
+        for _ in range(count):
+            pool.submit(nothing).result()
+        return time.perf_counter() - start_s
+
+
+STARTS: dict[str, Callable[[int], float]] = {
+    "call": calls,
+    "coroutine": coroutines,
+    "task": tasks,
+    "thread": threads,
+    "subinterpreter": subinterpreters,
+    "thread_pool_cold": functools.partial(cold_pool, _pool_of_threads),
+    "thread_pool_warm": functools.partial(warm_pool, _pool_of_threads),
+    "process_pool_cold": functools.partial(cold_pool, _pool_of_processes),
+    "process_pool_warm": functools.partial(warm_pool, _pool_of_processes),
+}
+
+_held: list[bytearray] = []  # memory of the parent, whose tables a fork has to copy
+
+
+def hold(request: dict[str, Any]) -> dict[str, Any]:
+    """Take memory and touch every page; say which ways to start a process there are."""
+    block = bytearray(request["bytes"])
+    for place in range(0, len(block), PAGE_BYTES):
+        block[place] = 1
+    _held[:] = [block]
+    return {"processes": multiprocessing.get_all_start_methods()}
+
+
+def start(request: dict[str, Any]) -> dict[str, Any]:
+    """Start `count` of a method, one after another."""
+    method, count = request["method"], request["count"]
+    if method in STARTS:
+        return {"taken_s": STARTS[method](count)}
+    return {"taken_s": processes(method, request["module"], count)}
+
+
+if __name__ == "__main__":
+    import warnings
+
+    from experiments.tools.serving import serve
+
+    warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 on fork beside a pool's threads
+    serve({"hold": hold, "start": start})

@@ -1,0 +1,205 @@
+"""The two ends of talk-cost: a message goes over and is answered by a word, in every way.
+
+The other end is a thread, or one process for each way, started before any thread runs here.
+Every answer tells the length and the last byte or number of what arrived, and is checked.
+"""
+
+from __future__ import annotations
+
+import array
+import mmap
+import multiprocessing
+import os
+import pickle
+import queue
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+Ask = Callable[[], Any]
+
+HEADER = struct.Struct("qq")  # bytes to look at, and whether they have to be rebuilt
+LAST = 7  # of every message
+
+
+def message(kind: str, size: int) -> Any:
+    """Return `size` bytes to hand over: plain bytes, an array or a list of 8-byte integers."""
+    if kind == "bytes":
+        return bytes(size - 1) + bytes([LAST])
+    numbers = array.array("q", [*range(1, size // 8), LAST])
+    return numbers if kind == "array" else list(numbers)
+
+
+def seen(arrived: Any) -> tuple[int, int]:
+    """Return what proves that a message is there: its length and its last element."""
+    return len(arrived), arrived[-1]
+
+
+# --- the other end ------------------------------------------------------------------------------
+
+
+def answer_queue(incoming: Any, outgoing: Any) -> None:
+    """Answer what comes through a queue, of threads or of processes."""
+    while (arrived := incoming.get()) is not None:
+        outgoing.put(seen(arrived))
+
+
+def answer_pipe(connection: Any) -> None:
+    """Answer objects that come through a pipe."""
+    _until_closed(lambda: connection.send(seen(connection.recv())))
+
+
+def answer_raw(connection: Any) -> None:
+    """Answer bytes that come through a pipe as they are."""
+    _until_closed(lambda: connection.send_bytes(connection.recv_bytes()[-1:]))
+
+
+def answer_shared(connection: Any, shared: tuple[int, str]) -> None:
+    """Answer what lies in the shared memory, used in place, whenever a signal comes."""
+    view = memoryview(open_shared(*shared))
+
+    def once() -> None:
+        size, packed = HEADER.unpack(connection.recv_bytes())
+        connection.send(seen(pickle.loads(view[:size]) if packed else view[:size]))
+
+    _until_closed(once)
+
+
+def _until_closed(once: Callable[[], None]) -> None:
+    while True:
+        try:
+            once()
+        except (EOFError, OSError):
+            return
+
+
+# --- this end -----------------------------------------------------------------------------------
+
+_maps: dict[str, mmap.mmap] = {}
+
+
+def open_shared(size: int, name: str) -> mmap.mmap:
+    """Return memory without a name in the file system, so that nothing can be left behind.
+
+    A forked process inherits it; on Windows it is found by its name, and goes with its users.
+    """
+    if name not in _maps:
+        windows = {"tagname": name} if sys.platform == "win32" else {}
+        _maps[name] = mmap.mmap(-1, size, **windows)  # type: ignore[arg-type,unused-ignore]
+    return _maps[name]
+
+
+class Talks:
+    """This end of every way. `forked` tells whether shared memory can be inherited."""
+
+    def __init__(self, largest_bytes: int) -> None:
+        self.forked = "fork" in multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("fork" if self.forked else "spawn")
+        self._kept = bytearray(b"\1") * largest_bytes
+        name, size = f"coreopsis-{os.getpid()}", 2 * largest_bytes + mmap.PAGESIZE
+        self._shared = open_shared(size, name)
+        self._pipe = self._process(context, answer_pipe)
+        self._raw = self._process(context, answer_raw)
+        self._signal = self._process(context, answer_shared, (size, name))
+        self._queues = context.Queue(), context.Queue()
+        self._start(context, answer_queue, *self._queues)
+        self._between_threads: tuple[Any, Any] = queue.Queue(), queue.Queue()
+        threading.Thread(target=answer_queue, args=self._between_threads, daemon=True).start()
+
+    def _process(self, context: Any, answer: Callable[..., None], *arguments: Any) -> Any:
+        here, there = context.Pipe()
+        self._start(context, answer, there, *arguments)
+        there.close()
+        return here
+
+    def _start(self, context: Any, answer: Callable[..., None], *arguments: Any) -> None:
+        context.Process(target=answer, args=arguments, daemon=True).start()
+
+    def way(self, method: str, kind: str, size: int) -> Ask:
+        """Return what hands such a message over once and waits for its answer."""
+        load = message(kind, size)
+        right = seen(load)
+        plain = _plain(load, size)
+
+        def queued(there: Any, back: Any) -> None:
+            there.put(load)
+            _check(back.get(), right)
+
+        def piped() -> None:
+            self._pipe.send(load)
+            _check(self._pipe.recv(), right)
+
+        ways: dict[str, Ask] = {
+            "thread_queue": lambda: queued(*self._between_threads),
+            "process_queue": lambda: queued(*self._queues),
+            "pipe": piped,
+            "shared_memory": lambda: self._through_memory(load, right),
+            "copy": lambda: self._copy(plain),
+            **self._parts(load),
+        }
+        return ways[method]
+
+    def _parts(self, load: Any) -> dict[str, Ask]:
+        packed = bytes(ForkingPickler.dumps(load))
+
+        def raw(data: bytes) -> None:
+            self._raw.send_bytes(data)
+            _check(self._raw.recv_bytes(), data[-1:])
+
+        return {
+            "serialise": lambda: ForkingPickler.dumps(load),
+            "through_pipe": lambda: raw(packed),
+            "rebuild": lambda: pickle.loads(packed),
+            "wake": lambda: raw(b"\1"),
+        }
+
+    def _through_memory(self, load: Any, right: tuple[int, int]) -> None:
+        view = memoryview(self._shared)
+        packed = isinstance(load, list)
+        data = memoryview(ForkingPickler.dumps(load) if packed else load).cast("B")
+        view[: len(data)] = data
+        self._signal.send_bytes(HEADER.pack(len(data), packed))
+        answer = self._signal.recv()
+        _check(answer, right if packed else (len(data), data[-1]))
+
+    def _copy(self, data: memoryview) -> None:
+        memoryview(self._kept)[: len(data)] = data
+
+
+def _plain(load: Any, size: int) -> memoryview:
+    # Never written to, zeros would lie in one page that the cache holds.
+    return memoryview(b"\1" * size if isinstance(load, list) else load).cast("B")
+
+
+def _check(answer: Any, right: Any) -> None:
+    if tuple(answer) != tuple(right):
+        raise RuntimeError(f"{answer} arrived for {right}")
+
+
+_talks: list[Talks] = []
+
+
+def start(request: dict[str, Any]) -> dict[str, Any]:
+    """Start the other ends, for messages up to a size."""
+    _talks.append(Talks(request["largest_bytes"]))
+    return {"forked": _talks[0].forked}
+
+
+def talk(request: dict[str, Any]) -> dict[str, Any]:
+    """Hand over `count` messages, one after another, each answered before the next."""
+    once = _talks[0].way(request["method"], request["payload"], request["bytes"])
+    count = request["count"]
+    start_s = time.perf_counter()
+    for _ in range(count):
+        once()
+    return {"taken_s": time.perf_counter() - start_s}
+
+
+if __name__ == "__main__":
+    from experiments.tools.serving import serve
+
+    serve({"start": start, "talk": talk})

@@ -1,0 +1,164 @@
+"""A small training loop: a loader of pictures with its helpers, and a network that learns them."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from experiments.devices.device import CPU, Device
+from experiments.tools.own_folder import own_folder
+
+FP32_BYTES = 4
+FOLDER = "coreopsis-helpers-"
+PRELOADED = ("torch.utils.data", "experiments.tools.images")
+PIXELS, CHANNELS, CLASSES = 64 * 64, 3, 10  # of a picture, as `images` makes it
+IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
+HELPER_BYTES = 150 * 2**20  # with torch's libraries, of which it shares most
+PREFETCHED = 2  # batches that a helper makes beforehand, as torch has it
+IMAGE_S, PASS_S = 0.8e-3, 0.6e-3  # to decode a picture, and to smooth it once
+FORKS = "forkserver" in multiprocessing.get_all_start_methods()
+SERVER_S = 2.5  # until the server has loaded torch
+# Until a helper's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
+HELPER_S = 0.15 if FORKS else SERVER_S
+LAYERS = 3
+RATE = 0.01  # of learning
+CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core, and cautious
+STEP_S = 1e-3  # of calls, whatever the network
+
+
+class Training:
+    """A network of three convolutions on a device, which learns by gradient descent."""
+
+    def __init__(self, device: Device, width: int) -> None:
+        from torch import nn
+
+        self._device = device
+        device.torch.manual_seed(6)
+        layers: list[Any] = []
+        for before in (CHANNELS, width, width):
+            layers += [nn.Conv2d(before, width, 3, padding=1), nn.ReLU()]
+        layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, CLASSES)]
+        self._net = nn.Sequential(*layers).to(device.name)
+        self._loss = nn.CrossEntropyLoss()
+        self._weights = list(self._net.parameters())
+
+    def step(self, images: Any, labels: Any) -> None:
+        """Learn one batch, from wherever it is; ends when the device has finished."""
+        images = images.to(self._device.name, non_blocking=True)
+        labels = labels.to(self._device.name, non_blocking=True)
+        loss = self._loss(self._net(images), labels)
+        loss.backward()
+        with self._device.torch.no_grad():  # by hand: torch's optimisers load its compiler first
+            for weights in self._weights:
+                weights.sub_(weights.grad, alpha=RATE)
+                weights.grad = None
+        self._device.wait()
+
+    def batch(self, count: int) -> tuple[Any, Any]:
+        """Return a batch that lies on the device already."""
+        torch, name = self._device.torch, self._device.name
+        side = int(PIXELS**0.5)
+        images = torch.randn(count, CHANNELS, side, side, device=name)
+        return images, torch.randint(0, CLASSES, (count,), device=name)
+
+
+@contextlib.contextmanager
+def one_thread(device: Device) -> Iterator[None]:
+    """Let the processor compute with one thread meanwhile: the helpers need the other cores."""
+    before = device.torch.get_num_threads()
+    device.torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        device.torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
+def helpers(are_wanted: bool = True) -> Iterator[Any]:
+    """Yield how to start the helpers of loaders, None if none are wanted.
+
+    This process has threads, so it must not be forked. Where the system can fork, a server that
+    has loaded torch does it; elsewhere each helper has to load it. Sockets lie in a folder that
+    goes with them.
+    """
+    if not are_wanted:
+        yield None
+        return
+    if not FORKS:
+        yield multiprocessing.get_context("spawn")
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED, *_main()])
+    known: dict[str, Any] = vars(multiprocessing.current_process())["_config"]
+    before = known.get("tempdir")
+    with own_folder(FOLDER) as known["tempdir"]:
+        try:
+            yield context
+        finally:
+            _end_server()
+            known["tempdir"] = before
+
+
+def _main() -> list[str]:
+    """Return the module that is run here: each helper looks into it again."""
+    spec = vars(sys.modules["__main__"]).get("__spec__")
+    return [] if spec is None or spec.name.endswith("__main__") else [spec.name]
+
+
+def _end_server() -> None:
+    """End the server; by itself it would take torch apart first, and stay as long as we do."""
+    from multiprocessing import forkserver
+
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server._forkserver_pid, signal.SIGKILL)
+        server._stop()  # as the tests of Python end it
+
+
+@contextlib.contextmanager
+def loader(
+    device: Device, context: Any, *, batches: int, batch: int, passes: int, workers: int, pin: bool
+) -> Iterator[Any]:
+    """Yield a loader of torch, whose helpers stay from epoch to epoch, and then end."""
+    from torch.utils.data import DataLoader
+
+    from experiments.tools.images import Images
+
+    made: Any = DataLoader(
+        Images(batches * batch, passes),
+        batch_size=batch,
+        num_workers=workers,
+        multiprocessing_context=context if workers else None,
+        persistent_workers=workers > 0,
+        pin_memory=pin and device.has_streams,
+    )
+    try:
+        yield made
+    finally:
+        if workers and made._iterator is not None:
+            made._iterator._shutdown_workers()
+
+
+def image_s(passes: int) -> float:
+    """Estimate how long one helper takes for one picture."""
+    return IMAGE_S + PASS_S * passes
+
+
+def step_s(device: str, width: int, batch: int) -> float:
+    """Estimate how long the network takes for one batch, forward and backward."""
+    rate = CPU_FLOP_PER_S if device == CPU else GPU_FLOP_PER_S
+    weights = 9 * (CHANNELS * width + (LAYERS - 1) * width**2)
+    return STEP_S + batch * 3 * 2 * PIXELS * weights / rate
+
+
+def memory_bytes(device: str, width: int, batch: int, workers: int) -> int:
+    """Return the memory of helpers and batches, and of the network where it is on the processor."""
+    batches = (PREFETCHED * workers + 2) * batch * IMAGE_BYTES
+    values = 4 * LAYERS * width * PIXELS * batch * FP32_BYTES if device == CPU else 0
+    return workers * HELPER_BYTES + batches + values

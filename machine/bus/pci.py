@@ -1,0 +1,236 @@
+"""What is plugged into this machine, on which bridge, and how wide is the link of each device?
+
+The tree is in the paths: what /sys/bus/pci/devices/ADDRESS leads to names every bridge on the way.
+Bridges alternate: a root port (or a port of a switch that leads down) has a link below it, the port
+of a switch that leads up has its link above. So a device has a link of its own where the bridge
+above it leads down; on what is built into the processor, the chipset or a switch there is none.
+
+A link is told at both of its ends: what the card could do by the card's own files, what the slot
+could do by those of the bridge. What it does *now* may be less, for links slow down when idle: that
+is no fault. Nobody is woken: a sleeping device is asked nothing that would have to wake it.
+
+Source: Documentation/ABI/testing/sysfs-bus-pci of the kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from machine.bus import pcie
+from machine.bus.names import PciNames
+from machine.devices import Link, PciDevice
+from machine.model import NumaNode
+from machine.notes import Notes
+from machine.system.linux import (
+    PCI_ADDRESS,
+    device_path,
+    entries,
+    pci_addresses,
+    read_hex,
+    read_set,
+    read_text,
+)
+
+_FOLDER = "sys/bus/pci/devices"
+# Cards of these makers carry a switch of their own, before which the GPU's link says nothing.
+_SWITCH_ON_CARD = frozenset({0x1002, 0x10DE, 0x8086})
+_UNTOLD = {
+    "parent": "It was not recorded on which bridge the device is.",
+    "class_id": "It was not recorded what kind of device it is.",
+    "vendor_id": "It was not recorded who made the device.",
+    "device_id": "It was not recorded which device it is.",
+    "name": "Its numbers are in no list of names here.",
+    "numa_node": "The firmware does not say which memory is near to it (its node is -1).",
+}
+_NO_LINK = (
+    "What is built into the processor, the chipset or a switch has no link of its own, and a "
+    "bridge has it below."
+)
+_NO_LINKS = (
+    "The kernel tells of no PCIe links: virtual machines have none to show, and before Linux 4.13 "
+    "only root could ask for them."
+)
+_DOWN = "Its link is down, or the device does not tell how it runs."
+_NO_CARD = "The card does not tell what it could do, or the kernel is too old to ask it."
+_NO_SLOT = "No port above the card tells what it could do: virtual machines hide it."
+_LESS = {
+    "generation": _DOWN,
+    "width": _DOWN,
+    "card_generation": _NO_CARD,
+    "card_width": _NO_CARD,
+    "slot_generation": _NO_SLOT,
+    "slot_width": _NO_SLOT,
+    "peak_bytes_per_s": "Neither card nor slot tells what it could do.",
+}
+
+
+def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
+    """Return all devices and bridges, by address."""
+    folder = root / _FOLDER
+    addresses = [name for name in entries(folder) if PCI_ADDRESS.fullmatch(name)]
+    names = PciNames(root) if addresses else None
+    devices = [
+        _read_device(root, folder / address, names)
+        for address in sorted(addresses, key=lambda address: (len(address), address))
+    ]
+    devices = [
+        replace(device, numa_node=_numa_node(folder / device.address, index, numa, notes))
+        for index, device in enumerate(devices)
+    ]
+    devices = _Links(folder, devices).read(notes)
+    notes.keep(
+        "pci",
+        tuple(devices),
+        f"/{_FOLDER}",
+        why="No PCI bus is in sight: a container, a sandbox or a virtual machine does not show "
+        "it, the machine has none, or it was not recorded.",
+        how="lspci -tv, on the machine itself.",
+    )
+    if names is not None:
+        notes.sources["pci[*].name"] = names.source
+    _note(devices, notes)
+    return tuple(devices)
+
+
+def _read_device(root: Path, folder: Path, names: PciNames | None) -> PciDevice:
+    vendor_id, device_id = read_hex(folder / "vendor"), read_hex(folder / "device")
+    class_id = read_hex(folder / "class")
+    return PciDevice(
+        address=folder.name,
+        parent=_parent(device_path(root, folder)),
+        class_id=class_id,
+        vendor_id=vendor_id,
+        device_id=device_id,
+        name=(names.name(vendor_id, device_id, class_id) if names else "") or None,
+        is_virtual_function=(folder / "physfn").exists(),
+    )
+
+
+def _parent(path: str) -> str | None:
+    """Return the bridge in /sys/devices/pci0000:00/BRIDGE/DEVICE, or the root complex."""
+    above = os.path.dirname(path)
+    bridges = pci_addresses(above) or re.findall(r"pci[0-9a-f]{4,}:[0-9a-f]{2}", above)
+    return bridges[-1] if bridges else None
+
+
+def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Notes) -> int | None:
+    """Return the node; where the firmware names none (-1), the one whose threads are near."""
+    text = read_text(folder / "numa_node") or ""
+    if text.isdecimal():
+        return int(text)
+    near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
+    found = [node.id for node in numa if near and near <= {*node.threads}]
+    source = f"/{_FOLDER}/{folder.name}/local_cpulist, the threads of that node"
+    if len(numa) == 1:
+        found, source = [numa[0].id], "the only memory node there is"
+    if len(found) != 1:
+        return None
+    notes.sources[f"pci[{index}].numa_node"] = source
+    return found[0]
+
+
+class _Links:
+    """The links of the devices below `folder`."""
+
+    def __init__(self, folder: Path, devices: list[PciDevice]) -> None:
+        self._folder, self._devices = folder, devices
+        self._known = {device.address: device for device in devices}
+
+    def read(self, notes: Notes) -> list[PciDevice]:
+        """Return the devices with their links."""
+        found: list[PciDevice] = []
+        for index, device in enumerate(self._devices):
+            card = self._edge(self._physical(device))
+            bridge = self._known.get(card.parent or "")
+            if self._has_link(card, bridge):
+                ends = [end.address for end in (card, bridge) if end]
+                if any(self._sleeps(address) for address in ends):
+                    notes.lack(
+                        f"pci[{index}].link",
+                        why="The device is asleep, and asking for its link would wake it.",
+                        how=f"cat /{_FOLDER}/{card.address}/current_link_speed, which wakes it.",
+                    )
+                else:
+                    link = self._link(*ends)
+                    device = replace(device, link=link)
+                    if link and card.address != device.address:
+                        notes.sources[f"pci[{index}].link"] = (
+                            f"/{_FOLDER}/{card.address}, where the card meets the slot"
+                        )
+            found.append(device)
+        return found
+
+    def _physical(self, device: PciDevice) -> PciDevice:
+        """Return the device of which a virtual function is a share; its link is the same."""
+        if not device.is_virtual_function:
+            return device
+        owner = os.path.basename(os.path.realpath(self._folder / device.address / "physfn"))
+        return self._known.get(owner, device)
+
+    def _edge(self, device: PciDevice) -> PciDevice:
+        """Return where the card ends that `device` is on: above its own switch, if it has one."""
+        while device.vendor_id in _SWITCH_ON_CARD:
+            down = self._known.get(device.parent or "")
+            up = self._known.get(down.parent or "") if down else None
+            if down is None or up is None or not self._leads_down(down):
+                break
+            if not pcie.is_bridge(up) or {down.vendor_id, up.vendor_id} != {device.vendor_id}:
+                break
+            device = up
+        return device
+
+    def _leads_down(self, bridge: PciDevice) -> bool:
+        """Is the link of this bridge below it? So with root ports and every second bridge."""
+        above = self._known.get(bridge.parent or "")
+        return above is None or not pcie.is_bridge(above) or not self._leads_down(above)
+
+    def _has_link(self, card: PciDevice, bridge: PciDevice | None) -> bool:
+        if bridge is not None and pcie.is_bridge(bridge):
+            return self._leads_down(bridge)
+        return not pcie.is_bridge(card)
+
+    def _sleeps(self, address: str) -> bool:
+        return read_text(self._folder / address / "power/runtime_status") == "suspended"
+
+    def _link(self, card: str, slot: str | None = None) -> Link | None:
+        """Return the link of the card, as far as both ends tell; None if the card tells nothing."""
+        generation, width = self._ability(card, "current")
+        card_generation, card_width = self._ability(card, "max")
+        if not (generation or width or card_generation or card_width):
+            return None
+        slot_generation, slot_width = self._ability(slot, "max") if slot else (None, None)
+        link = Link(
+            generation=generation,
+            width=width,
+            card_generation=card_generation,
+            card_width=card_width,
+            slot_generation=slot_generation,
+            slot_width=slot_width,
+        )
+        return replace(link, peak_bytes_per_s=pcie.bytes_per_s(*pcie.able(link)))
+
+    def _ability(self, address: str, which: str) -> tuple[int | None, int | None]:
+        folder = self._folder / address
+        return (
+            pcie.generation(read_text(folder / f"{which}_link_speed")),
+            pcie.width(read_text(folder / f"{which}_link_width")),
+        )
+
+
+def _note(devices: list[PciDevice], notes: Notes) -> None:
+    """Say once what is missing of several devices."""
+    for name, why in _UNTOLD.items():
+        if any(getattr(device, name) is None for device in devices):
+            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{_FOLDER}, lspci -nn -vv")
+    links = [device.link for device in devices if device.link]
+    if len(links) < len(devices):
+        why = _NO_LINK if links else _NO_LINKS
+        notes.lack("pci[*].link", why=why, how="sudo lspci -vv, on the machine itself.")
+    for name, why in _LESS.items():
+        if any(getattr(link, name) is None for link in links):
+            notes.lack(
+                f"pci[*].link.{name}", why=why, how="sudo lspci -vv shows LnkCap and LnkSta."
+            )

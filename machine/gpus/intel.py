@@ -1,0 +1,116 @@
+"""What GPUs of Intel are there, as the kernel's drivers (i915, xe) describe them below /sys?
+
+LIMIT: written after the kernel's documentation (ABI/testing/sysfs-driver-intel-*) and the drivers'
+own tests (igt), and tested on trees made up after them; not yet seen on a card. Compute units and
+caches are told by Intel's own libraries only.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from machine.bus.identity import DEVICES, Host, describe, hwmon
+from machine.devices import PciDevice
+from machine.facts import Facts, Reason
+from machine.system.linux import numbered, read_int
+
+VENDOR_ID = 0x8086
+_INTEGRATED = "0000:00:02.0"  # there since 2004
+_HIDING = ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")
+# What PyTorch supports: Arc, Data Center Max, and the graphics of Core Ultra. The first digits of
+# the device number, from include/drm/intel/pciids.h: DG2, Battlemage, Ponte Vecchio, Meteor Lake
+# and Arrow Lake, Lunar Lake, Panther Lake.
+_SUPPORTED = ("56", "e2", "0bd", "0b6", "7d", "64", "b0")
+_UNSUPPORTED = Reason(
+    "PyTorch supports Intel's GPUs from Arc and Core Ultra on; this one is older.",
+    "Use the processor.",
+)
+_MEMORY_FILES = ("physical_vram_size_bytes", "memory/physical_vram_size_bytes")
+_NO_MEMORY = Reason(
+    "The driver of this kernel does not tell how much memory the card has.", "xpu-smi discovery"
+)
+_NO_UNITS = Reason("Only Intel's own libraries tell it.", "clinfo, or xpu-smi discovery")
+
+
+def read(host: Host) -> list[Facts]:
+    """Return the GPUs, cards before what is built into the processor."""
+    devices = [
+        device
+        for device in host.pci
+        if device.vendor_id == VENDOR_ID
+        and (device.class_id or 0) >> 16 == 0x03
+        and not device.is_virtual_function
+    ]
+    devices.sort(key=lambda device: device.address == _INTEGRATED)
+    return [_read(host, device) for device in devices]
+
+
+def _read(host: Host, device: PciDevice) -> Facts:
+    gpu = describe(host, device)
+    gpu.keep("vendor", "Intel", "PCI's number of the vendor")
+    add_backend(gpu, device.device_id or 0)
+    for name in ("sms", "l2_bytes"):
+        gpu.lack(name, _NO_UNITS)
+    hiding = [name for name in _HIDING if name in os.environ]
+    if host.is_live and hiding:
+        why = f"{hiding[0]} is set here; which GPUs it leaves, only Intel's libraries can tell."
+        gpu.lack("visible", Reason(why, "sycl-ls"))
+    _add_memory(gpu, host, device.address)
+    _add_clock(gpu, host, device.address)
+    sensors = hwmon(host.folder(device.address))
+    if sensors is not None and not gpu.values.get("asleep"):
+        for name, file in (
+            ("power_limit_watts", "power1_max"),
+            ("power_default_watts", "power1_rated_max"),
+        ):
+            if microwatts := read_int(sensors / file):
+                source = f"/{DEVICES}/{device.address}/hwmon/*/{file}"
+                gpu.keep(name, microwatts / 1e6, source)
+    return gpu
+
+
+def add_backend(gpu: Facts, device_id: int) -> None:
+    """Add whether PyTorch supports a GPU with this number."""
+    if f"{device_id:04x}".startswith(_SUPPORTED):
+        gpu.keep("torch_backend", "xpu", "PyTorch's list of Intel's GPUs")
+    else:
+        gpu.lack("torch_backend", _UNSUPPORTED)
+
+
+def _add_memory(gpu: Facts, host: Host, address: str) -> None:
+    shown = f"/{DEVICES}/{address}"
+    if address == _INTEGRATED:
+        gpu.keep("unified_memory", True, "its PCI address, that of graphics in the processor")
+        if host.memory_bytes:
+            gpu.keep("memory_bytes", host.memory_bytes, "/proc/meminfo, which the GPU shares")
+        return
+    gpu.keep("unified_memory", False, "its PCI address: it is a card")
+    folder = host.folder(address)
+    tiles = [folder / f"tile{n}" for n in numbered(folder, "tile")]  # xe
+    for file in _MEMORY_FILES:
+        if total := sum(read_int(tile / file) or 0 for tile in tiles):
+            gpu.keep("memory_bytes", total, f"{shown}/tile*/{file}")
+            return
+    for place in (folder, *_cards(folder)):  # i915
+        if memory_bytes := read_int(place / "lmem_total_bytes"):
+            gpu.keep("memory_bytes", memory_bytes, f"{shown}: lmem_total_bytes")
+            return
+    gpu.lack("memory_bytes", _NO_MEMORY)
+
+
+def _add_clock(gpu: Facts, host: Host, address: str) -> None:
+    folder = host.folder(address)
+    for file in (
+        folder / "tile0/gt0/freq0/rp0_freq",  # xe
+        *(card / "gt/gt0/rps_RP0_freq_mhz" for card in _cards(folder)),  # i915
+        *(card / "gt_RP0_freq_mhz" for card in _cards(folder)),
+    ):
+        if megahertz := read_int(file):
+            source = f"/{DEVICES}/{address}/{file.relative_to(folder)}"
+            gpu.keep("sm_clock_hz", megahertz * 1_000_000, source)
+            return
+
+
+def _cards(folder: Path) -> list[Path]:
+    return [folder / f"drm/card{n}" for n in numbered(folder / "drm", "card")]

@@ -1,0 +1,214 @@
+"""What GPUs of NVIDIA are there?
+
+Its management library (NVML) tells most, CUDA's driver library the number of SMs, the L2 cache and
+what programs see, the kernel the rest. They number GPUs differently and are joined by PCI address.
+A sleeping GPU of a laptop is left asleep: both libraries would wake it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from machine.bus.identity import Host, describe
+from machine.devices import PciDevice
+from machine.facts import Facts, Reason, Unanswered
+from machine.gpus import cuda, nvlink, nvml, nvml_gpu
+from machine.gpus.nvml import Nvml
+from machine.system.linux import entries, fields, read_text
+
+VENDOR_ID = 0x10DE
+_DISPLAY, _PROCESSING = 0x03, 0x12  # PCI classes
+_DRIVER = "nvidia"
+_PROC = "proc/driver/nvidia/gpus"
+
+_ASLEEP = Reason(
+    "A GPU is asleep to save power, and asking NVIDIA's driver would wake it.",
+    "Use the GPU, and look again meanwhile.",
+)
+_UNLOADED = Reason(
+    "The kernel has not loaded NVIDIA's driver, and asking would load it.", "coreopsis doctor"
+)
+_RECORDED = Reason(
+    "NVIDIA's driver was not asked: this is a recording.", "nvidia-smi -q, on the machine itself."
+)
+UNLISTED = Reason(
+    "NVIDIA's driver does not list this GPU; containers and jobs see only those they were given.",
+    "coreopsis doctor",
+)
+_MIG_HIDES = Reason(
+    "With MIG on, CUDA sees instances, not the GPU.", "Look the model up in its data sheet."
+)
+_NO_LINK = Reason("The GPU shares a chip with the processor.", "There is no link to look at.")
+_BY_CUDA = ("sms", "l2_bytes", "unified_memory", "visible")
+
+
+@dataclass
+class Found:
+    """The GPUs, and what NVIDIA's libraries say of pairs of them, by their places in the list."""
+
+    gpus: list[Facts] = field(default_factory=list)
+    pairs: dict[tuple[int, int], Facts] = field(default_factory=dict)
+
+
+def read(
+    host: Host,
+    *,
+    load: Callable[[], nvml.Library] = nvml.load,
+    ask_cuda: Callable[[], cuda.Asking] = cuda.start,
+) -> Found:
+    """Return the GPUs, in NVML's order where it can be asked."""
+    known = {device.address: describe(host, device) for device in seats(host)}
+    for address, seat in known.items():
+        _own_node(host, address, seat)
+    if not host.is_live:
+        found = Found(_unasked(known, _RECORDED))
+    elif reason := reason_not_to_ask(host, known.values()):
+        found = Found(_unasked(known, reason))
+    else:
+        asking = ask_cuda() if known or _is_tegra(host) else None
+        try:
+            with Nvml(load(), is_wsl=host.is_wsl) as library:
+                asking = asking or ask_cuda()
+                found = _asked(library, known, host)
+        except Unanswered as error:
+            found = Found(_unasked(known, error.reason))
+        if asking is not None:
+            _add_cuda(found, asking.answer(), host)
+    for gpu in found.gpus:
+        gpu.keep("vendor", "NVIDIA", "PCI's number of the vendor")
+        gpu.keep("torch_backend", "cuda", "the vendor")
+    return found
+
+
+def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
+    """Return why NVIDIA's libraries are left alone: asking wakes GPUs, and loads the driver."""
+    if not cards:
+        return None
+    for seat in cards:
+        # They wake all GPUs of their driver, and no others.
+        if seat.values.get("driver") == _DRIVER and seat.values.get("asleep"):
+            return _ASLEEP
+    modules = host.root / "sys/module"
+    is_unloaded = modules.is_dir() and not (modules / _DRIVER).is_dir()
+    return _UNLOADED if is_unloaded else None
+
+
+def seats(host: Host) -> Iterator[PciDevice]:
+    """Yield the PCI devices that are GPUs of NVIDIA, also those that only its driver names."""
+    named = set(entries(host.root / _PROC))
+    for device in host.pci:
+        if device.address in named or (
+            device.vendor_id == VENDOR_ID
+            and not device.is_virtual_function
+            and (device.class_id or 0) >> 16 in (_DISPLAY, _PROCESSING)
+        ):
+            named.discard(device.address)
+            yield device
+    yield from (PciDevice(address=address) for address in sorted(named))
+
+
+def _own_node(host: Host, address: str, seat: Facts) -> None:
+    """Keep where the GPU's memory is a memory node of the machine (POWER9, Grace)."""
+    file = f"{_PROC}/{address}/numa_status"
+    status = fields(read_text(host.root / file))
+    node, size = status.get("node", ""), status.get("size", "")
+    if status.get("status") == "online" and node.isdecimal():
+        seat.keep("memory_numa_node", int(node), f"/{file}")
+        with contextlib.suppress(ValueError):  # older drivers do not tell it
+            seat.keep("memory_bytes", int(size, 16), f"/{file}")
+
+
+def _is_tegra(host: Host) -> bool:
+    """Is the GPU part of a chip of NVIDIA, and no PCI device (Jetson)?"""
+    return "nvidia,tegra" in (read_text(host.root / "proc/device-tree/compatible") or "")
+
+
+def _unasked(known: dict[str, Facts], reason: Reason) -> list[Facts]:
+    for seat in known.values():
+        _lack(seat, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
+    return list(known.values())
+
+
+def _lack(gpu: Facts, names: Iterable[str], reason: Reason) -> None:
+    for name in names:
+        if not gpu.knows(name):
+            gpu.lack(name, reason)
+
+
+def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
+    handles = list(library.gpus())
+    gpus = [Facts() for _ in handles]
+    for gpu, handle in zip(gpus, handles, strict=True):
+        if not isinstance(handle, Reason):
+            nvml_gpu.ask_address(library, handle, gpu)
+    left = {a: seat for a, seat in known.items() if a not in {_at(gpu) for gpu in gpus}}
+    # Both lists are in the order of the bus: GPUs that do not say where they are take what is left.
+    places = iter(left.values() if len(left) == sum(not _at(gpu) for gpu in gpus) else ())
+    gpus = [known.get(_at(gpu)) or (not _at(gpu) and next(places, gpu)) or gpu for gpu in gpus]
+    linked = {device.address for device in host.pci if device.link}
+    for gpu, handle in zip(gpus, handles, strict=True):
+        if isinstance(handle, Reason):
+            _lack(gpu, (*nvml_gpu.NAMES, "pci_address", "name"), handle)
+        else:
+            nvml_gpu.describe(library, handle, gpu, host, link_is_known=_at(gpu) in linked)
+    for seat in left.values():
+        if all(seat is not gpu for gpu in gpus):
+            _lack(seat, nvml_gpu.NAMES, _unlisted(seat))
+            gpus.append(seat)
+    answering = {n: h for n, h in enumerate(handles) if not isinstance(h, Reason)}
+    return Found(gpus, nvlink.pairs(library, answering, gpus))
+
+
+def _at(gpu: Facts) -> str:
+    address: str = gpu.values.get("pci_address", "")
+    return address
+
+
+def _unlisted(seat: Facts) -> Reason:
+    driver = seat.values.get("driver", _DRIVER)
+    if driver == _DRIVER:
+        return UNLISTED
+    return Reason(f"The GPU belongs to the driver {driver}, not to NVIDIA's.", "coreopsis doctor")
+
+
+def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
+    """Join CUDA's answers to the GPUs by address, or to the only one there is."""
+    if not found.gpus:  # no NVML, and no PCI device: a Jetson
+        found.gpus = [Facts() for _ in answer.gpus]
+    only = len(found.gpus) == len(answer.gpus) == 1
+    by_address = {gpu.address: gpu for gpu in answer.gpus}
+    for gpu in found.gpus:
+        seen = answer.gpus[0] if only else by_address.get(_at(gpu))
+        if seen is not None:
+            _add(gpu, seen, host)
+        address = seen.address if seen else _at(gpu)
+        if answer.visible is not None and address:
+            gpu.keep("visible", address in answer.visible, "CUDA, started in this environment")
+        _lack(gpu, _BY_CUDA, Reason(answer.why or "CUDA does not list it.", "coreopsis doctor"))
+    for (a, b), pair in found.pairs.items():
+        seen, other = by_address.get(_at(found.gpus[a])), _at(found.gpus[b])
+        if seen is not None and other in by_address:
+            pair.keep("peer_access_cuda", other in seen.peers, "CUDA: cuDeviceCanAccessPeer")
+
+
+def _add(gpu: Facts, seen: cuda.CudaGpu, host: Host) -> None:
+    attribute = "CUDA: cuDeviceGetAttribute"
+    if gpu.values.get("mig"):
+        _lack(gpu, ("sms", "l2_bytes"), _MIG_HIDES)
+        return
+    gpu.keep("sms", seen.sms, attribute)
+    gpu.keep("l2_bytes", seen.l2_bytes, attribute)
+    if gpu.keep("unified_memory", seen.is_integrated, attribute):
+        gpu.drop("link", _NO_LINK)
+    for name in ("name", "uuid", "compute_capability"):
+        if not gpu.knows(name):
+            gpu.keep(name, getattr(seen, name), "CUDA")
+    if not gpu.knows("memory_bus_bits") and seen.memory_bus_bits:
+        gpu.keep("memory_bus_bits", seen.memory_bus_bits, attribute)
+    if not gpu.knows("memory_bytes"):
+        if seen.is_integrated and host.memory_bytes:
+            gpu.keep("memory_bytes", host.memory_bytes, "/proc/meminfo, which the GPU shares")
+        else:
+            gpu.keep("memory_bytes", seen.memory_bytes, "CUDA: cuDeviceTotalMem")

@@ -1,0 +1,240 @@
+"""Which NVLinks does a GPU have, where do they lead, and which way do two GPUs reach each other?
+
+A way is named as `nvidia-smi topo -m` names it. Links to a switch count for every GPU on it; where
+a virtual machine hides the other end of a link that is up, it can only be a switch.
+
+LIMIT: with several NVSwitch partitions on one machine, all GPUs are taken to be in the same one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+from machine.devices import NvLink
+from machine.facts import Facts, Reason, Unanswered
+from machine.gpus.nvml import Nvml, is_refusal
+
+# NVML_FI_DEV_...
+_LINK_COUNT, _LINK_SPEED, _LINK_STATE, _SPEED_OF_ALL = 91, 164, 165, 90
+_C2C_COUNT, _C2C_STATE, _C2C_SPEED = 170, 171, 172
+_MOST_LINKS = 64  # Blackwell has 18, nvml.h knows of 36
+_HOPPER = 9  # from this compute capability on, the state is a field
+# nvmlNvlinkVersion_t: not the number of the generation.
+_VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
+_STATES: dict[int, Literal["inactive", "active", "sleep"]] = {
+    0: "inactive",
+    1: "active",
+    2: "sleep",
+}
+# nvmlIntNvLinkDeviceType_t
+_PEER_KINDS: dict[int, Literal["gpu", "processor", "switch"]] = {
+    0: "gpu",
+    1: "processor",
+    2: "switch",
+}
+_HIDDEN_BUS = 0xFF  # of a peer that is not in this machine's PCI tree
+_FABRIC: dict[int, Literal["not started", "in progress", "completed"]] = {
+    1: "not started",
+    2: "in progress",
+    3: "completed",
+}
+# nvmlGpuTopologyLevel_t: two GPUs on one board, behind one PCIe switch, several, ...
+_ANCESTORS = {0: "PIX", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
+# pynvml 13 has a tuple in place of the first number.
+_P2P_READ, _P2P_WRITE, _P2P_OK = 0, 1, 0
+_DOWN = Reason("The link is down.", "nvidia-smi nvlink --status")
+_UNTOLD = Reason("The driver does not tell it of this link.", "nvidia-smi nvlink --status")
+_NO_FABRIC = Reason("The GPU is not part of a fabric of switches.", "There is nothing to set up.")
+_NO_C2C = Reason("No NVLink-C2C joins the GPU to the processor.", "There is nothing to look at.")
+_NO_NVLINK = Reason("No NVLink joins the two GPUs.", "There is nothing to look at.")
+_HIDDEN = Reason(
+    "The other end is a switch that is not in this machine's PCI tree, or is kept out of this "
+    "virtual machine.",
+    "nvidia-smi nvlink --status, on the physical machine.",
+)
+
+
+def describe(library: Nvml, gpu: Any, facts: Facts) -> None:
+    """Add the NVLinks of one GPU and the state of the fabric they are part of."""
+    major = int(facts.values.get("compute_capability", "0").partition(".")[0])
+    facts.ask("nvlinks", "NVML: nvmlDeviceGetNvLink...", lambda: _links(library, gpu, major, facts))
+    facts.ask("c2c_bytes_per_s", "NVML: NVML_FI_DEV_C2C_LINK...", lambda: _c2c(library, gpu))
+    facts.ask("fabric", "NVML: nvmlDeviceGetGpuFabricInfoV", lambda: _fabric(library, gpu))
+
+
+def is_up(link: NvLink) -> bool:
+    """Does the link work? One that sleeps wakes by itself."""
+    return link.state in ("active", "sleep")
+
+
+def has_links(library: Nvml, gpu: Any) -> bool:
+    """Has the GPU NVLinks? Also True where the driver does not say."""
+    try:
+        return library.field(gpu, _LINK_COUNT) > 0
+    except Unanswered:  # a driver that does not count them
+        try:
+            library.ask("nvmlDeviceGetNvLinkState", gpu, 0)
+        except Unanswered as error:
+            return not is_refusal(error.reason)
+        return True
+
+
+def _links(library: Nvml, gpu: Any, major: int, facts: Facts) -> tuple[NvLink, ...]:
+    """Return the links, () for a GPU that has none. Raises Unanswered where that is unknown.
+
+    `facts` gets the reasons of what is missing of single links.
+    """
+    try:
+        most = library.field(gpu, _LINK_COUNT)
+    except Unanswered:
+        most = _MOST_LINKS
+    links = []
+    for number in range(min(most, _MOST_LINKS)):
+        try:
+            link = _link(library, gpu, number, major)
+        except Unanswered as error:
+            if is_refusal(error.reason):  # there are no more
+                break
+            raise
+        links.append(NvLink(number=number, **link.values))
+        for name, reason in link.missing.items():
+            facts.lack(f"nvlinks[*].{name}", reason)
+    return tuple(links)
+
+
+def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
+    link = Facts()
+
+    def ask(call: str) -> Any:
+        return library.ask(f"nvmlDeviceGetNvLink{call}", gpu, number)
+
+    # What is not there refuses this call; all others may fail for a link that is.
+    state = _STATES.get(ask("State"))
+    if major >= _HOPPER:
+        with contextlib.suppress(Unanswered):  # the older call says it too, but for sleep
+            state = _STATES.get(library.field(gpu, _LINK_STATE, number))
+    if state:
+        link.keep("state", state, "")
+    if state != "inactive":
+        link.ask("version", "", lambda: _VERSIONS.get(ask("Version")))
+        link.ask("peer_kind", "", lambda: _PEER_KINDS.get(ask("RemoteDeviceType")))
+        link.ask("peer", "", lambda: _peer(ask("RemotePciInfo")))
+        for field, scope in ((_LINK_SPEED, number), (_SPEED_OF_ALL, 0)):
+            if not link.knows("bytes_per_s"):
+                link.ask("bytes_per_s", "", partial(_speed, library, gpu, field, scope))
+        link.lack("peer", _HIDDEN)
+    for name in ("state", "version", "peer_kind", "peer", "bytes_per_s"):
+        link.lack(name, _DOWN if state == "inactive" else _UNTOLD)
+    return link
+
+
+def _c2c(library: Nvml, gpu: Any) -> float:
+    links = range(library.field(gpu, _C2C_COUNT))
+    up = [number for number in links if library.field(gpu, _C2C_STATE, number)]
+    if not up:
+        raise Unanswered(_NO_C2C)
+    return sum(library.field(gpu, _C2C_SPEED, number) for number in up) * 1e6  # told in MB/s
+
+
+def _speed(library: Nvml, gpu: Any, field: int, scope: int) -> float | None:
+    return library.field(gpu, field, scope) * 1e6 or None  # told in MB/s
+
+
+def _peer(info: Any) -> str | None:
+    if not info.busId or info.bus >= _HIDDEN_BUS:
+        return None
+    return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
+
+
+def _fabric(
+    library: Nvml, gpu: Any
+) -> Literal["not started", "in progress", "completed", "failed"]:
+    info = _FabricInfo(version=ctypes.sizeof(_FabricInfo) | 2 << 24)
+    library.ask("nvmlDeviceGetGpuFabricInfoV", gpu, ctypes.byref(info))
+    if info.state not in _FABRIC:
+        raise Unanswered(_NO_FABRIC)
+    state = _FABRIC[info.state]
+    return "failed" if state == "completed" and info.status else state
+
+
+class _FabricInfo(ctypes.Structure):
+    """nvmlGpuFabricInfo_v2_t; pynvml has it too, but passes it on as it gets it."""
+
+    _fields_ = (
+        ("version", ctypes.c_uint),
+        ("cluster", ctypes.c_ubyte * 16),
+        ("status", ctypes.c_uint),
+        ("clique", ctypes.c_uint32),
+        ("state", ctypes.c_ubyte),
+        ("health", ctypes.c_uint32),
+    )
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+def pairs(
+    library: Nvml, handles: Mapping[int, Any], gpus: Sequence[Facts]
+) -> dict[tuple[int, int], Facts]:
+    """Return the way between each two GPUs, by their places in the list; () for those silent."""
+    found = {}
+    for a, b in itertools.combinations(sorted(handles), 2):
+        pair = found[a, b] = Facts()
+        for name, call, read in (
+            ("path", "nvmlDeviceGetTopologyCommonAncestor", _ancestor),
+            ("peer_access_reported", "nvmlDeviceGetP2PStatus", _can_reach),
+        ):
+            pair.ask(name, f"NVML: {call}", partial(read, library, handles[a], handles[b]))
+        _join(pair, gpus[a], gpus[b])
+    return found
+
+
+def _ancestor(library: Nvml, a: Any, b: Any) -> str | None:
+    return _ANCESTORS.get(library.ask("nvmlDeviceGetTopologyCommonAncestor", a, b))
+
+
+def _can_reach(library: Nvml, a: Any, b: Any) -> bool:
+    return all(
+        library.ask("nvmlDeviceGetP2PStatus", a, b, what) == _P2P_OK
+        for what in (_P2P_READ, _P2P_WRITE)
+    )
+
+
+def _join(pair: Facts, a: Facts, b: Facts) -> None:
+    """Add the NVLinks between two GPUs; where there are some, they are the path."""
+    for gpu in (a, b):
+        if "nvlinks" not in gpu.values:
+            for name in ("nvlinks", "nvlink_version"):
+                pair.lack(name, gpu.missing["nvlinks"])
+            return
+    links = between(a, b)
+    source = "counted in gpus[*].nvlinks"
+    pair.keep("nvlinks", len(links), source)
+    if not links:
+        pair.lack("nvlink_version", _NO_NVLINK)
+        return
+    pair.keep("path", f"NV{len(links)}", source)
+    version = min((link.version for link in links if link.version), default=None)
+    if version:
+        pair.keep("nvlink_version", version, source)
+
+
+def between(a: Facts, b: Facts) -> list[NvLink]:
+    """Return the links of one of two GPUs that lead to the other, directly or by a switch."""
+    peer = b.values.get("pci_address", "")
+    direct = [link for link in a.values["nvlinks"] if is_up(link) and link.peer == peer]
+    return direct or min(_to_switches(a), _to_switches(b), key=len)
+
+
+def _to_switches(gpu: Facts) -> list[NvLink]:
+    return [link for link in gpu.values["nvlinks"] if is_up(link) and leads_to_switch(link)]
+
+
+def leads_to_switch(link: NvLink) -> bool:
+    """Is the other end a switch, or so well hidden that it must be one?"""
+    return link.peer_kind == "switch" or (link.peer_kind is None and link.peer is None)

@@ -1,0 +1,170 @@
+"""How is NVIDIA's management library (NVML) asked, and what does it mean when it does not answer?
+
+Every call may fail at any time: not supported by this GPU, not allowed, the GPU fallen off the bus.
+A failure is raised as Unanswered, with what it means and what to do.
+
+LIMIT: an open library keeps a laptop's GPU awake; see is_asleep in machine/gpus/nvidia.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Protocol
+
+from machine.facts import Reason, Unanswered
+
+NOT_SUPPORTED, INVALID_ARGUMENT, NOT_FOUND, FUNCTION_NOT_FOUND, LOST = 3, 2, 6, 13, 15
+
+_DOCTOR = "coreopsis doctor"
+# By the numbers of nvmlReturn_t in nvml.h.
+_REASONS = {
+    INVALID_ARGUMENT: Reason(
+        "The driver does not understand the question; it is older or newer than expected.",
+        "Update NVIDIA's driver.",
+    ),
+    NOT_SUPPORTED: Reason(
+        "The driver does not support this for this GPU.", "nvidia-smi -q shows what it supports."
+    ),
+    4: Reason("The driver does not allow this to this user.", "sudo nvidia-smi -q"),
+    NOT_FOUND: Reason("The driver does not find what was asked for.", "nvidia-smi -q"),
+    8: Reason(
+        "The GPU gets no power from its own cables.",
+        "Shut the machine down, and look at the power cables of the card.",
+    ),
+    9: Reason("The driver is installed, but the kernel has not loaded it.", _DOCTOR),
+    10: Reason("The driver did not answer in time.", "Try again; sudo dmesg | grep NVRM"),
+    11: Reason("The kernel gets no interrupts from the GPU.", "sudo dmesg | grep NVRM"),
+    12: Reason("NVIDIA's library (libnvidia-ml) is not installed here.", _DOCTOR),
+    FUNCTION_NOT_FOUND: Reason("This driver is too old to tell.", "Update NVIDIA's driver."),
+    14: Reason("The memory with the card's own description is damaged.", "Ask the card's maker."),
+    LOST: Reason(
+        "The GPU has fallen off the bus: the driver cannot reach it any more.",
+        "Restart the machine. If it happens again: sudo dmesg | grep Xid",
+    ),
+    16: Reason(
+        "The GPU must be reset before it answers again.",
+        "sudo nvidia-smi --gpu-reset, or restart the machine.",
+    ),
+    17: Reason(
+        "The system denies access to the GPU, as in a container that was not given it.",
+        "ls -l /dev/nvidia*",
+    ),
+    18: Reason(
+        "The driver in the kernel and its library have different versions, as after an update.",
+        "Restart the machine.",
+    ),
+    21: Reason("The driver has no data on this yet.", "Try again."),
+}
+_WSL = Reason(
+    "Windows passes this on to no program inside of WSL.", "Run nvidia-smi in Windows itself."
+)
+_NO_BINDING = Reason(
+    "The Python package nvidia-ml-py is not installed.", "pip install nvidia-ml-py"
+)
+_ODD = Reason("The driver's answer makes no sense.", "nvidia-smi -q")
+# The union of nvmlFieldValue_t by nvmlValueType_t.
+_FIELD_TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+
+
+class Library(Protocol):
+    """What pynvml is to us: its functions are looked up by name. Tests hand in their own."""
+
+    NVMLError: type[Exception]  # with the number of the failure as `value`
+
+
+def load() -> Library:
+    """Return pynvml. Raises Unanswered where the package or NVIDIA's library is missing."""
+    if sys.platform != "win32":  # there, only pynvml knows the places
+        try:
+            ctypes.CDLL("libnvidia-ml.so.1")  # in vain, it is faster than importing pynvml
+        except OSError:
+            raise Unanswered(_REASONS[12]) from None
+    try:
+        import pynvml
+    except ImportError:
+        raise Unanswered(_NO_BINDING) from None
+    library: Library = pynvml
+    return library
+
+
+class Nvml:
+    """The library, started until it is closed."""
+
+    def __init__(self, library: Library, *, is_wsl: bool = False) -> None:
+        """Start the library; this wakes a sleeping GPU. Raises Unanswered."""
+        self._library, self._is_wsl = library, is_wsl
+        self.ask("nvmlInit")
+
+    def __enter__(self) -> Nvml:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the GPUs."""
+        with contextlib.suppress(Unanswered):  # lost on the way: there is nothing left to close
+            self.ask("nvmlShutdown")
+
+    def ask(self, call: str, *arguments: Any) -> Any:
+        """Return what the call of NVML returns. Raises Unanswered."""
+        try:
+            return getattr(self._library, call)(*arguments)
+        except self._library.NVMLError as error:
+            raise Unanswered(self._reason(error)) from error
+        except AttributeError as error:  # a pynvml that is older than the call
+            raise Unanswered(_REASONS[FUNCTION_NOT_FOUND]) from error
+        except (OSError, ValueError) as error:  # a crash on Windows; text that is none
+            raise Unanswered(_ODD) from error
+
+    def ask_positive(self, call: str, *arguments: Any) -> int:
+        """Return a number for which some drivers say 0 instead of that they do not know."""
+        value: int = self.ask(call, *arguments)
+        if value <= 0:
+            raise Unanswered(_REASONS[NOT_SUPPORTED])
+        return value
+
+    def field(self, gpu: Any, number: int, scope: int = 0) -> int:
+        """Return a field value (NVML_FI_DEV_...); `scope` is a link's number. Raises Unanswered."""
+        (found,) = self.ask("nvmlDeviceGetFieldValues", gpu, [(number, scope)])
+        if found.nvmlReturn:
+            raise Unanswered(_REASONS.get(found.nvmlReturn, _ODD))
+        try:
+            return int(getattr(found.value, _FIELD_TYPES[found.valueType]))
+        except (IndexError, ValueError):
+            raise Unanswered(_ODD) from None
+
+    def gpus(self) -> Iterator[Any | Reason]:
+        """Yield the handle of each GPU, in its place the reason where it gives none."""
+        for index in range(self.ask("nvmlDeviceGetCount")):
+            try:
+                yield self.ask("nvmlDeviceGetHandleByIndex", index)
+            except Unanswered as error:
+                yield error.reason
+
+    def _reason(self, error: Exception) -> Reason:
+        number = getattr(error, "value", None)
+        if self._is_wsl and number == NOT_SUPPORTED:
+            return _WSL
+        return _REASONS.get(number or 0) or Reason(
+            f"The driver failed: {error}.", "sudo dmesg | grep NVRM"
+        )
+
+
+def is_lost(reason: Reason) -> bool:
+    """Is the GPU gone, rather than one answer of it?"""
+    return reason == _REASONS[LOST]
+
+
+def is_refusal(reason: Reason) -> bool:
+    """Does the driver say that there is no such thing, rather than that it cannot tell now?"""
+    return reason in (_REASONS[NOT_SUPPORTED], _REASONS[INVALID_ARGUMENT], _REASONS[NOT_FOUND])

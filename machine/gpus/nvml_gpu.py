@@ -1,0 +1,172 @@
+"""What does NVIDIA's management library (NVML) tell of one GPU?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from machine.bus import pcie
+from machine.bus.identity import Host
+from machine.devices import Link, MigInstance
+from machine.facts import Facts, Reason, Unanswered
+from machine.gpus import nvlink
+from machine.gpus.nvml import Nvml, is_refusal
+from machine.system.linux import read_text
+
+NAMES = (
+    *("uuid", "driver_version", "cuda_version", "compute_capability", "memory_bytes"),
+    *("memory_bus_bits", "memory_clock_hz", "sm_clock_hz", "power_limit_watts"),
+    *("power_default_watts", "power_min_watts", "power_max_watts", "memory_numa_node", "ecc"),
+    *("persistence", "virtualization", "fabric", "mig", "mig_instances", "nvlinks"),
+    "c2c_bytes_per_s",
+)
+
+_NODES = "sys/devices/system/node"
+_VIRTUALIZATION = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host", 4: "host"}
+_CLOCK_SM, _CLOCK_MEMORY = 1, 2  # nvmlClockType_t
+_SCOPE_NODE = 0  # nvmlAffinityScope_t
+_NODE_BITS, _NODE_WORDS = 64, 16  # nodes are told as a mask
+_MIG_OFF = Reason("MIG is off: the GPU is not split.", "sudo nvidia-smi --multi-instance-gpu=1")
+_IN_PCI = Reason("It stands in pci, by the address, with both its ends.", "See pci.")
+_TOGETHER = Reason(
+    "NVML tells what card and slot can do together, not each.", "The manuals of card and board."
+)
+
+
+def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
+    """Add the address as the kernel writes it; NVML pads the domain to eight digits."""
+
+    def address() -> str:
+        info = library.ask("nvmlDeviceGetPciInfo_v3", gpu)
+        return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
+
+    facts.ask("pci_address", _said("PciInfo_v3"), address)
+
+
+def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known: bool) -> None:
+    """Add all that NVML knows of one GPU."""
+    if not facts.knows("asleep"):
+        facts.keep("asleep", False, "NVML: the GPU answers")
+
+    def ask(
+        name: str, call: str, *arguments: Any, make: Callable[[Any], Any], positive: bool = False
+    ) -> Any:
+        how = library.ask_positive if positive else library.ask
+        source = _said(call)
+        return facts.ask(name, source, lambda: make(how(f"nvmlDeviceGet{call}", gpu, *arguments)))
+
+    ask("name", "Name", make=str)
+    ask("uuid", "UUID", make=str)
+    ask("compute_capability", "CudaComputeCapability", make=lambda v: f"{v[0]}.{v[1]}")
+    ask("memory_bytes", "MemoryInfo", make=lambda v: v.total)
+    ask("memory_bus_bits", "MemoryBusWidth", make=int, positive=True)
+    ask("memory_clock_hz", "MaxClockInfo", _CLOCK_MEMORY, make=_hertz, positive=True)
+    ask("sm_clock_hz", "MaxClockInfo", _CLOCK_SM, make=_hertz, positive=True)
+    ask("power_limit_watts", "EnforcedPowerLimit", make=_watts, positive=True)
+    ask("power_default_watts", "PowerManagementDefaultLimit", make=_watts, positive=True)
+    ask("power_min_watts", "PowerManagementLimitConstraints", make=lambda v: _watts(v[0]))
+    ask("power_max_watts", "PowerManagementLimitConstraints", make=lambda v: _watts(v[1]))
+    ask("ecc", "EccMode", make=lambda v: bool(v[0]))
+    ask("persistence", "PersistenceMode", make=bool)
+    ask("virtualization", "VirtualizationMode", make=_VIRTUALIZATION.get)
+    ask("memory_numa_node", "NumaNodeId", make=lambda node: _memory_node(host, node))
+    if not facts.knows("numa_node"):  # firmware without the table that the kernel reads
+        ask("numa_node", "MemoryAffinity", _NODE_WORDS, _SCOPE_NODE, make=_first_node)
+    if ask("mig", "MigMode", make=lambda v: bool(v[0])):
+        facts.ask(
+            "mig_instances", _said("MigDeviceHandleByIndex"), lambda: _mig(library, gpu, facts)
+        )
+    else:
+        facts.lack("mig_instances", facts.missing.get("mig", _MIG_OFF))
+    for name, call in (
+        ("driver_version", "nvmlSystemGetDriverVersion"),
+        ("cuda_version", "nvmlSystemGetCudaDriverVersion_v2"),
+    ):
+        facts.ask(name, f"NVML: {call}", partial(_version, library, call))
+    nvlink.describe(library, gpu, facts)
+    if link_is_known:
+        facts.lack("link", _IN_PCI)
+    else:
+        _add_link(library, gpu, facts)
+
+
+def _memory_node(host: Host, node: int) -> int | None:
+    """Return the node if it is the GPU's memory: some drivers name the one of the processor."""
+    return None if read_text(host.root / f"{_NODES}/node{node}/cpulist") else node
+
+
+def _hertz(megahertz: int) -> int:
+    return megahertz * 1_000_000
+
+
+def _watts(milliwatts: int) -> float:
+    return milliwatts / 1000
+
+
+def _version(library: Nvml, call: str) -> str:
+    """Return "12.4" for CUDA's 12040, and the driver's own as it is."""
+    value = library.ask(call)
+    return value if isinstance(value, str) else f"{value // 1000}.{value % 1000 // 10}"
+
+
+def _made(make: Callable[[Any], Any], library: Nvml, call: str, handle: Any) -> Any:
+    return make(library.ask(call, handle))
+
+
+def _first_node(words: Iterable[int]) -> int | None:
+    bits = sum(word << _NODE_BITS * n for n, word in enumerate(words))
+    return (bits & -bits).bit_length() - 1 if bits else None
+
+
+def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
+    """Add the PCIe link. What it could do, NVML tells of card and slot together."""
+    link = Facts()
+
+    def ask(name: str, call: str) -> None:
+        link.ask(name, "", lambda: library.ask_positive(f"nvmlDeviceGet{call}", gpu))
+
+    ask("generation", "CurrPcieLinkGeneration")
+    ask("width", "CurrPcieLinkWidth")
+    ask("card_generation", "GpuMaxPcieLinkGeneration")
+    ask("most_generation", "MaxPcieLinkGeneration")
+    ask("most_width", "MaxPcieLinkWidth")
+    most = link.values.pop("most_generation", None), link.values.pop("most_width", None)
+    if None not in most:
+        link.values["peak_bytes_per_s"] = pcie.bytes_per_s(*most)
+    if not link.values:
+        facts.lack("link", link.missing["generation"])
+        return
+    facts.keep("link", Link(**link.values), "NVML: nvmlDeviceGet...PcieLink...")
+    for name in (field.name for field in dataclasses.fields(Link)):
+        if name not in link.values:
+            facts.lack(f"link.{name}", link.missing.get(name, _TOGETHER))
+
+
+def _mig(library: Nvml, gpu: Any, facts: Facts) -> tuple[MigInstance, ...]:
+    """Return the instances; `facts` gets the reasons of what is missing of them."""
+    instances = []
+    for index in range(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu)):
+        try:
+            handle = library.ask("nvmlDeviceGetMigDeviceHandleByIndex", gpu, index)
+        except Unanswered as error:
+            if is_refusal(error.reason):  # a place where there is none
+                continue
+            raise
+        found = Facts()
+        for name, call, make in (
+            ("name", "nvmlDeviceGetName", str),
+            ("uuid", "nvmlDeviceGetUUID", str),
+            ("memory_bytes", "nvmlDeviceGetMemoryInfo", lambda v: v.total),
+            ("sms", "nvmlDeviceGetAttributes_v2", lambda v: v.multiprocessorCount),
+        ):
+            found.ask(name, "", partial(_made, make, library, call, handle))
+        instances.append(MigInstance(**found.values))
+        for name, reason in found.missing.items():
+            facts.lack(f"mig_instances[*].{name}", reason)
+    return tuple(instances)
+
+
+def _said(call: str) -> str:
+    return f"NVML: nvmlDeviceGet{call}"

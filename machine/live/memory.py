@@ -1,0 +1,105 @@
+"""How much memory is in use, and does anybody wait for it?
+
+Pressure is the share of the time since the previous look in which some task could not go on for
+want of memory, of a disk, or of a processor. The kernel counts it for the whole machine, so it
+stands here and not with single threads or disks.
+
+Source: Documentation/accounting/psi.rst of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from machine.model import Missing
+from machine.system.linux import read_text
+
+_RESOURCES = ("cpu", "memory", "io")
+_SOME = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
+_NAMES = "MemTotal|MemAvailable|SwapTotal|SwapFree"
+_KIB = re.compile(rf"^({_NAMES}): +(\d+) kB$", re.MULTILINE)
+_NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall information)."
+_HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySample:
+    """`used_bytes` is what could not be given to another program; file caches can."""
+
+    total_bytes: int
+    available_bytes: int
+    used_bytes: int
+    swap_total_bytes: int
+    swap_used_bytes: int
+    memory_pressure_fraction: float | None = None
+    io_pressure_fraction: float | None = None
+    cpu_pressure_fraction: float | None = None
+
+
+class MemorySampler:
+    """Remembers the previous look."""
+
+    def __init__(self, root: Path) -> None:
+        self._memory = root / "proc/meminfo"
+        self._pressure = {resource: root / "proc/pressure" / resource for resource in _RESOURCES}
+        self._before: dict[str, int] = {}
+        self._before_s = 0.0
+
+    def sample(self, now_s: float) -> MemorySample:
+        """Return the memory in use."""
+        total, available, swap_total, swap_used = _read_memory(self._memory)
+        waited = {resource: self._waited_us(resource) for resource in _RESOURCES}
+        passed_us = (now_s - self._before_s) * 1e6
+        pressures = {}
+        for resource, total_us in waited.items():
+            before_us = self._before.get(resource)
+            if total_us is not None and before_us is not None and passed_us > 0:
+                share = (total_us - before_us) / passed_us
+                pressures[f"{resource}_pressure_fraction"] = round(min(1.0, max(0.0, share)), 4)
+        self._before = {name: value for name, value in waited.items() if value is not None}
+        self._before_s = now_s
+        return MemorySample(
+            total_bytes=total,
+            available_bytes=available,
+            used_bytes=total - available,
+            swap_total_bytes=swap_total,
+            swap_used_bytes=swap_used,
+            **pressures,
+        )
+
+    def missing(self, sample: MemorySample) -> Iterator[Missing]:
+        """Yield the reasons of what this sample, the latest, lacks."""
+        for resource in _RESOURCES:
+            name = f"{resource}_pressure_fraction"
+            if getattr(sample, name) is None:
+                is_counted = resource in self._before
+                yield Missing(
+                    what=f"memory.{name}",
+                    why="A share of time needs two samples." if is_counted else _NOT_COUNTED,
+                    how="Wait for the next sample." if is_counted else _HOW,
+                )
+
+    def _waited_us(self, resource: str) -> int | None:
+        """Return how long at least one task has waited since the start of the machine."""
+        text = read_text(self._pressure[resource]) or ""
+        match = _SOME.search(text)
+        return int(match[1]) if match else None
+
+
+def _read_memory(meminfo: Path) -> tuple[int, int, int, int]:
+    """Return the bytes of memory in all and available, of swap in all and in use.
+
+    Read here where it can be: psutil reads three files for it, and this is asked all the time.
+    """
+    text = read_text(meminfo) or ""
+    found = {name: int(kib) * 1024 for name, kib in _KIB.findall(text)}
+    if len(found) == _NAMES.count("|") + 1:
+        swap_used = found["SwapTotal"] - found["SwapFree"]
+        return found["MemTotal"], found["MemAvailable"], found["SwapTotal"], swap_used
+    import psutil
+
+    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
+    return memory.total, memory.available, swap.total, swap.used

@@ -1,0 +1,146 @@
+"""What did a machine do, as somebody watched it? Files of samples, to be looked at again.
+
+`NAME.coreopsis-watch.jsonl`: a line that says what it is, when and of which machine it was, then
+one sample a line, and a line for each moment that somebody marked. What `coreopsis watch --json`
+writes has no such first line and is read too, and so are files that are compressed (`.gz`). Nothing
+in them names their owner.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from machine import inspect
+from machine.live import sampler as live
+from machine.model import BadMachine, Machine, from_json
+
+FORMAT, VERSION = "coreopsis.watch", 1
+SUFFIX = ".coreopsis-watch.jsonl"
+SUFFIXES = (SUFFIX, f"{SUFFIX}.gz", ".watch.jsonl", ".watch.jsonl.gz")
+LIMIT_BYTES = 256 * 2**20  # unpacked: an hour of a large machine
+
+
+class BadWatch(ValueError):
+    """The file is no recorded watch; the text is one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedWatch:
+    """Samples in the order of their time, at least one. `at` is ISO-8601, "" where not known.
+
+    What is made up was never measured: it shows how a machine that is not there may look.
+    """
+
+    samples: tuple[live.Sample, ...]
+    marks_s: tuple[float, ...] = ()  # in the time of the samples
+    at: str = ""
+    machine: Machine | None = None
+    is_made_up: bool = False
+    is_torn: bool = False  # its last line was cut short, and is left out
+
+    @property
+    def seconds(self) -> float:
+        """From the first sample to the last."""
+        return self.samples[-1].t_s - self.samples[0].t_s
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    t_s: float
+
+
+def write(
+    path: Path,
+    samples: Iterable[Mapping[str, Any]],
+    *,
+    at: str,
+    machine: Machine | None,
+    marks_s: Iterable[float] = (),
+    made_up: bool = False,
+) -> None:
+    """Write samples as they came over the wire, without what names people. Raises OSError."""
+    encoder = msgspec.json.Encoder()
+    first = {
+        "type": "watch",
+        "format": FORMAT,
+        "version": VERSION,
+        "at": at,
+        "made_up": made_up,
+        "machine": None if machine is None else inspect.portable(machine),
+    }
+    kept = (live.portable(msgspec.convert(sample, live.Sample)) for sample in samples)
+    lines = [encoder.encode(first)]
+    lines += [encoder.encode({"type": "sample", **msgspec.to_builtins(each)}) for each in kept]
+    lines += [encoder.encode({"type": "mark", "t_s": round(t_s, 6)}) for t_s in marks_s]
+    text = b"\n".join(lines) + b"\n"
+    path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
+
+
+def read(path: Path) -> RecordedWatch:
+    """Read a file. Raises BadWatch, and OSError for one that cannot be opened."""
+    at, machine, is_made_up = "", None, False
+    samples: list[live.Sample] = []
+    marks: list[_Mark] = []
+    lines = _text(path).splitlines(keepends=True)
+    is_torn = len(lines) > 1 and not lines[-1].endswith(b"\n")
+    for number, line in enumerate(lines[:-1] if is_torn else lines, start=1):
+        try:
+            plain = msgspec.json.decode(line)
+            if isinstance(plain, dict) and (plain.get("type") == "watch" or "format" in plain):
+                at, machine = _head(plain)
+                is_made_up = plain.get("made_up") is True
+            elif isinstance(plain, dict) and plain.get("type") == "mark":
+                marks.append(msgspec.convert(plain, _Mark))
+            else:
+                samples.append(msgspec.convert(plain, live.Sample))
+        except BadMachine as error:
+            raise BadWatch(str(error)) from None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise BadWatch(f"Line {number} is no sample of a watch: {error}.") from None
+        if len(samples) > 1 and samples[-1].t_s <= samples[-2].t_s:
+            raise BadWatch(f"Line {number} is not later than the one before it.")
+    if not samples:
+        raise BadWatch("There is no sample in this file.")
+    return RecordedWatch(
+        samples=tuple(samples),
+        marks_s=tuple(sorted(mark.t_s for mark in marks)),
+        at=at,
+        machine=machine,
+        is_made_up=is_made_up,
+        is_torn=is_torn,
+    )
+
+
+def beside(machine_file: Path) -> Path | None:
+    """Return the watch that was recorded on the machine of a file, None where there is none."""
+    name = machine_file.with_suffix("")
+    files = (name.with_name(name.name + suffix) for suffix in reversed(SUFFIXES))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _text(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            source = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            text = source.read(LIMIT_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise BadWatch("The file is not packed as its name says, or it is torn.") from None
+    if len(text) > LIMIT_BYTES:
+        raise BadWatch(f"The file is larger than {LIMIT_BYTES // 2**20} MiB.")
+    return text
+
+
+def _head(plain: dict[str, Any]) -> tuple[str, Machine | None]:
+    if plain.get("format") != FORMAT:
+        raise BadWatch("This file is no recording of Live; a run is opened in Runs.")
+    if plain.get("version") != VERSION:
+        raise BadWatch("This file is no watch of a version that this program reads: update it.")
+    at, machine = plain.get("at"), plain.get("machine")
+    return at if isinstance(at, str) else "", None if machine is None else from_json(machine)

@@ -1,0 +1,85 @@
+"""What is the machine doing now? Sample by sample, with what is not known and why.
+
+Which part is sampled how stands in the part's module.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from machine.gpus import nvml
+from machine.live import io as live_io
+from machine.live import threads as live_threads
+from machine.live.gpu_samples import GpuSample
+from machine.live.gpus import GpuSampler
+from machine.live.io import DiskSample, IoSampler, NetworkSample
+from machine.live.memory import MemorySample, MemorySampler
+from machine.live.threads import ThreadSample, ThreadSampler
+from machine.model import Missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One look at the load, `t_s` after the sampler was made."""
+
+    t_s: float
+    threads: tuple[ThreadSample, ...]
+    memory: MemorySample
+    disks: tuple[DiskSample, ...] = ()
+    network: tuple[NetworkSample, ...] = ()
+    gpus: tuple[GpuSample, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+
+class Sampler:
+    """Remembers the previous sample. Not to be shared between threads."""
+
+    def __init__(
+        self,
+        root: Path = Path("/"),
+        clock_s: Callable[[], float] = time.monotonic,
+        load_nvml: Callable[[], nvml.Library] = nvml.load,
+    ) -> None:
+        self._clock_s, self._start_s = clock_s, clock_s()
+        self._threads, self._memory = ThreadSampler(root), MemorySampler(root)
+        self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml)
+
+    def sample(self) -> Sample:
+        """Take a sample; about a millisecond on a small machine without GPUs."""
+        now_s = self._clock_s()
+        threads, memory = self._threads.sample(now_s), self._memory.sample(now_s)
+        disks, network = self._io.sample(now_s)
+        gpus, missing = self._gpus.sample(now_s)
+        return Sample(
+            t_s=round(now_s - self._start_s, 6),
+            threads=threads,
+            memory=memory,
+            disks=disks,
+            network=network,
+            gpus=gpus,
+            missing=(
+                *live_threads.missing(threads),
+                *self._memory.missing(memory),
+                *live_io.missing(disks, network),
+                *missing,
+            ),
+        )
+
+    def close(self) -> None:
+        """Let go of the GPUs, which an open driver keeps awake."""
+        self._gpus.close()
+
+
+def portable(sample: Sample) -> Sample:
+    """Return the sample without what names people and what they run, for files that are kept."""
+    return replace(
+        sample,
+        network=tuple(
+            replace(card, name=re.sub(r"[0-9a-f]{12}", "", card.name)) for card in sample.network
+        ),
+        gpus=tuple(replace(gpu, processes=None) for gpu in sample.gpus),
+    )

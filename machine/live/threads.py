@@ -1,0 +1,155 @@
+"""How busy is each hardware thread, and how fast is it clocked?
+
+Load is the share of the time since the previous look that the kernel counted as work, from the
+`cpuN` lines of /proc/stat: counted in ticks of 10 ms, so a share over 100 ms has steps of 10 %.
+Time that the hypervisor gave to others is neither work nor idle; it has a share of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from machine.model import Missing
+from machine.system.linux import CPU, numbered, read_int, read_text
+
+_CLOCKS_EVERY_S = 1.0  # some drivers wake every core to ask it
+_THREAD = re.compile(r"^cpu(\d+) (.+)$", re.MULTILINE)
+_UNKNOWN = {
+    "busy": Missing(
+        what="threads[*].busy",
+        why="A share of time needs two samples; this is the first of this thread.",
+        how="Wait for the next sample.",
+    ),
+    "hz": Missing(
+        what="threads[*].hz",
+        why="The kernel has no cpufreq driver here; virtual machines are not told the clock.",
+        how="Watch on the physical machine.",
+    ),
+    "steal_fraction": Missing(
+        what="threads[*].steal_fraction",
+        why="A share of time needs two samples, and only Linux counts stolen time.",
+        how="Wait for the next sample.",
+    ),
+}
+_NO_THREADS = Missing(
+    what="threads",
+    why="The kernel shows no /proc/stat to this process.",
+    how="Watch outside of the sandbox.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadSample:
+    """`busy` and `steal_fraction` are shares of the time since the previous sample."""
+
+    id: int
+    busy: float | None
+    hz: float | None
+    steal_fraction: float | None
+
+
+class _Times(NamedTuple):
+    """Time since the start of the machine, in whatever unit."""
+
+    idle: float
+    stolen: float | None
+    total: float
+
+
+class ThreadSampler:
+    """Remembers the previous look."""
+
+    def __init__(self, root: Path) -> None:
+        self._stat = root / "proc/stat"
+        self._before: dict[int, _Times] = {}
+        self._clock_files = _clock_files(root)
+        self._clocks: dict[int, float | None] = {}
+        self._clocks_s = -math.inf
+
+    def sample(self, now_s: float) -> tuple[ThreadSample, ...]:
+        """Return the load of the threads that are online, by the kernel's numbers."""
+        if now_s - self._clocks_s >= _CLOCKS_EVERY_S:
+            self._clocks, self._clocks_s = self._read_clocks(), now_s
+        now = _read_times(self._stat)
+        samples = []
+        for number, times in now.items():
+            before = self._before.get(number)
+            busy = steal_fraction = None
+            if before is not None and times.total > before.total:
+                busy, steal_fraction = _shares(before, times)
+            samples.append(
+                ThreadSample(
+                    id=number,
+                    busy=busy,
+                    hz=self._clocks.get(number),
+                    steal_fraction=steal_fraction,
+                )
+            )
+        self._before = now  # a thread that went offline starts anew
+        return tuple(samples)
+
+    def _read_clocks(self) -> dict[int, float | None]:
+        read = {file: read_int(file) for file in set(self._clock_files.values())}
+        return {
+            thread: None if (khz := read[file]) is None else khz * 1000.0
+            for thread, file in self._clock_files.items()
+        }
+
+
+def missing(threads: tuple[ThreadSample, ...]) -> Iterator[Missing]:
+    """Yield the reasons of what these samples lack."""
+    if not threads:
+        yield _NO_THREADS
+    for name, reason in _UNKNOWN.items():
+        if any(getattr(thread, name) is None for thread in threads):
+            yield reason
+
+
+def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:
+    passed = after.total - before.total
+    steal_fraction = None
+    if before.stolen is not None and after.stolen is not None:
+        steal_fraction = _fraction(after.stolen - before.stolen, passed)
+    idle_fraction = _fraction(after.idle - before.idle, passed)
+    return _fraction(1 - idle_fraction - (steal_fraction or 0.0), 1), steal_fraction
+
+
+def _fraction(part: float, whole: float) -> float:
+    """Return a share; the kernel's counts of waiting and stolen time may run backwards."""
+    return round(min(1.0, max(0.0, part / whole)), 4)
+
+
+def _read_times(stat: Path) -> dict[int, _Times]:
+    """Return the times by the kernel's number of the thread; those offline are not in it."""
+    if sys.platform != "linux":
+        import psutil
+
+        return {
+            number: _Times(idle=times.idle, stolen=None, total=sum(times))
+            for number, times in enumerate(psutil.cpu_times(percpu=True))
+        }
+    found = {}
+    for match in _THREAD.finditer(read_text(stat) or ""):
+        # user nice system idle iowait irq softirq steal; guest times are part of user and nice.
+        ticks = [int(word) for word in match[2].split()[:8]]
+        found[int(match[1])] = _Times(
+            idle=sum(ticks[3:5]), stolen=ticks[7] if len(ticks) > 7 else None, total=sum(ticks)
+        )
+    return found
+
+
+def _clock_files(root: Path) -> dict[int, Path]:
+    """Return the file with the clock of each thread; threads of one policy share it."""
+    folder = root / CPU / "cpufreq"
+    files = {}
+    for number in numbered(folder, "policy"):
+        policy = folder / f"policy{number}"
+        for word in (read_text(policy / "related_cpus") or "").split():  # "0 1 2"
+            files[int(word)] = policy / "scaling_cur_freq"
+    return files

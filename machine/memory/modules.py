@@ -1,0 +1,221 @@
+"""Which sticks of memory are in this machine, how fast are they, and on how many channels?
+
+The firmware's table (SMBIOS, type 17) has them, but only root may read it; udev keeps a copy that
+everyone may read, since systemd 248. The drivers that watch for memory errors (EDAC) tell the
+sticks and their channels, but no speed.
+
+How many channels are in use is told by EDAC, or by slots with a channel in their names. With memory
+newer than DDR4, the driver for Intel's desktops counts the two halves of a channel as one each, so
+it is not asked. Nothing is guessed: a letter in the name of a slot means a channel with one maker
+and a processor with another.
+
+Source: System Management BIOS Reference Specification 3.7, section 7.18 (DSP0134).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from machine.model import MemoryModule
+from machine.system.linux import entries, numbered, read_bytes, read_int, read_text
+
+_UDEV = "run/udev/data/+dmi:id"
+_TABLE = "sys/firmware/dmi/tables/DMI"
+_ENTRIES = "sys/firmware/dmi/entries"
+_EDAC = "sys/devices/system/edac/mc"
+_MIB, _KIB = 2**20, 2**10
+_MODULE = 17  # the type of the entry
+# Codes of the kind, section 7.18.2.
+_KINDS = {
+    0x0F: "SDRAM",
+    0x12: "DDR",
+    0x13: "DDR2",
+    0x18: "DDR3",
+    0x1A: "DDR4",
+    0x1B: "LPDDR",
+    0x1C: "LPDDR2",
+    0x1D: "LPDDR3",
+    0x1E: "LPDDR4",
+    0x20: "HBM",
+    0x21: "HBM2",
+    0x22: "DDR5",
+    0x23: "LPDDR5",
+    0x24: "HBM3",
+}
+_NOT_MEMORY = {0x08, 0x09, 0x0A, 0x0B, 0x0C}  # ROM, flash and their kin hold the firmware
+_NOT_MEMORY_WORDS = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM"}
+_COUNTS_HALVES = "Intel_client_SoC"  # mc_name of the kernel's igen6_edac
+_WHOLE_CHANNELS = {"DDR3", "DDR4"}
+_CHANNEL = re.compile(r".*?channel[ _-]?[0-9a-z]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A module, and the name of the bank it is in."""
+
+    module: MemoryModule
+    bank: str | None = None
+
+
+def read_modules(root: Path) -> tuple[list[Slot], str]:
+    """Return the slots, empty ones with the size 0, and where they were found."""
+    for source, read in ((_UDEV, _from_udev), (_TABLE, _from_table), (_ENTRIES, _from_entries)):
+        slots = read(root / source)
+        if slots:
+            return slots, f"/{source}"
+    return _from_edac(root / _EDAC), f"/{_EDAC}/mc*/dimm*"
+
+
+def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
+    """Return the number of channels with a module in them, and where that was found."""
+    filled = [slot for slot in slots if slot.module.size_bytes]
+    edac = _edac_channels(root / _EDAC, filled)
+    if edac:
+        return len(edac), f"/{_EDAC}/mc*/*/dimm_location"
+    return _named_channels(filled), "the names of the slots"
+
+
+def is_locked(root: Path) -> bool:
+    """Is there a table that we may not read?"""
+    return (root / _TABLE).exists() and read_bytes(root / _TABLE) is None
+
+
+def _from_udev(path: Path) -> list[Slot]:
+    """Return the slots of lines such as E:MEMORY_DEVICE_0_SIZE=17179869184."""
+    devices: dict[int, dict[str, str]] = {}
+    for line in (read_text(path) or "").splitlines():
+        match = re.fullmatch(r"E:MEMORY_DEVICE_(\d+)_(\w+)=(.*)", line)
+        if match:
+            devices.setdefault(int(match[1]), {})[match[2]] = match[3].strip()
+    slots = []
+    for _, told in sorted(devices.items()):
+        kind = told.get("TYPE", "")
+        if kind in _NOT_MEMORY_WORDS:
+            continue
+        size = told.get("SIZE", "")
+        speed = told.get("CONFIGURED_SPEED_MTS") or told.get("SPEED_MTS") or ""
+        bits = told.get("DATA_WIDTH", "")
+        module = MemoryModule(
+            slot=told.get("LOCATOR"),
+            kind=kind if kind in _KINDS.values() else None,
+            size_bytes=0 if told.get("PRESENT") == "0" else _number(size),
+            transfers_per_s=(_number(speed) or 0) * 1e6 or None,
+            data_bits=_number(bits),
+        )
+        slots.append(Slot(module=module, bank=told.get("BANK_LOCATOR")))
+    return slots
+
+
+def _from_entries(folder: Path) -> list[Slot]:
+    raw = [read_bytes(folder / f"17-{n}/raw") or b"" for n in numbered(folder, "17-")]
+    return _slots(b"".join(raw))
+
+
+def _from_table(path: Path) -> list[Slot]:
+    return _slots(read_bytes(path) or b"")
+
+
+def _slots(table: bytes) -> list[Slot]:
+    """Return the modules of entries one after the other, each followed by its strings."""
+    slots = []
+    while len(table) >= 4 and 4 <= table[1] <= len(table):
+        kind, length = table[0], table[1]
+        strings, found, _ = table[length:].partition(b"\0\0")
+        if kind == _MODULE and length >= 0x15 and table[0x12] not in _NOT_MEMORY:
+            slots.append(_slot(table[:length], strings.split(b"\0")))
+        if not found:
+            break
+        table = table[length + len(strings) + 2 :]
+    return slots
+
+
+def _slot(entry: bytes, strings: list[bytes]) -> Slot:
+    def word(offset: int, size: int = 2) -> int:
+        return int.from_bytes(entry[offset : offset + size], "little")  # 0 where the entry ends
+
+    def text(offset: int) -> str | None:
+        number = entry[offset]
+        said = strings[number - 1] if 0 < number <= len(strings) else b""
+        return said.decode(errors="replace").strip() or None
+
+    size = word(0x0C)
+    if size == 0x7FFF:  # 32 GiB and more
+        size_bytes: int | None = (word(0x1C, 4) & 0x7FFFFFFF) * _MIB
+    elif size == 0xFFFF:
+        size_bytes = None
+    else:
+        size_bytes = (size & 0x7FFF) * (_KIB if size & 0x8000 else _MIB)
+    # Configured before rated; 0xFFFF points to the wider fields of SMBIOS 3.3.
+    speeds = (
+        word(0x58, 4) if word(0x20) == 0xFFFF else word(0x20),
+        word(0x54, 4) if word(0x15) == 0xFFFF else word(0x15),
+    )
+    bits = word(0x0A)
+    module = MemoryModule(
+        slot=text(0x10),
+        kind=_KINDS.get(entry[0x12]),
+        size_bytes=size_bytes,
+        transfers_per_s=next((speed * 1e6 for speed in speeds if speed), None),
+        data_bits=bits if bits not in (0, 0xFFFF) else None,
+    )
+    return Slot(module=module, bank=text(0x11))
+
+
+def _from_edac(folder: Path) -> list[Slot]:
+    """Return the modules that the watch for memory errors knows; it lists no empty slots."""
+    slots = []
+    for number in numbered(folder, "mc"):
+        controller = folder / f"mc{number}"
+        for place in numbered(controller, "dimm"):
+            module = controller / f"dimm{place}"
+            size = read_int(module / "size")
+            kind = (read_text(module / "dimm_mem_type") or "").rpartition("-")[2]
+            if size:
+                slots.append(
+                    Slot(
+                        module=MemoryModule(
+                            slot=read_text(module / "dimm_label") or None,
+                            kind=kind if kind in _KINDS.values() else None,
+                            size_bytes=size * _MIB,
+                        )
+                    )
+                )
+    return slots
+
+
+def _edac_channels(folder: Path, filled: list[Slot]) -> set[tuple[int, str]]:
+    """Return controller and channel of every module or rank that has memory."""
+    has_whole_channels = {slot.module.kind for slot in filled} <= _WHOLE_CHANNELS
+    channels = set()
+    for number in numbered(folder, "mc"):
+        controller = folder / f"mc{number}"
+        name = read_text(controller / "mc_name") or ""
+        if name.startswith(_COUNTS_HALVES) and not has_whole_channels:
+            return set()
+        for name in entries(controller):
+            if re.fullmatch(r"(dimm|rank)\d+", name) and read_int(controller / name / "size"):
+                place = read_text(controller / name / "dimm_location") or ""
+                match = re.search(r"(branch \d+ )?channel \d+", place)
+                if match is None:
+                    return set()
+                channels.add((number, match[0]))
+    return channels
+
+
+def _named_channels(filled: list[Slot]) -> int | None:
+    """Return the channels that the slots name, if all do and no name stands for two slots."""
+    channels, names = set(), set()
+    for slot in filled:
+        bank, name = slot.bank or "", slot.module.slot or ""
+        match = _CHANNEL.match(name) or _CHANNEL.match(bank)
+        if match is None:
+            return None
+        channels.add(match[0])
+        names.add(name if _CHANNEL.match(name) else f"{bank} {name}")
+    return len(channels) or None if len(names) == len(filled) else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and int(text) else None

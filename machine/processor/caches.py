@@ -1,0 +1,66 @@
+"""Which caches are there, how large is each, and which threads share it?
+
+Every thread lists the caches it reaches. Two listings are the same cache where level, kind and
+sharing threads are the same; ids are missing or repeat on many machines.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from machine.model import Cache, CacheKind
+from machine.notes import Notes
+from machine.system.linux import CPU, numbered, read_int, read_set, read_text
+
+_KINDS: dict[str | None, CacheKind] = {
+    "Data": "data",
+    "Instruction": "instruction",
+    "Unified": "unified",
+}
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache, ...]:
+    """Return one entry an instance, sorted by level, kind and first thread."""
+    found: dict[tuple[int, CacheKind, tuple[int, ...]], Cache] = {}
+    for thread in sorted(online):
+        folder = f"{root}/{CPU}/cpu{thread}/cache"
+        for index in numbered(folder, "index"):
+            cache = f"{folder}/index{index}"
+            level, kind = read_int(f"{cache}/level"), _KINDS.get(read_text(f"{cache}/type"))
+            if level is None or kind is None:
+                continue
+            # Where the two differ, as once with AMD's Bulldozer, the list forgets who shares.
+            shared = read_set(cache, "shared_cpu_map", "shared_cpu_list")
+            key = level, kind, tuple(sorted((shared or frozenset((thread,))) & online))
+            if key not in found:
+                found[key] = Cache(
+                    level=level,
+                    kind=kind,
+                    size_bytes=_size_bytes(read_text(f"{cache}/size")),
+                    line_bytes=read_int(f"{cache}/coherency_line_size") or None,
+                    ways=read_int(f"{cache}/ways_of_associativity") or None,
+                    threads=key[2],
+                )
+    caches = tuple(found[key] for key in sorted(found))
+    notes.keep(
+        "cpu.caches",
+        caches,
+        f"/{CPU}/cpu*/cache/index*",
+        why="The kernel describes no caches here; many ARM boards and some sandboxes have none.",
+        how="Look the model up in the maker's data sheet, or measure the memory latency.",
+    )
+    for name in ("size_bytes", "line_bytes", "ways"):
+        if any(getattr(cache, name) is None for cache in caches):
+            notes.lack(
+                f"cpu.caches[*].{name}",
+                why="The kernel leaves this out for some caches of this processor.",
+                how="Look the model up in the maker's data sheet.",
+            )
+    return caches
+
+
+def _size_bytes(text: str | None) -> int | None:
+    match = re.fullmatch(r"(\d+)([KMG]?)", text or "")
+    return int(match[1]) * _UNITS[match[2]] or None if match else None

@@ -1,0 +1,91 @@
+"""Which cores are fast and which are thrifty?
+
+Clocks do not tell: favoured cores of one kind have higher ones too. Source of the way caches tell
+it: Intel's hybrid processors since Alder Lake, whose efficiency cores share an L2 cache by fours
+and have one thread each, while each performance core has an L2 cache of its own; low-power cores
+have no part in the L3 cache.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from machine.model import Cache, CoreKind
+from machine.notes import Notes
+from machine.system.linux import CPU, read_int, read_list
+
+_KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (
+    ("cpu_core", "performance"),
+    ("cpu_atom", "efficiency"),
+    ("cpu_lowpower", "low-power"),
+)
+ONE_KIND = "All cores have about the same capacity: they are of one kind."
+_ALIKE = 0.9  # cores of one kind differ a little too, favoured ones by some percent
+
+
+def read_kinds(
+    root: Path, cores: Mapping[int, int | None], caches: tuple[Cache, ...], notes: Notes
+) -> dict[int, CoreKind]:
+    """Return the kinds of the threads whose cores are given, by the first source that tells them.
+
+    That is the kernel's own list, then the capacities it computes, then which caches they share.
+    """
+    ids = sorted(cores)
+    what, how = "cpu.threads_list[*].kind", "Look the model up in the maker's data sheet."
+    kinds: dict[int, CoreKind] = {}
+    for name, kind in _KIND_FOLDERS:
+        for thread in read_list(root / "sys/devices" / name / "cpus") or ():
+            kinds[thread] = kind
+    if kinds:
+        notes.sources[what] = "/sys/devices/cpu_core/cpus, cpu_atom/cpus, cpu_lowpower/cpus"
+        if not kinds.keys() >= set(ids):
+            notes.lack(what, why="The kernel names the kind of some cores only.", how=how)
+        return kinds
+    read = {n: read_int(root / CPU / f"cpu{n}/cpu_capacity") for n in ids}
+    capacities = {n: capacity for n, capacity in read.items() if capacity}
+    steps = [
+        high for low, high in pairwise(sorted(set(capacities.values()))) if low < _ALIKE * high
+    ]
+    if len(steps) == 1:
+        notes.sources[what] = f"/{CPU}/cpu*/cpu_capacity"
+        return {
+            n: "performance" if capacity >= steps[0] else "efficiency"
+            for n, capacity in capacities.items()
+        }
+    if not steps and (found := _kinds_by_caches(cores, caches)):
+        notes.sources[what] = "cpu.caches: cores that share their L2 cache are the small ones"
+        return found
+    if steps:
+        why = f"There are cores of {len(steps) + 1} capacities, more than there are names for."
+    elif capacities:
+        why = ONE_KIND
+    else:
+        why = "The kernel does not tell kinds of cores apart here; most machines have only one."
+    notes.lack(what, why=why, how=how)
+    return {}
+
+
+def _kinds_by_caches(
+    cores: Mapping[int, int | None], caches: tuple[Cache, ...]
+) -> dict[int, CoreKind]:
+    """Return the kinds where some cores share an L2 cache and all others have two threads."""
+    kinds: dict[int, CoreKind] = {}
+    threads_of = Counter(cores.values())
+    for cache in caches:
+        if cache.level == 2 and cache.kind == "unified":
+            within = {cores.get(thread) for thread in cache.threads}
+            kind: CoreKind = "performance" if len(within) == 1 else "efficiency"
+            kinds |= dict.fromkeys(cache.threads, kind)
+    has_both = {*kinds.values()} == {"performance", "efficiency"}
+    fits = has_both and all(
+        threads_of[core] == (2 if kinds.get(thread) == "performance" else 1)
+        for thread, core in cores.items()
+    )
+    if not fits:
+        return {}
+    near = {thread for cache in caches if cache.level == 3 for thread in cache.threads}
+    far = [thread for thread in kinds if near and thread not in near]
+    return kinds | dict.fromkeys(far, "low-power")

@@ -1,0 +1,165 @@
+"""What processor is this, how many threads has it, and how many of them may this process use?
+
+"How many CPUs" has five answers (see CpuCounts). In containers and batch jobs they differ, and what
+the kernel shows below /sys is always the whole host, so all five are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
+from machine.notes import Notes
+from machine.processor.caches import read_caches
+from machine.processor.instructions import of_risc_v
+from machine.processor.topology import present_and_online, read_thread_list
+from machine.system import cgroups
+from machine.system.linux import CPU, fields, numbered, parse_list, read_int, read_text
+
+NO_QUOTA = "No control group limits the processor time of this process."
+_CPUINFO = "/proc/cpuinfo"
+_COUNTED = "counted from the hardware threads that the kernel lists"
+# "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
+_MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
+
+
+def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: bool) -> Cpu:
+    """Return the processor of the machine below `root`; `is_live` if that is the running one."""
+    info = fields(read_text(root / _CPUINFO[1:]))
+    present, online = present_and_online(root)
+    counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
+    caches = read_caches(root, online, notes)
+    threads = read_thread_list(root, present, online, usable, numa, notes, caches)
+    return Cpu(
+        model=_model(info, notes),
+        packages=_distinct(threads, "package", notes),
+        cores=_distinct(threads, "core", notes),
+        threads=_count("cpu.threads", online, _COUNTED, notes),
+        usable_threads=_count("cpu.usable_threads", usable, _COUNTED, notes),
+        counts=counts,
+        threads_list=threads,
+        caches=caches,
+        features=_features(info, notes),
+        clock=_read_clock(root, notes),
+    )
+
+
+def _model(info: dict[str, str], notes: Notes) -> str | None:
+    named = (info.get(name, "") for name in _MODEL_NAMES)
+    part = ", ".join(f"{n} {info[n]}" for n in ("cpu implementer", "cpu part") if n in info)
+    return notes.keep(
+        "cpu.model",
+        next((name for name in named if name and not name.isdecimal()), None),
+        _CPUINFO,
+        why=f"The kernel gives this processor no name{f', only numbers: {part}' if part else ''}.",
+        how="lscpu knows the names of many such numbers.",
+    )
+
+
+def _features(info: dict[str, str], notes: Notes) -> tuple[str, ...]:
+    named = (info.get("flags") or info.get("features") or "").split()
+    return notes.keep(
+        "cpu.features",
+        tuple(sorted({*named, *of_risc_v(info.get("isa", ""))})),
+        _CPUINFO,
+        why="The kernel lists no instruction set extensions for this processor.",
+        how="Look the model up in the maker's data sheet.",
+    )
+
+
+def _read_counts(
+    root: Path, present: frozenset[int], online: frozenset[int], notes: Notes, *, is_live: bool
+) -> tuple[CpuCounts, frozenset[int]]:
+    """Return the five counts, and the threads that are online and that we may use."""
+    # Both may name threads that are offline or were never built in.
+    affinity = _online(_affinity(root, is_live=is_live), online)
+    cpuset_all, cpuset_file = cgroups.cpuset(root) or (None, "")
+    cpuset = _online(cpuset_all, online)
+    quota, quota_file = cgroups.quota(root) or (None, "")
+    counts = CpuCounts(
+        present=_count("cpu.counts.present", present, f"/{CPU}/present", notes),
+        online=_count("cpu.counts.online", online, f"/{CPU}/online", notes),
+        affinity=notes.keep(
+            "cpu.counts.affinity",
+            len(affinity) if affinity else None,
+            "/proc/self/status",
+            why="It was not recorded to which threads the process was pinned.",
+            how="grep Cpus_allowed_list /proc/self/status",
+        ),
+        cpuset=notes.keep(
+            "cpu.counts.cpuset",
+            len(cpuset) if cpuset else None,
+            cpuset_file,
+            why="No control group says which threads it leaves to this process.",
+            how="cat /proc/self/cgroup, then cpuset.cpus.effective of that group.",
+        ),
+        quota=notes.keep(
+            "cpu.counts.quota",
+            quota,
+            quota_file,
+            why=NO_QUOTA,
+            how="cat /proc/self/cgroup, then cpu.max of that group and of those above it.",
+        ),
+    )
+    allowed = [threads for threads in (affinity, cpuset) if threads is not None]
+    return counts, online.intersection(*allowed)
+
+
+def _online(threads: frozenset[int] | None, online: frozenset[int]) -> frozenset[int] | None:
+    return None if threads is None else threads & online
+
+
+def _affinity(root: Path, *, is_live: bool) -> frozenset[int] | None:
+    status = fields(read_text(root / "proc/self/status"))
+    try:
+        return parse_list(status["cpus_allowed_list"])
+    except (KeyError, ValueError):
+        if is_live and hasattr(os, "sched_getaffinity"):  # some sandboxes leave the line out
+            return frozenset(os.sched_getaffinity(0))
+        return None
+
+
+def _count(what: str, threads: frozenset[int], source: str, notes: Notes) -> int | None:
+    return notes.keep(
+        what,
+        len(threads) or None,
+        source,
+        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
+        how="nproc --all",
+    )
+
+
+def _distinct(threads: tuple[Thread, ...], part: str, notes: Notes) -> int | None:
+    numbers = {getattr(thread, part) for thread in threads if thread.online}
+    return notes.keep(
+        f"cpu.{part}s",
+        None if None in numbers else len(numbers) or None,
+        _COUNTED,
+        why=f"The kernel does not say for every thread to which {part} it belongs.",
+        how="lscpu may know other sources.",
+    )
+
+
+def _read_clock(root: Path, notes: Notes) -> Clock:
+    """Return the range over all cores; files of the kernel are in kHz."""
+    folder = root / CPU
+    policies = [folder / f"cpufreq/policy{n}" for n in numbered(folder / "cpufreq", "policy")]
+    if not policies:  # before Linux 4.3
+        policies = [folder / f"cpu{n}/cpufreq" for n in numbered(folder, "cpu")]
+    clocks: dict[str, int | None] = {}
+    for name, file, choose in (
+        ("min_hz", "cpuinfo_min_freq", min),
+        ("max_hz", "cpuinfo_max_freq", max),
+        ("base_hz", "base_frequency", max),
+    ):
+        all_khz = [khz for policy in policies if (khz := read_int(policy / file))]
+        clocks[name] = notes.keep(
+            f"cpu.clock.{name}",
+            choose(all_khz) * 1000 if all_khz else None,
+            f"/{CPU}/cpufreq/policy*/{file}",
+            why=f"The kernel has no {file} here: virtual machines are not told the clock, and only "
+            "some drivers know it at all.",
+            how=f"On the physical machine: cat /{CPU}/cpufreq/policy0/{file}",
+        )
+    return Clock(**clocks)

@@ -1,0 +1,148 @@
+"""Which hardware threads are there, and how do they lie in cores, clusters, dies and packages?
+
+What belongs together is told by the kernel's sets of threads, never by its ids: ids repeat between
+packages, and are made up in some virtual machines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+
+from machine.model import Cache, NumaNode, Thread
+from machine.notes import Notes
+from machine.processor.core_kinds import read_kinds
+from machine.system.linux import (
+    CPU,
+    format_list,
+    numbered,
+    read_int,
+    read_list,
+    read_set,
+    read_text,
+)
+
+_PACKAGE_SETS = ("package_cpus_list", "core_siblings_list", "package_cpus", "core_siblings")
+_DIE_SETS = ("die_cpus_list", "die_cpus")
+_CLUSTER_SETS = ("cluster_cpus_list", "cluster_cpus")
+_CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
+_NO_ID = (None, -1, 65535)  # the kernel's words for "there is none"; then the set means nothing
+
+_FIELDS = {  # where it is read, and why it may not be there
+    "package": (
+        f"/{CPU}/cpu*/topology/package_cpus_list",
+        "The kernel does not say which threads share a package.",
+    ),
+    "die": (
+        f"/{CPU}/cpu*/topology/die_cpus_list",
+        "The kernel names no dies; Linux does since 5.2, and not on every architecture.",
+    ),
+    "cluster": (
+        f"/{CPU}/cpu*/topology/cluster_cpus_list",
+        "The kernel names no clusters of cores here.",
+    ),
+    "core": (
+        f"/{CPU}/cpu*/topology/core_cpus_list",
+        "The kernel does not say which threads share a core.",
+    ),
+    "core_id": (f"/{CPU}/cpu*/topology/core_id", "The kernel gives these cores no id."),
+    "numa_node": (
+        "/sys/devices/system/node/node*/cpulist",
+        "The kernel does not say to which memory node the threads belong.",
+    ),
+}
+
+
+def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the threads that are there and those that are switched on; empty where unknown."""
+    folder = root / CPU
+    there = frozenset(numbered(folder, "cpu"))
+    if not there:  # some sandboxes hide /sys
+        text = read_text(root / "proc/cpuinfo") or ""
+        there = frozenset(map(int, re.findall(r"^processor\s*:\s*(\d+)$", text, re.MULTILINE)))
+    online = read_list(folder / "online")
+    if online is None:
+        # The first thread often cannot be switched off, and has no such file.
+        online = frozenset(n for n in there if read_int(folder / f"cpu{n}/online") != 0)
+    present = read_list(folder / "present")
+    return (there if present is None else present) | online, online
+
+
+def read_thread_list(
+    root: Path,
+    present: frozenset[int],
+    online: frozenset[int],
+    usable: frozenset[int],
+    numa: tuple[NumaNode, ...],
+    notes: Notes,
+    caches: tuple[Cache, ...] = (),
+) -> tuple[Thread, ...]:
+    """Return all threads in order. The kernel keeps nothing about those that are offline."""
+    ids = sorted(online)
+    folders = {n: root / CPU / f"cpu{n}/topology" for n in ids}
+    packages = _number({n: read_set(folders[n], *_PACKAGE_SETS) for n in ids})
+    dies = _number({n: _set_with_id(folders[n], "die_id", _DIE_SETS) for n in ids})
+    clusters = _number({n: _set_with_id(folders[n], "cluster_id", _CLUSTER_SETS) for n in ids})
+    core_ids = {n: read_int(folders[n] / "core_id") for n in ids}
+    # AMD's Bulldozer lists the two cores of a module as siblings; their ids tell them apart.
+    sets = {n: read_set(folders[n], *_CORE_SETS) for n in ids}
+    cores = _number({n: None if sets[n] is None else (sets[n], core_ids[n]) for n in ids})
+    nodes = {n: node.id for node in numa for n in node.threads}
+    kinds = read_kinds(root, cores, caches, notes)
+    threads = tuple(
+        Thread(
+            id=n,
+            package=packages.get(n),
+            die=dies.get(n),
+            cluster=clusters.get(n),
+            core=cores.get(n),
+            core_id=core_ids.get(n),
+            numa_node=nodes.get(n) if n in online else None,
+            kind=kinds.get(n),
+            online=n in online,
+            usable=n in usable,
+        )
+        for n in sorted(present)
+    )
+    _note_threads(threads, notes)
+    return threads
+
+
+def _set_with_id(folder: Path, id_name: str, names: tuple[str, ...]) -> frozenset[int] | None:
+    return None if read_int(folder / id_name) in _NO_ID else read_set(folder, *names)
+
+
+def _number(keys: Mapping[int, Hashable]) -> dict[int, int | None]:
+    """Number equal keys 0, 1, 2... in the order in which they first appear; None stays None."""
+    numbers: dict[Hashable, int] = {}
+    return {
+        thread: None if key is None else numbers.setdefault(key, len(numbers))
+        for thread, key in keys.items()
+    }
+
+
+def _note_threads(threads: tuple[Thread, ...], notes: Notes) -> None:
+    notes.keep(
+        "cpu.threads_list",
+        threads,
+        f"/{CPU}/present",
+        why="Neither /sys nor /proc/cpuinfo lists the threads of this machine.",
+        how="lscpu",
+    )
+    notes.sources["cpu.threads_list[*].online"] = f"/{CPU}/online"
+    notes.sources["cpu.threads_list[*].usable"] = "online, and in its affinity and cpuset"
+    offline = [thread.id for thread in threads if not thread.online]
+    if offline:
+        notes.lack(
+            "cpu.threads_list[*]",
+            why=f"The kernel keeps nothing about threads that are offline: {format_list(offline)}.",
+            how=f"As root: echo 1 > /{CPU}/cpu{offline[0]}/online",
+        )
+    for name, (source, why) in _FIELDS.items():
+        what = f"cpu.threads_list[*].{name}"
+        values = [getattr(thread, name) for thread in threads if thread.online]
+        if any(value is not None for value in values):
+            notes.sources[what] = source
+        if None in values:
+            notes.lack(what, why=why, how="lstopo of hwloc may know other sources.")

@@ -1,0 +1,120 @@
+"""What do the control groups leave this process: which threads, how much time, how much memory?
+
+Hosts have version 1, version 2, or both with one of them empty. A limit may stand at the group of
+the process or at any above it, so each tree is walked from there up to its mount point, and the
+tightest limit holds. In a container the upper groups are not visible; what is mounted is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from machine.system.linux import fields, read_int, read_list, read_text
+
+# Where no /proc/mounts was recorded: the places that systemd uses.
+_USUAL_MOUNTS = (
+    "cgroup2 /sys/fs/cgroup cgroup2 rw",
+    "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset",
+    "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu",
+    "cgroup /sys/fs/cgroup/memory cgroup rw,memory",
+)
+# Effective ones first: of the others, threads may be offline, or taken by the group above.
+_CPUSET_FILES = (
+    "cpuset.cpus.effective",  # version 2
+    "cpuset.effective_cpus",  # version 1
+    "cpuset.cpus",
+    "effective_cpus",  # version 1 mounted without prefixes, as /dev/cpuset is
+    "cpus",
+)
+
+
+def cpuset(root: Path) -> tuple[frozenset[int], str] | None:
+    """Return the threads that the control groups leave to this process, and the deciding file."""
+    tightest: tuple[frozenset[int], str] | None = None
+    for folder in _folders(root, "cpuset"):
+        for name in _CPUSET_FILES:
+            threads = read_list(folder / name)
+            if threads:
+                if tightest is None:
+                    tightest = threads, _shown(root, folder / name)
+                elif not tightest[0] <= threads:
+                    tightest = tightest[0] & threads, _shown(root, folder / name)
+                break
+    return tightest
+
+
+def quota(root: Path) -> tuple[float, str] | None:
+    """Return how many CPUs' worth of time this process gets at most, and the deciding file."""
+    limits = []
+    for folder in _folders(root, "cpu"):
+        words = (read_text(folder / "cpu.max") or "").split()
+        if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
+            limits.append((int(words[0]) / int(words[1]), _shown(root, folder / "cpu.max")))
+        time_us = read_int(folder / "cpu.cfs_quota_us")
+        period_us = read_int(folder / "cpu.cfs_period_us")
+        if time_us is not None and time_us > 0 and period_us:
+            limits.append((time_us / period_us, _shown(root, folder / "cpu.cfs_quota_us")))
+    return min(limits, default=None)
+
+
+def memory_left_bytes(root: Path) -> int | None:
+    """Return how much more memory the control groups allow; None where they set no limit.
+
+    Cached files that nobody used lately count as left: the kernel drops them first.
+    """
+    left = []
+    for folder in _folders(root, "memory"):
+        for limit, usage in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            limit_bytes, used_bytes = read_int(folder / limit), read_int(folder / usage)
+            if limit_bytes is not None and used_bytes is not None:
+                left.append(max(0, limit_bytes - used_bytes + _droppable_bytes(folder)))
+    return min(left, default=None)
+
+
+def _droppable_bytes(folder: Path) -> int:
+    stat = fields((read_text(folder / "memory.stat") or "").replace(" ", ":"))
+    value = stat.get("total_inactive_file") or stat.get("inactive_file") or ""
+    return int(value) if value.isdecimal() else 0
+
+
+def _folders(root: Path, controller: str) -> Iterator[Path]:
+    """Yield the group of this process and those above it, in every tree with this controller."""
+    paths = _paths(root)
+    mounts = (read_text(root / "proc/mounts") or "").splitlines() or _USUAL_MOUNTS
+    for line in mounts:
+        _, mount, kind, options, *_ = [*line.split(), "", "", "", ""]
+        if kind == "cgroup2":
+            path = paths.get("", "/")
+        elif kind == controller or (kind == "cgroup" and controller in options.split(",")):
+            path = paths.get(controller, "/")
+        else:
+            continue
+        top = root.joinpath(*(part for part in mount.split("/") if part not in ("", "..")))
+        groups = [] if ".." in path else path.strip("/").split("/")  # ".." is out of our sight
+        for depth in range(len(groups), -1, -1):
+            yield top.joinpath(*groups[:depth])
+
+
+def _paths(root: Path) -> dict[str, str]:
+    """Return the group of this process by controller; version 2 stands under ""."""
+    paths: dict[str, str] = {}
+    lines = (read_text(root / "proc/self/cgroup") or "").splitlines()
+    for line in lines:
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        for controller in controllers.split(","):
+            paths[controller] = path
+    group = read_text(root / "proc/self/cpuset")
+    if group:
+        paths.setdefault("cpuset", group)
+        if not lines:  # recordings of old kernels have nothing else
+            paths[""] = group
+    return paths
+
+
+def _shown(root: Path, path: Path) -> str:
+    """Return the path as the kernel of that machine knows it."""
+    return f"/{path.relative_to(root)}"

@@ -1,0 +1,146 @@
+"""Which operating system runs here, in which virtual machine, in which container?
+
+A virtual machine describes a machine that is not there: caches, packages and clocks are what its
+host chose to show. Each sign is looked for, the surest first; no sign is no proof.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+from machine.model import OperatingSystem
+from machine.notes import Notes
+from machine.system.linux import fields, read_text
+
+_DMI = "sys/class/dmi/id"
+_CLOCK_SOURCES = "sys/devices/system/clocksource/clocksource0/available_clocksource"
+
+_MAKERS = {
+    "qemu": "kvm",
+    "amazon ec2": "kvm",
+    "google compute engine": "kvm",
+    "digitalocean": "kvm",
+    "openstack": "kvm",
+    "vmware": "vmware",
+    "virtualbox": "virtualbox",
+    "microsoft corporation virtual machine": "hyper-v",
+    "parallels": "parallels",
+    "xen": "xen",
+    "bhyve": "bhyve",
+    "apple virtualization": "apple",
+}
+_CLOCKS = {"kvm-clock": "kvm", "hyperv": "hyper-v", "xen": "xen"}
+_GROUPS = {
+    "kubepods": "kubernetes",
+    "libpod": "podman",
+    "docker": "docker",
+    "lxc": "lxc",
+    "containerd": "containerd",
+}
+_MARKERS = {
+    "run/secrets/kubernetes.io": "kubernetes",
+    "var/run/secrets/kubernetes.io": "kubernetes",
+    ".dockerenv": "docker",
+    "run/.containerenv": "podman",
+}
+
+
+def read_system(root: Path, notes: Notes, *, is_live: bool) -> OperatingSystem:
+    """Return what the kernel and the distribution call themselves."""
+    notes.sources["os.kind"] = "/proc/version"
+    release = read_text(root / "proc/sys/kernel/osrelease")
+    version = (read_text(root / "proc/version") or "").split()
+    if release is None and version[:2] == ["Linux", "version"]:
+        release = version[2]
+    # A link there could lead out of a recorded tree.
+    distribution = read_text(root / "etc/os-release") if is_live else None
+    named = re.search(r'^PRETTY_NAME="?([^"\n]*)', distribution or "", re.MULTILINE)
+    return OperatingSystem(
+        kind="linux",
+        release=notes.keep(
+            "os.release",
+            release,
+            "/proc/version",
+            why="There is no /proc/version.",
+            how="uname -r",
+        ),
+        distribution=notes.keep(
+            "os.distribution",
+            named[1] if named else None,
+            "/etc/os-release",
+            why="There is no /etc/os-release with a name, or it was not recorded.",
+            how="cat /etc/os-release",
+        ),
+        architecture=notes.keep(
+            "os.architecture",
+            platform.machine() if is_live else None,
+            "uname -m",
+            why="The architecture does not stand in /proc or /sys.",
+            how="uname -m",
+        ),
+    )
+
+
+def read_virtualization(root: Path, notes: Notes) -> str | None:
+    """Return the name of the hypervisor, "none" on bare metal, "unnamed" if it hides its name."""
+    value, source = _virtualization(root)
+    return notes.keep(
+        "virtualization",
+        value,
+        source,
+        why="On this architecture the processor does not tell whether it is a virtual one.",
+        how="systemd-detect-virt --vm",
+    )
+
+
+def _virtualization(root: Path) -> tuple[str | None, str]:
+    if "microsoft" in (read_text(root / "proc/version") or "").lower():
+        return "wsl", "/proc/version"
+    flags = fields(read_text(root / "proc/cpuinfo")).get("flags")
+    if flags is not None and "hypervisor" not in flags.split():
+        return "none", "/proc/cpuinfo"
+    xen = read_text(root / "sys/hypervisor/type")
+    if xen:
+        return xen, "/sys/hypervisor/type"
+    board = " ".join(read_text(root / _DMI / n) or "" for n in ("sys_vendor", "product_name"))
+    for maker, name in _MAKERS.items():
+        if maker in board.lower():
+            return name, f"/{_DMI}/sys_vendor, product_name"
+    clocks = read_text(root / _CLOCK_SOURCES) or ""
+    for clock, name in _CLOCKS.items():
+        if clock in clocks:
+            return name, f"/{_CLOCK_SOURCES}"
+    return ("unnamed" if flags is not None else None), "/proc/cpuinfo"
+
+
+def read_container(root: Path, notes: Notes, *, is_live: bool) -> str | None:
+    """Return the kind of container this process runs in, "none" if nothing hints at one."""
+    value, source = _container(root)
+    if value is None and is_live:
+        value, source = "none", "no mark of a container, in the root folder or in /proc/self/cgroup"
+    return notes.keep(
+        "container",
+        value,
+        source,
+        why="The marks of a container lie outside /proc and /sys, and were not recorded.",
+        how="systemd-detect-virt --container",
+    )
+
+
+def _container(root: Path) -> tuple[str | None, str]:
+    groups = read_text(root / "proc/self/cgroup") or ""
+    for sign, name in _GROUPS.items():
+        # "/docker/4b1f...", "docker-4b1f....scope", but not "docker.service", the engine itself.
+        if re.search(rf"[/:]{sign}(?!\.service)", groups):
+            return name, "/proc/self/cgroup"
+    manager = read_text(root / "run/systemd/container")
+    if manager:
+        return manager, "/run/systemd/container"
+    for marker, name in _MARKERS.items():
+        if (root / marker).exists():
+            return name, f"/{marker}"
+    if "lxcfs" in (read_text(root / "proc/mounts") or ""):
+        return "lxc", "/proc/mounts"
+    return None, ""

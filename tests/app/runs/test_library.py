@@ -1,0 +1,826 @@
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.runs import library as library_module
+from app.runs.library import Library
+from app.runs.run_notes import META_SUFFIX, Meta, read_meta
+from app.runs.run_writer import Keeping
+from experiments.core.problems import UserError
+from experiments.engine import messages as wire
+from experiments.engine.recording import SUFFIXES, read
+from tests import ROOT
+from tests.app.recordings import burst, ladder, threads
+
+
+@pytest.fixture
+def library(tmp_path):
+    return Library(tmp_path / "data")
+
+
+def keep(library, made):
+    """Keep a run line by line, as it comes from a measurement; return its file."""
+    keeping = Keeping(library)
+    for event, line in made.events():
+        keeping.keep(event, line)
+    keeping.close()
+    assert keeping.problem is None
+    assert keeping.recorder is not None
+    return keeping.recorder.path
+
+
+def told(library):
+    """Return what the list says, without what is only in the index."""
+    return [(kept.run, kept.path, kept.outcome, kept.values, kept.meta) for kept in library.runs()]
+
+
+def trouble(work):
+    with pytest.raises(UserError) as caught:
+        work()
+    return caught.value.problem
+
+
+# --- keeping ------------------------------------------------------------------------------------
+
+
+def test_a_run_is_kept_as_its_lines(library):
+    made = burst()
+    path = keep(library, made)
+
+    assert path.read_bytes() == made.data
+    assert path.parent == library.folder / "runs"
+    assert path.name == f"20260504T030201-burst-random-{made.run[:8]}.coreopsis.jsonl"
+
+
+def test_every_line_is_in_the_file_before_the_next_one_comes(library):
+    keeping, made, written = Keeping(library), burst(), b""
+    for event, line in made.events():
+        keeping.keep(event, line)
+        written += line
+        assert keeping.recorder.path.read_bytes() == written
+    keeping.close()
+
+
+def test_a_library_that_does_not_exist_yet_is_empty(library):
+    assert library.runs() == []
+    assert not library.folder.exists()
+
+
+def test_the_list_says_what_a_run_was_and_found(library):
+    made = burst()
+    path = keep(library, made)
+
+    (kept,) = library.runs()
+
+    assert kept.run == made.run
+    assert kept.path == path
+    assert kept.experiment == "burst-random"
+    assert kept.at == "2026-05-04T03:02:01+00:00"
+    assert kept.outcome == "completed"
+    assert kept.machine == "Test CPU"
+    assert kept.params == {"largest_bytes": 2**20, "rounds": 5, "huge_pages": False}
+    assert kept.notes == ()
+    assert kept.message == "three_answers"
+    assert kept.values["dependent_s"] == pytest.approx(1.2e-7)
+    assert kept.meta == Meta()
+    assert kept.problem is None
+    assert kept.taken_s == wire.decode_event(made.lines[-2]).t_s > 0.0
+
+
+def test_the_newest_run_comes_first_and_pinned_ones_before_all(library):
+    old, middle, new = (burst(at=f"2026-05-0{day}T00:00:00+00:00") for day in (1, 2, 3))
+    for made in (middle, old, new):
+        keep(library, made)
+    assert [kept.run for kept in library.runs()] == [new.run, middle.run, old.run]
+
+    library.describe(library.runs()[2], Meta(pinned=True))
+
+    assert [kept.run for kept in library.runs()] == [old.run, new.run, middle.run]
+
+
+def test_a_run_of_which_only_the_start_was_written_is_listed_as_lost(library):
+    made = burst()
+    keeping = Keeping(library)
+    for event, line in made.events()[:5]:
+        keeping.keep(event, line)
+    keeping.close()
+
+    (kept,) = library.runs()
+    assert (kept.outcome, kept.values, kept.problem) == ("lost", {}, None)
+
+
+def test_a_run_that_is_still_growing_is_listed_with_what_it_has(library):
+    made = burst()
+    keeping = Keeping(library)
+    events = made.events()
+    keeping.keep(*events[0])
+    assert library.runs()[0].outcome == "lost"
+    for event, line in events[1:]:
+        keeping.keep(event, line)
+    assert library.runs()[0].outcome == "completed"
+    keeping.close()
+
+
+# --- finding ------------------------------------------------------------------------------------
+
+
+def test_a_search_takes_any_words_of_a_run_in_any_order(library):
+    first, second = burst(), ladder()
+    keep(library, first)
+    keep(library, second)
+    (of_ladder,) = library.runs("ladder")
+    library.describe(of_ladder, Meta(name="Before the upgrade", note="Hot day", tags=["Office"]))
+
+    assert [kept.run for kept in library.runs("burst")] == [first.run]
+    assert [kept.run for kept in library.runs("UPGRADE hot")] == [second.run]
+    assert [kept.run for kept in library.runs("office test cpu 2026-05")] == [second.run]
+    assert len(library.runs("completed")) == 2
+    assert library.runs("burst upgrade") == []
+
+
+def test_a_run_is_found_by_the_first_letters_of_its_id(library):
+    made = burst(run="abcd1234-0000-0000-0000-000000000000")
+    path = keep(library, made)
+    keep(library, burst(run="ffff1234-0000-0000-0000-000000000000"))
+
+    assert library.find("abcd") == path
+    assert library.find("abcd1234") == path
+    assert library.find(made.run) == path
+
+
+def test_letters_that_begin_several_ids_are_refused(library):
+    keep(library, burst(run="abcd1111-0000-0000-0000-000000000000"))
+    path = keep(library, burst(run="abcd2222-0000-0000-0000-000000000000"))
+
+    assert trouble(lambda: library.find("abcd")).key == "run_ambiguous"
+    assert library.find("abcd2") == path
+
+
+def test_fewer_than_four_letters_and_unknown_ones_are_taken_for_a_path(library):
+    keep(library, burst(run="abcd1234-0000-0000-0000-000000000000"))
+
+    assert library.find("abc") == Path("abc")
+    assert library.find("1234-0000") == Path("1234-0000")  # in the middle of an id
+    assert library.find("nothing of the kind") == Path("nothing of the kind")
+    assert trouble(lambda: read(library.find("abc"))).key == "recording_missing"
+
+
+def test_a_file_wins_over_an_id(library, tmp_path, monkeypatch):
+    keep(library, burst(run="abcd1234-0000-0000-0000-000000000000"))
+    monkeypatch.chdir(tmp_path)
+    burst().write(tmp_path / "abcd")
+
+    assert library.find("abcd") == Path("abcd")
+
+
+# --- what people add ----------------------------------------------------------------------------
+
+
+def test_what_people_add_stands_beside_the_run(library):
+    path = keep(library, burst())
+    meta = Meta(name="mine", note="quiet night", tags=["a", "b"], prediction={"value": 3})
+
+    described = library.describe(library.runs()[0], meta)
+
+    beside = path.with_name(path.name.replace(".coreopsis.jsonl", META_SUFFIX))
+    assert msgspec.json.decode(beside.read_bytes(), type=Meta) == meta
+    assert described.meta == meta
+    assert library.runs()[0].meta == meta
+    assert Library(library.folder).runs()[0].meta == meta
+
+
+def test_what_people_add_may_change_again(library):
+    keep(library, burst())
+    library.describe(library.runs()[0], Meta(name="one"))
+    os.utime(read_path(library), ns=(1, 1))
+
+    library.describe(library.runs()[0], Meta(name="two"))
+
+    assert library.runs()[0].meta.name == "two"
+
+
+def read_path(library):
+    return next((library.folder / "runs").glob(f"*{META_SUFFIX}"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b'{"name": 3}', b"\xff\xfe"])
+def test_damaged_notes_do_not_hide_a_run(library, damage):
+    path = keep(library, burst())
+    library.describe(library.runs()[0], Meta(name="one"))
+
+    read_path(library).write_bytes(damage)
+
+    assert len(library.runs()) == 1
+    assert library.runs()[0].meta == Meta()
+    assert read_meta(path) == Meta()
+
+
+# --- deleting -----------------------------------------------------------------------------------
+
+
+def test_deleting_moves_a_run_and_its_notes_to_the_bin_and_undo_moves_them_back(library):
+    path = keep(library, burst())
+    other = keep(library, ladder())
+    kept = library.describe(library.runs("burst")[0], Meta(name="mine"))
+
+    library.delete(kept)
+
+    assert not path.exists()
+    assert [each.path for each in library.runs()] == [other]
+    assert {each.name for each in (library.folder / "bin").iterdir()} == {
+        path.name,
+        path.name.replace(".coreopsis.jsonl", META_SUFFIX),
+    }
+
+    library.undelete(kept)
+
+    assert path.exists()
+    assert library.runs("mine")[0].meta.name == "mine"
+    assert list((library.folder / "bin").iterdir()) == []
+
+
+def test_what_lies_in_the_bin_is_told_and_can_come_back_to_where_it_was(library):
+    for made in (burst(at="2026-03-01T10:00:00"), ladder(at="2026-03-02T10:00:00")):
+        keep(library, made)
+    kept = library.runs()
+    assert library.deleted() == []
+    torn = library.folder / "bin" / "torn.coreopsis.jsonl"
+    for run in kept:
+        library.delete(library.describe(run, Meta(name="mine")))
+    torn.write_bytes(b"{")
+
+    *whole, damaged = Library(library.folder).deleted()
+
+    assert [run.path for run in whole] == [run.path for run in kept]
+    assert {run.meta.name for run in whole} == {"mine"}
+    assert damaged.problem is not None
+    for run in whole:
+        library.undelete(run)
+    assert [run.path for run in library.runs()] == [run.path for run in kept]
+    assert [run.path for run in library.deleted()] == [damaged.path]
+
+
+def test_deleting_what_is_gone_is_one_sentence(library):
+    keep(library, burst())
+    (kept,) = library.runs()
+    kept.path.unlink()
+
+    assert trouble(lambda: library.delete(kept)).key == "library_unwritable"
+    assert library.runs() == []
+
+
+def test_the_list_keeps_what_was_said_during_a_run(library):
+    made = burst()
+    note = wire.encode(wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01}))
+    lines = (*made.lines[:-1], note, made.lines[-1])
+    keep(library, replace(made, lines=lines))
+
+    for _ in range(2):  # read from the file, then from the index
+        assert library.runs()[0].notes == (("machine_was_quiet", {"others_fraction": 0.01}),)
+
+
+def test_the_bin_is_emptied_of_runs_and_of_nothing_else(library):
+    for made in (burst(), ladder(), threads()):
+        keep(library, made)
+    first, second, _ = library.runs()
+    first = library.describe(first, Meta(name="mine"))
+    assert library.bin_count() == 0
+    library.delete(first)
+    library.delete(second)
+    (library.folder / "bin" / "mine.txt").write_text("mine")
+    assert library.bin_count() == 2
+
+    assert library.empty_bin() == 2
+
+    assert [path.name for path in (library.folder / "bin").iterdir()] == ["mine.txt"]
+    assert library.bin_count() == library.empty_bin() == 0
+    assert len(library.runs()) == 1
+    assert trouble(lambda: library.undelete(first)).key == "library_unwritable"
+    assert len(library.runs()) == 1
+
+
+# --- runs that go elsewhere ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept_as", [".coreopsis.jsonl", ".coreopsis.jsonl.gz"])
+@pytest.mark.parametrize("name", ["x.coreopsis.jsonl", "x.coreopsis.jsonl.gz", "x.txt"])
+def test_a_run_is_exported_packed_where_its_name_says_so(library, tmp_path, kept_as, name):
+    made = burst()
+    library.adopt(made.write(tmp_path / f"from{kept_as}"))
+    (kept,) = library.runs()
+
+    path = library.export(kept, tmp_path / name)
+
+    assert path == tmp_path / name
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    assert read(path).started.run == made.run
+    assert read(path).rows == read(kept.path).rows
+
+
+def test_a_run_is_exported_into_a_folder_under_its_own_name(library, tmp_path):
+    path = keep(library, burst())
+
+    exported = library.export(library.runs()[0], tmp_path)
+
+    assert exported == tmp_path / path.name
+    assert exported.read_bytes() == path.read_bytes()
+
+
+def test_a_run_that_cannot_be_exported_is_one_sentence_and_leaves_nothing(library, tmp_path):
+    path = keep(library, burst())
+    (kept,) = library.runs()
+
+    problem = trouble(lambda: library.export(kept, tmp_path / "missing" / "x.coreopsis.jsonl"))
+    assert (problem.key, problem.values["reason"]) == ("not_exported", "No such file or directory")
+
+    path.write_bytes(b"\x1f\x8b no gzip")
+    assert trouble(lambda: library.export(kept, tmp_path / "x.jsonl")).key == "not_exported"
+    assert [each.name for each in tmp_path.iterdir()] == ["data"]
+
+
+# --- runs from elsewhere ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.coreopsis.jsonl", "x.coreopsis.jsonl.gz", "a run.txt"])
+def test_a_run_from_elsewhere_is_copied(library, tmp_path, name):
+    made = burst()
+    path = made.write(tmp_path / name)
+
+    adopted = library.adopt(path)
+
+    assert adopted.parent == library.folder / "runs"
+    assert adopted.read_bytes() == path.read_bytes()
+    assert path.exists()
+    assert [kept.run for kept in library.runs()] == [made.run]
+    assert library.find(made.run[:8]) == adopted
+
+
+def test_a_packed_run_is_known_by_its_content_whatever_its_name(library, tmp_path):
+    made = burst()
+    packed = made.write(tmp_path / "x.gz").rename(tmp_path / "x.jsonl")
+
+    library.adopt(packed)
+
+    assert library.runs()[0].problem is None
+
+
+@pytest.mark.parametrize("ending", SUFFIXES)
+def test_a_run_that_comes_again_from_elsewhere_has_what_was_said_of_it(library, tmp_path, ending):
+    made, said = burst(), Meta(name="mine", note="on battery", tags=["x"])
+    library.adopt(made.write(tmp_path / "x.coreopsis.jsonl"))
+    library.describe(library.runs()[0], said)
+    library.delete(library.runs()[0])
+
+    library.adopt(made.write(tmp_path / f"again{ending}"))
+
+    assert library.runs()[0].meta == said
+    assert library.deleted()[0].meta == said  # undo still finds all of it
+
+
+def test_a_run_that_is_here_already_is_not_copied_twice(library, tmp_path):
+    path = burst().write(tmp_path / "x.coreopsis.jsonl")
+
+    assert library.adopt(path) == library.adopt(path)
+    assert len(library.runs()) == 1
+
+
+def test_a_run_that_is_here_already_is_not_copied_again_when_it_comes_packed(library, tmp_path):
+    made = burst()
+    path = library.adopt(made.write(tmp_path / "x.coreopsis.jsonl"))
+
+    assert library.adopt(made.write(tmp_path / "x.coreopsis.jsonl.gz")) == path
+    assert len(library.runs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "key"),
+    [
+        (lambda data: data.replace(b'"row"', b'"raw"', 1), "recording_damaged"),
+        (lambda data: b"hello\n" + data, "recording_foreign"),
+        (lambda data: data.replace(b'"version":1', b'"version":9', 1), "recording_newer"),
+        (lambda data: b"", "recording_empty"),
+        (lambda data: data.replace(b'"n":3', b'"n":4', 1), "recording_damaged"),
+        (lambda data: b"\x1f\x8b" + data, "recording_damaged"),
+    ],
+)
+def test_a_damaged_run_is_refused_and_nothing_is_copied(library, tmp_path, damage, key):
+    path = tmp_path / "x.coreopsis.jsonl"
+    path.write_bytes(damage(burst().data))
+    before = path.read_bytes()
+
+    assert trouble(lambda: library.adopt(path)).key == key
+    assert path.read_bytes() == before
+    assert library.runs() == []
+    assert not (library.folder / "runs").exists()
+
+
+def test_a_run_from_elsewhere_cannot_name_a_place_outside(library, tmp_path):
+    made = burst(
+        change=lambda started: msgspec.structs.replace(
+            started, experiment="../../../evil", at="../../../x", run="/../../../y"
+        )
+    )
+    path = made.write(tmp_path / "x.coreopsis.jsonl")
+
+    adopted = library.adopt(path)
+
+    assert adopted.resolve().parent == (library.folder / "runs").resolve()
+    assert {each.name for each in tmp_path.iterdir()} == {"data", "x.coreopsis.jsonl"}
+
+
+# --- damage -------------------------------------------------------------------------------------
+
+
+def test_a_damaged_file_is_listed_with_its_problem_and_the_others_as_ever(library):
+    whole, damaged = keep(library, ladder()), keep(library, burst())
+    damaged.write_bytes(damaged.read_bytes().replace(b'"n":3', b'"n":4'))
+
+    kept = {each.path: each for each in library.runs()}
+
+    assert kept[whole].problem is None
+    assert kept[damaged].problem["key"] == "recording_damaged"
+    assert kept[damaged].run == damaged.name
+    assert damaged.exists()
+    library.delete(kept[damaged])
+    assert [each.path for each in library.runs()] == [whole]
+
+
+def test_a_file_that_is_mended_is_listed_anew(library):
+    made = burst()
+    path = keep(library, made)
+    path.write_bytes(b"nonsense\n")
+    assert library.runs()[0].problem is not None
+
+    path.write_bytes(made.data)
+
+    assert library.runs()[0].problem is None
+
+
+def test_files_of_others_in_the_folder_are_left_alone(library):
+    path = keep(library, burst())
+    (path.parent / "notes.txt").write_text("mine")
+    (path.parent / "a folder.coreopsis.jsonl").mkdir()
+
+    kept = {each.path.name: each for each in library.runs()}
+
+    assert kept.pop("a folder.coreopsis.jsonl").problem["key"] == "recording_is_folder"
+    assert list(kept) == [path.name]
+
+
+# --- the index ----------------------------------------------------------------------------------
+
+
+def index_of(library):
+    return library.folder / "index.sqlite3"
+
+
+def delete_index(library):
+    index_of(library).unlink()
+
+
+def overwrite_index(library):
+    index_of(library).write_bytes(b"this is no database" * 100)
+
+
+def overwrite_the_middle(library):
+    data = bytearray(index_of(library).read_bytes())
+    data[4096:] = b"\x55" * len(data[4096:])
+    index_of(library).write_bytes(bytes(data))
+
+
+def empty_index(library):
+    index_of(library).write_bytes(b"")
+
+
+def older_index(library):
+    delete_index(library)
+    connection = sqlite3.connect(index_of(library))
+    connection.execute("CREATE TABLE runs (name TEXT PRIMARY KEY, run)")
+    connection.execute("INSERT INTO runs VALUES ('old', 'old')")
+    connection.commit()
+    connection.close()
+
+
+def nonsense_in_index(library):
+    connection = sqlite3.connect(index_of(library))
+    connection.execute("UPDATE runs SET found = 'nonsense', meta = '7'")
+    connection.commit()
+    connection.close()
+
+
+def index_is_a_folder(library):
+    delete_index(library)
+    index_of(library).mkdir()
+
+
+def rebuild(library):
+    library.rebuild()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        delete_index,
+        overwrite_index,
+        overwrite_the_middle,
+        empty_index,
+        older_index,
+        nonsense_in_index,
+        index_is_a_folder,
+        rebuild,
+    ],
+    ids=lambda harm: harm.__name__,
+)
+def test_the_files_are_the_truth_whatever_happens_to_the_index(library, harm, caplog):
+    for made in (burst(), ladder(), threads()):
+        keep(library, made)
+    library.describe(library.runs()[1], Meta(name="mine", pinned=True))
+    before = told(library)
+    assert len(before) == 3
+
+    harm(library)
+
+    assert told(library) == before
+    assert told(library) == before
+    assert told(Library(library.folder)) == before
+
+
+def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypatch):
+    keep(library, burst())
+    library.runs()
+    monkeypatch.setattr("app.runs.library.read", lambda path: pytest.fail(f"read {path} again"))
+
+    assert len(library.runs()) == 1
+
+
+WRITE = """
+import sys
+from pathlib import Path
+from app.keeping import Keeping
+from app.library import Library
+from app.meta import Meta
+from tests.app.recordings import burst
+
+library = Library(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
+for turn in range(10):
+    keeping = Keeping(library)
+    for event, line in burst(noise=(1.0,)).events():
+        keeping.keep(event, line)
+    keeping.close()
+    assert keeping.problem is None
+    runs = library.runs()
+    assert len(runs) > turn
+    mine = next(run for run in runs if run.path == keeping.recorder.path)
+    library.describe(mine, Meta(name=f"{sys.argv[2]} {turn}"))
+    if turn % 3 == 0:
+        library.delete(mine)
+        library.undelete(mine)
+    if turn == 5:
+        library.rebuild()
+"""
+
+
+def test_two_programs_may_keep_runs_at_the_same_time(library):
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE, str(library.folder), name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, cwd=ROOT,
+        )
+        for name in ("one", "two")
+    ]  # fmt: skip
+    for writer in writers:  # both are ready before either begins
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+
+    errors = [writer.communicate(timeout=100)[1] for writer in writers]
+
+    assert [writer.returncode for writer in writers] == [0, 0], errors
+    runs = library.runs()
+    assert len(runs) == 20
+    assert len({kept.run for kept in runs}) == 20
+    assert all(kept.problem is None for kept in runs)
+
+
+def test_a_run_that_was_away_while_it_was_looked_at_is_read_again(library, monkeypatch):
+    path = burst().write(library.folder / "runs" / "x.coreopsis.jsonl")
+
+    def away(path):
+        aside = path.rename(library.folder / "aside")  # as another program deletes it
+        try:
+            return facts(path)
+        finally:
+            aside.rename(path)  # and takes that back: neither size nor time has changed
+
+    facts = library_module._facts
+    with monkeypatch.context() as patched:
+        patched.setattr(library_module, "_facts", away)
+        assert library.runs() == []
+
+    assert [(kept.path, kept.problem) for kept in library.runs()] == [(path, None)]
+
+
+# --- a folder that cannot be written ------------------------------------------------------------
+
+
+def as_somebody_else(folder: Path, work: str) -> str:
+    """Do `work` as a user who may only read `folder`; return what it prints."""
+    if sys.platform == "win32":
+        pytest.skip("needs POSIX permissions")
+    for each in [folder, *folder.rglob("*")]:
+        each.chmod(0o555 if each.is_dir() else 0o444)
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:  # all that is needed is imported already: another user may not read it
+        try:
+            os.dup2(writes, 1)
+            sys.stdout = os.fdopen(1, "w")
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setuid(65534)
+            exec(work, {"folder": folder})
+            sys.stdout.flush()
+        finally:
+            os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as said:
+        answer = said.read()
+    os.waitpid(child, 0)
+    for each in [folder, *folder.rglob("*")]:
+        each.chmod(0o755)
+    return answer
+
+
+LIST = """
+from app.library import Library
+print(sorted(kept.run for kept in Library(folder).runs()))
+"""
+
+
+@pytest.mark.parametrize("indexed", ["index up to date", "index behind", "no index"])
+def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, caplog):
+    runs = []
+    for made in (burst(), ladder()):
+        keep(library, made)
+        runs.append(made.run)
+    if indexed != "no index":
+        library.runs()
+    if indexed == "index behind":
+        made = threads()
+        keep(library, made)
+        runs.append(made.run)
+
+    answer = as_somebody_else(library.folder, LIST)
+
+    assert answer.strip() == str(sorted(runs))
+
+
+REFUSED = """
+import json
+from app.keeping import Keeping
+from app.library import Library
+from app.meta import Meta
+from experiments.problems import UserError
+from tests.app.recordings import burst
+
+library, made = Library(folder), burst()
+(kept,) = library.runs()
+works = [
+    library.check_writable,
+    lambda: library.create(made.events()[0][0]),
+    lambda: library.describe(kept, Meta(name="x")),
+    lambda: library.delete(kept),
+]
+for work in works:
+    try:
+        work()
+        print("nothing")
+    except UserError as trouble:
+        print(json.dumps([trouble.problem.key, dict(trouble.problem.values)]))
+keeping = Keeping(library)
+for event, line in made.events():
+    keeping.keep(event, line)
+keeping.close()
+print(json.dumps([keeping.problem.problem.key, dict(keeping.problem.problem.values)]))
+"""
+
+
+def test_a_library_that_may_only_be_read_says_so_in_one_sentence(library):
+    keep(library, burst())
+
+    answers = [json.loads(line) for line in as_somebody_else(library.folder, REFUSED).splitlines()]
+
+    said = ["library_unwritable", {"path": str(library.folder), "reason": "Permission denied"}]
+    assert answers == [said] * 5
+
+
+def test_a_library_in_the_place_of_a_file_says_so_before_anything_is_measured(tmp_path):
+    (tmp_path / "data").write_text("a file")
+    library = Library(tmp_path / "data")
+
+    assert trouble(library.check_writable).key == "library_unwritable"
+    assert trouble(lambda: library.create(burst().events()[0][0])).key == "library_unwritable"
+    assert library.runs() == []
+
+
+def test_checking_leaves_nothing(library):
+    library.check_writable()
+
+    assert list((library.folder / "runs").iterdir()) == []
+
+
+@pytest.fixture
+def fills_up(library):
+    """Return a function that keeps a run on a disk that fills up after ten lines."""
+
+    def keep_it(made):
+        keeping = Keeping(library)
+        for number, (event, line) in enumerate(made.events()):
+            if number == 10:
+                full = os.open("/dev/full", os.O_WRONLY)
+                os.dup2(full, keeping.recorder._file)
+                os.close(full)
+            keeping.keep(event, line)
+        keeping.close()
+        assert keeping.recorder.path.read_bytes() == b"".join(made.lines[:10])
+        assert library.runs()[0].outcome == wire.Outcome.LOST
+        return keeping.problem.problem
+
+    return keep_it
+
+
+def test_a_run_that_fills_the_disk_is_written_whole_where_there_is_room(
+    fills_up, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.chdir(tmp_path)
+    made = burst()
+
+    problem = fills_up(made)
+
+    assert problem.key == "run_kept_elsewhere"
+    assert Path(problem.values["path"]).parent == tmp_path
+    assert Path(problem.values["path"]).read_bytes() == made.data
+
+
+def test_a_run_for_which_there_is_room_nowhere_is_told_and_what_was_written_is_whole(
+    fills_up, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "missing"))
+    monkeypatch.setattr("app.runs.run_writer.Path.cwd", lambda: tmp_path / "missing")
+
+    problem = fills_up(burst())
+
+    assert problem.key == "run_not_kept"
+
+
+def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):
+    path = keep(library, burst())
+    os.mkfifo(path.parent / "pipe.coreopsis.jsonl")  # to read it would wait for ever
+    (path.parent / os.fsdecode(b"\xff.coreopsis.jsonl")).write_bytes(path.read_bytes())
+
+    assert [run.path for run in library.runs()] == [path]
+
+
+def test_a_list_that_nobody_waits_for_any_more_is_read_no_further(library, monkeypatch):
+    for number in range(3):
+        keep(library, burst(at=f"2026-05-0{number + 1}T00:00:00+00:00"))
+    read_one, read = library_module._facts, []
+
+    def facts(path):
+        read.append(path)
+        library.close()  # as the window does, in another thread
+        return read_one(path)
+
+    monkeypatch.setattr(library_module, "_facts", facts)
+
+    assert len(library.runs()) == len(read) == 1
+    assert len(Library(library.folder).runs()) == 3  # what was read before is not read again
+    assert len(read) == 3
+
+
+def test_a_run_that_cannot_be_deleted_keeps_what_was_said_of_it(library):
+    path = keep(library, burst())
+    (kept,) = library.runs()
+    library.describe(kept, Meta(note="mine"))
+    (library.folder / "bin").mkdir()
+    (library.folder / "bin" / path.name).mkdir()  # in the way
+
+    trouble(lambda: library.delete(kept))
+
+    assert library.runs()[0].meta.note == "mine"

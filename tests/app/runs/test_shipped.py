@@ -1,0 +1,93 @@
+"""The recordings that come with the program."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+from app.report import sentence
+from app.runs.library import Library, meant
+from experiments.core import marks, words
+from experiments.core.catalogue import Catalogue
+from experiments.core.views import Bars, Lines, Timeline
+from experiments.engine.messages import Outcome
+from experiments.engine.recording import read
+from tests.shipped import SHIPPED
+
+CATALOGUE = Catalogue()
+MOST_BYTES = 16 * 2**20  # all of them together
+
+
+def test_all_together_are_small():
+    assert sum(path.stat().st_size for path in SHIPPED.values()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+def test_a_recording_is_whole_and_says_today_what_it_said_then(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(path.parent.name.replace("_", "-"))
+
+    assert recording.started.experiment == experiment.id
+    assert recording.started.experiment_version == experiment.version
+    assert not recording.started.quick
+    assert recording.finished.outcome is Outcome.COMPLETED
+    assert recording.notes == ()
+    assert recording.finding(experiment) == recording.finished.finding
+
+
+@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+def test_what_was_stopped_after_two_rounds_blames_no_machine_and_denies_no_difference(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(recording.started.experiment)
+    rows = {
+        table: [row for row in rows if row.get("repeat", 0) < 2]
+        for table, rows in recording.rows.items()
+    }
+    finding = replace(recording, rows=rows).finding(experiment)
+
+    said = sentence(words.load("en"), experiment, finding)
+    for claim in ("quiet", "clearly", "beyond noise", "no difference beyond", "by chance"):
+        assert claim not in said
+
+
+@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+def test_what_has_a_name_has_one_colour_in_all_plots_of_a_page(path):
+    recording = read(path)
+    experiment = CATALOGUE.load(recording.started.experiment)
+    places = {}
+    for view in experiment.plots:
+        rows = recording.rows.get(view.table, ())
+        match view:
+            case Lines(series=str(named), only=only):
+                names = [row[named] for row in rows if only in (None, row[named])]
+            case Timeline(group=str(named)):
+                names = [row[named] for row in rows]
+            case Bars(label=named, order=(_, *_)):
+                names = [row[named] for row in rows]
+            case _:
+                continue
+        for name, place in marks.colours(view, names).items():
+            places.setdefault(name, set()).add(place)
+
+    assert {name: each for name, each in places.items() if len(each) > 1} == {}
+
+
+@pytest.mark.parametrize("path", SHIPPED.values(), ids=SHIPPED)
+def test_a_recording_names_no_owner(path):
+    with gzip.open(path) as file:
+        started = json.loads(file.readline())
+
+    text = json.dumps([started["machine"], started["environment"], started["params"]])
+    for owned in ("/home/", "/root/", "/Users/", 'uuid": "'):
+        assert owned not in text
+
+
+def test_an_experiments_id_means_its_recording(tmp_path):
+    library = Library(tmp_path)
+
+    assert meant("cache-ladder", library, CATALOGUE) == SHIPPED["cache-ladder"]
+    assert meant("nothing", library, CATALOGUE).name == "nothing"
+    assert CATALOGUE.recording("nothing") is None

@@ -1,0 +1,414 @@
+"""`coreopsis run` from outside: real measurements, as small as they can be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from experiments.engine import messages as wire
+from experiments.engine.lock import Lock
+from experiments.engine.recording import Order, read
+from tests.app.program import Program
+from tests.processes import until
+
+LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1",
+          "--set", "points_per_octave=1"]  # fmt: skip
+BURST = ["run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1"]
+THREADS = ["run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
+           "--set", "methods=serial,threads"]  # fmt: skip
+LONG = ["run", "cache-ladder", "--set", "largest_bytes=4MiB", "--set", "rounds=50"]
+LONG_THREADS = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50"]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+
+def finding_of(said) -> str:
+    """Return what is told of a run, without what only a new run or only a replay says."""
+    text = said.out
+    if text.startswith("RECORDED"):
+        text = text.split("\n", 1)[1]
+    return re.sub(r"\nKept as .*\n", "", text).strip()
+
+
+@pytest.mark.parametrize("command", [LADDER, BURST, THREADS], ids=lambda command: command[1])
+def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, command):
+    said = coreopsis(*command)
+
+    assert said.code == 0
+    assert "A quick run" in said.out
+    assert max(len(line) for line in said.lines) <= 80
+    (path,) = coreopsis.runs
+    kept = re.search(r"^Kept as (\w{8}) · coreopsis replay \1 *$", said.out, re.MULTILINE)
+    assert kept
+    replayed = coreopsis("replay", kept[1])
+    assert replayed.code == 0
+    assert finding_of(replayed) == finding_of(said)
+    assert finding_of(coreopsis("replay", path)) == finding_of(said)
+    assert read(path).finished.outcome is wire.Outcome.COMPLETED
+
+
+@pytest.fixture(scope="module")
+def streamed(tmp_path_factory):
+    """Return a run that was streamed, kept and written to a file, and what was said."""
+    program = Program(tmp_path_factory.mktemp("streamed"))
+    yield program, program(*LADDER, "--json", "--out", "x.jsonl.gz")
+    program.close()
+
+
+def test_a_stream_is_the_lines_of_the_run(streamed):
+    coreopsis, said = streamed
+    order = Order()
+    for line in said.out.encode().splitlines(keepends=True):
+        order.check(wire.decode_event(line))
+
+    assert said.code == 0
+    assert order.started.experiment == "cache-ladder"
+    assert order.started.params["largest_bytes"] == 2**20
+    assert order.started.quick is True
+    assert order.finished.outcome is wire.Outcome.COMPLETED
+    (path,) = coreopsis.runs
+    assert path.read_text() == said.out
+
+
+def test_nobody_is_named_in_what_is_kept(streamed):
+    coreopsis, _ = streamed
+    text = coreopsis.runs[0].read_text()
+
+    for told in (os.uname().nodename, str(coreopsis.folder), os.path.expanduser("~")):
+        assert not re.search(rf"\b{re.escape(told)}\b", text)
+
+
+def test_a_stream_is_written_to_a_file_as_well(streamed):
+    coreopsis, said = streamed
+
+    assert gzip.decompress((coreopsis.folder / "x.jsonl.gz").read_bytes()).decode() == said.out
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.coreopsis.jsonl.gz"])
+def test_a_run_is_written_to_a_file_as_well(coreopsis, name):
+    said = coreopsis(*LADDER, "--out", name)
+    out = coreopsis.folder / name
+
+    assert said.code == 0
+    assert (out.read_bytes()[:2] == b"\x1f\x8b") is name.endswith(".gz")
+    assert [*read(out).events] == [*read(coreopsis.runs[0]).events]
+    assert finding_of(coreopsis("replay", name)) == finding_of(said)
+
+
+def test_a_run_that_shall_not_be_kept_leaves_nothing(coreopsis):
+    said = coreopsis(*LADDER, "--no-keep")
+
+    assert said.code == 0
+    assert "Kept" not in said.out
+    assert not coreopsis.data.exists()
+    assert [each for each in coreopsis.folder.iterdir()] == []
+
+
+def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis):
+    said = coreopsis(*LADDER, "--no-keep", "--out", "x.jsonl")
+
+    assert said.code == 0
+    assert not coreopsis.data.exists()
+    assert finding_of(coreopsis("replay", "x.jsonl")) == finding_of(said)
+
+
+def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreopsis):
+    coreopsis.may_ask_for_qt = True
+
+    said = coreopsis(*LADDER, "--svg", "x.svg")
+
+    assert said.code == 0
+    assert "Qt lacks a library of the system (PySide6 is for the window alone)" in said.err
+    assert not (coreopsis.folder / "x.svg").exists()
+    assert len(coreopsis.runs) == 1
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured(coreopsis):
+    said = coreopsis(*LADDER, "--svg", "no/such/x.svg")
+
+    assert said.code == 2
+    assert "Cannot write the picture no/such/x.svg" in said.sentence
+    assert coreopsis.runs == []
+
+
+def test_a_setting_is_used(coreopsis):
+    coreopsis("run", "gil-threads", "--quick", "--set", "job_s=6 ms", "--set", "rounds=1",
+              "--set", "methods=serial", "--set", "workers=3")  # fmt: skip
+
+    params = read(coreopsis.runs[0]).started.params
+    assert (params["job_s"], params["methods"], params["workers"]) == (0.006, ["serial"], 3)
+
+
+def test_other_pythons_are_measured_when_asked_for(coreopsis):
+    from machine.system.pythons import find
+
+    others = [python.name for python in find()]
+    if not others:
+        pytest.skip("there is no other Python here")
+
+    said = coreopsis(*THREADS, "--set", f"pythons={others[-1]}")
+
+    assert said.code == 0
+    assert f"all jobs in a row, Python {others[-1]}" in said.out
+    rows = read(coreopsis.runs[0]).rows["timings"]
+    assert {row["python"] for row in rows} >= {others[-1]}
+
+
+def test_processes_and_subinterpreters_of_a_run_are_all_gone_at_its_end(coreopsis):
+    said = coreopsis("run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
+                     "--set", "pythons=all")  # fmt: skip
+
+    assert said.code == 0
+    assert coreopsis.living() == {}
+    methods = {row["method"] for row in read(coreopsis.runs[0]).rows["timings"]}
+    assert {"processes", "processes_started", "released_threads"} <= methods
+
+
+# --- stopping -----------------------------------------------------------------------------------
+
+
+def rows_kept(coreopsis) -> int:
+    runs = sorted(coreopsis.data.glob("runs/[!.]*"))  # what tries the folder begins with a dot
+    return runs[0].read_bytes().count(b'"row"') if runs else 0
+
+
+@posix
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [(LONG, "SIGINT"), (LONG, "SIGTERM"), (LONG, "SIGHUP"), (LONG_THREADS, "SIGINT")],
+    ids=["SIGINT", "SIGTERM", "SIGHUP", "SIGINT beside processes"],
+)
+def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, command, number):
+    process = coreopsis.start(*command)
+    assert until(lambda: rows_kept(coreopsis) > 30)  # enough for a finding
+
+    os.killpg(process.pid, getattr(signal, number))  # the group of the program, as Ctrl-C does
+
+    said = coreopsis.end(process)
+    assert said.code == 130
+    assert re.search(r"^Stopped; rows of data kept: \d+\.", said.out, re.MULTILINE)
+    assert "What follows is from a partial run." in said.out
+    assert "Traceback" not in said.err
+    assert coreopsis.living() == {}
+    (path,) = coreopsis.runs
+    assert read(path).finished.outcome is wire.Outcome.STOPPED
+    replayed = coreopsis("replay", path)
+    assert replayed.code == 0
+    assert finding_of(replayed) == finding_of(said)
+
+
+@posix
+def test_a_second_ctrl_c_does_no_harm(coreopsis):
+    process = coreopsis.start(*LONG)
+    assert until(lambda: rows_kept(coreopsis) > 3)
+
+    for _ in range(5):
+        os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert said.code == 130
+    assert "Traceback" not in said.err
+    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.STOPPED
+
+
+@posix
+def test_a_stopped_stream_ends_with_its_last_line(coreopsis):
+    process = coreopsis.start(*LONG, "--json", "--no-keep")
+    for _ in range(5):
+        assert process.stdout.readline()
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert said.code == 130
+    last = wire.decode_event(said.lines[-1].encode() + b"\n")
+    assert last.outcome is wire.Outcome.STOPPED
+
+
+@posix
+def test_a_stream_that_nobody_reads_is_stopped_and_kept_so(coreopsis):
+    process = coreopsis.start(*LONG, "--json")
+    assert process.stdout.readline()
+    assert until(lambda: rows_kept(coreopsis) > 3)
+
+    process.stdout.close()  # as `head` does
+
+    process.wait(60)
+    with process.stderr as errors:
+        assert b"Traceback" not in errors.read()
+    assert process.returncode == 130
+    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.STOPPED
+
+
+@posix
+def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis):
+    process = coreopsis.start(*LONG_THREADS)
+    assert until(lambda: rows_kept(coreopsis) > 3)
+
+    process.kill()
+    process.communicate()
+
+    assert until(lambda: not coreopsis.living())
+    (path,) = coreopsis.runs
+    assert read(path).finished.outcome is wire.Outcome.LOST
+    said = coreopsis("replay", path)
+    assert said.code == 0
+    assert "Cut short: its process vanished." in said.out
+
+
+@posix
+def test_a_measuring_process_that_is_killed_is_told_and_its_rows_are_kept(coreopsis):
+    process = coreopsis.start(*LONG)
+    assert until(lambda: rows_kept(coreopsis) > 3)
+    (worker,) = (
+        pid
+        for pid, line in coreopsis.living().items()
+        if "experiments.engine.worker" in line and "guardian" not in line
+    )
+
+    os.kill(worker, signal.SIGKILL)
+
+    said = coreopsis.end(process)
+    assert said.code == 1
+    assert "Cut short: its process vanished." in said.out
+    assert "killed from outside" in " ".join(said.out.split())
+    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.LOST
+
+
+# --- one at a time ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def held(coreopsis):
+    """Hold the lock of the machine as another program does; return what lets go of it."""
+    lock = Lock(coreopsis.lock)
+    assert lock.take({"experiment": "burst-random", "since": "12:34:56"})
+    released = []
+
+    def release():
+        if not released:
+            released.append(lock.close())
+
+    yield release
+    release()
+
+
+@posix
+def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsis, held):
+    said = coreopsis(*LADDER, "--now")
+
+    assert said.code == 3
+    assert said.sentence == (
+        "Not started: burst-random has been measured on this machine since 12:34:56. "
+        "Leave --now out to wait."
+    )
+    assert said.out == ""
+    assert coreopsis.runs == []
+    held()
+    assert coreopsis(*LADDER, "--now").code == 0
+
+
+@posix
+@pytest.mark.parametrize("existing", [None, b"precious"])
+def test_a_run_that_is_refused_leaves_the_file_of_out_as_it_was(coreopsis, held, existing):
+    out = coreopsis.folder / "x.jsonl"
+    if existing:
+        out.write_bytes(existing)
+
+    assert coreopsis(*LADDER, "--now", "--out", "x.jsonl").code == 3
+
+    assert (out.read_bytes() if out.exists() else None) == existing
+
+
+@posix
+def test_a_run_waits_for_another_and_says_for_whom(coreopsis, held):
+    process = coreopsis.start(*LADDER)
+    said = process.stderr.readline().decode()
+    assert said == "Waiting: burst-random has been measured on this machine since 12:34:56.\n"
+    assert process.poll() is None
+
+    held()
+
+    assert coreopsis.end(process).code == 0
+    assert len(coreopsis.runs) == 1
+
+
+@posix
+def test_waiting_can_be_stopped(coreopsis, held):
+    process = coreopsis.start(*LADDER, "--out", "x.jsonl")
+    assert process.stderr.readline().startswith(b"Waiting:")
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    said = coreopsis.end(process)
+    assert said.code == 130
+    assert said.lines == ["How far away is a byte?", "", "Stopped before the first row."]
+    assert coreopsis.runs == []
+    assert not (coreopsis.folder / "x.jsonl").exists()
+
+
+@posix
+def test_two_runs_at_once_take_turns(coreopsis):
+    first = coreopsis.start(*LONG)
+    assert until(lambda: rows_kept(coreopsis) > 3)
+    second = coreopsis.start(*BURST)
+
+    told = second.stderr.readline().decode()
+    assert re.match(r"Waiting: cache-ladder has been measured on this machine since \d\d:", told)
+
+    os.killpg(first.pid, signal.SIGINT)
+    assert coreopsis.end(first).code == 130
+    assert coreopsis.end(second).code == 0
+    assert len(coreopsis.runs) == 2
+
+
+# --- a terminal that sees -----------------------------------------------------------------------
+
+
+@posix
+def test_progress_is_drawn_where_somebody_looks_and_the_result_is_plain_in_a_file(coreopsis):
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", *LADDER, "--no-keep"],
+        cwd=coreopsis.folder,
+        env={**coreopsis.environment, "TERM": "xterm-256color"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    out = process.stdout.read().decode()
+    process.stdout.close()
+    shown = b""
+    with open(ours, "rb", buffering=0) as terminal:
+        try:
+            while more := terminal.read(4096):
+                shown += more
+        except OSError:  # the other end is closed
+            pass
+    assert process.wait(60) == 0
+
+    assert b"cache-ladder" in shown
+    assert b"%" in shown
+    assert "\x1b" not in out
+    assert "Time of one dependent read" in out
+
+
+def test_json_of_a_run_can_be_read_line_by_line_by_any_json_reader(streamed):
+    _, said = streamed
+    lines = [json.loads(line) for line in said.lines]
+
+    assert lines[0]["format"] == "coreopsis.run"
+    assert {line["type"] for line in lines} <= {"started", "row", "progress", "note", "finished"}
+    assert [line["n"] for line in lines if line["type"] == "row"] == list(
+        range(sum(line["type"] == "row" for line in lines))
+    )

@@ -1,0 +1,429 @@
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.window.catalogue.card_data import best_run
+from app.window.catalogue.place import ExperimentsPlace
+from app.window.core.availability import Entry
+from app.window.core.background import Background
+from app.window.core.target import EXPERIMENTS, Target
+from app.window.experiment.loaded_run import expected_s
+from experiments.core.declare import Need
+from experiments.core.problems import Problem
+from experiments.engine import messages as wire
+from tests.app.recordings import burst, ladder, threads
+from tests.experiments.machines import machine
+from widgets.catalogue.card import Card
+from widgets.catalogue.card_data import State
+from widgets.controls.basics import column
+
+
+class Page(QWidget):
+    """What the place asks of the page of an experiment."""
+
+    back = Signal()
+    told = None
+
+    def __init__(self, session):
+        super().__init__()
+        self.done: list[object] = []
+        self.button = QPushButton("Run")
+        self.setLayout(column(self.button))
+        self.action = QAction("Run", self)
+
+    def open(self, experiment_id):
+        self.done.append(experiment_id)
+        self.button.setFocus()
+
+    def open_run(self, path, beside=None, *, then=""):
+        self.done.append((path, beside))
+
+    def arrive(self):
+        self.done.append("arrive")
+
+    def leave(self):
+        self.done.append("leave")
+
+    def own_actions(self):
+        return (self.action,)
+
+    def status(self):
+        return "of the page"
+
+
+class Runner(QObject):
+    began, moved, ended = Signal(), Signal(), Signal()
+    is_running = False
+    following = None
+    not_kept = None
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def awake(session, monkeypatch):
+    """Return a session that seems to be awake: it knows its machine, and starts nothing."""
+    module = SimpleNamespace(ExperimentPage=Page)
+    monkeypatch.setitem(sys.modules, "app.window.experiment.place", module)
+    session.background, session.runner = Background(), Runner()
+    session.watcher = SimpleNamespace(close=lambda: None)
+    session.machine = machine()
+    know(session)
+    return session
+
+
+def know(session, **needs):
+    session.entries = {
+        experiment.id: Entry(
+            experiment=experiment,
+            params=experiment.params(),
+            quick_params=experiment.params(),
+            seconds=12.0,
+            quick_seconds=3.0,
+            need=needs.get(experiment.id.replace("-", "_")),
+            choices={},
+        )
+        for experiment in session.catalogue
+    }
+    session.entries_changed.emit()
+
+
+def keep(session, *made) -> list[Path]:
+    folder = session.library.folder / "runs"
+    paths = [run.write(folder / f"{run.run[:8]}.coreopsis.jsonl") for run in made]
+    session.runs = session.library.runs()
+    session.runs_changed.emit()
+    return paths
+
+
+@pytest.fixture
+def place(awake, qtbot):
+    place = ExperimentsPlace(awake)
+    qtbot.addWidget(place)
+    awake.went.connect(place.open)
+    place.resize(1276, 800)
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    place.arrive()
+    return place
+
+
+def card(place, name) -> Card:
+    return next(each for each in place.findChildren(Card) if each.offer.id == name)
+
+
+def page(place) -> Page:
+    return place.findChild(Page)
+
+
+# --- cards --------------------------------------------------------------------------------------
+
+
+def test_before_the_machine_is_known_cards_have_neither_time_nor_state(session, qtbot):
+    place = ExperimentsPlace(session)
+    qtbot.addWidget(place)
+    place.arrive()
+
+    offers = [each.offer for each in place.findChildren(Card)]
+    assert [offer.id for offer in offers] == list(session.catalogue.ids())
+    assert {offer.state for offer in offers} == {State.UNKNOWN}
+    assert {offer.seconds for offer in offers} == {None}
+    assert place.status() == ""
+
+
+def runnable(place):
+    return sum(entry.need is None for entry in place.session.entries.values())
+
+
+def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
+    offer = card(place, "gil-threads").offer
+    entry = awake.entries["gil-threads"]
+
+    assert (offer.state, offer.seconds) == (State.NEW, entry.experiment.seconds(entry.params))
+    assert offer.note == "Threads, processes and the interpreter lock"
+    assert not offer.sketch.is_measured
+    assert place.status() == f"0 of the {runnable(place)} that run here are measured"
+
+
+def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake, qtbot):
+    keep(awake, ladder())
+    offer = card(place, "cache-ladder").offer
+
+    assert offer.state is State.MEASURED
+    assert offer.note.startswith("memory is ")
+    assert offer.note.endswith("× as far as L1 · Points per doubling 2")  # not the usual setting
+    qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
+    assert place.status() == f"1 of the {runnable(place)} that run here are measured"
+
+
+def test_a_full_run_counts_before_a_newer_quick_one_as_on_the_map(place, awake):
+    def quick(started):
+        return msgspec.structs.replace(started, quick=True)
+
+    keep(awake, ladder(), ladder(2.0, at="2026-06-04T03:02:01+00:00", change=quick))
+
+    full, newer = sorted(awake.runs, key=lambda run: run.quick)
+    assert newer.at > full.at
+    assert best_run(awake.runs, "cache-ladder", awake.machine) is full
+
+
+def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
+    def quick(started):
+        return msgspec.structs.replace(started, quick=True)
+
+    entry = awake.entries["burst-random"]
+    seconds = entry.experiment.seconds
+    params = entry.experiment.quick(entry.params)
+
+    keep(awake, burst(at="2026-06-04T03:02:01+00:00"))
+    (full,) = awake.runs
+    pace = full.taken_s / seconds(dataclasses.replace(entry.params, **full.params))
+    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    assert expected == pytest.approx(seconds(params) * pace)
+
+    keep(awake, burst(noise=(1.0,), change=quick))
+    own = next(run for run in awake.runs if run.quick)
+    own_pace = own.taken_s / seconds(dataclasses.replace(entry.params, **own.params))
+    assert own_pace != pytest.approx(pace)
+    expected = expected_s(awake.runs, entry.experiment, params, quick=True)
+    assert expected == pytest.approx(seconds(params) * own_pace)
+
+
+def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
+    entry = awake.entries["burst-random"]
+    seconds = entry.experiment.seconds
+    assert card(place, "burst-random").offer.seconds == seconds(entry.params)
+
+    keep(awake, burst())
+    (run,) = awake.runs
+    params = dataclasses.replace(entry.params, **run.params)
+    slower = run.taken_s / seconds(params)
+    expected_s = pytest.approx(seconds(entry.params) * slower)
+    assert card(place, "burst-random").offer.seconds == expected_s
+
+    awake.entries = {
+        **awake.entries,
+        entry.experiment.id: dataclasses.replace(entry, params=params),
+    }
+    awake.entries_changed.emit()
+    assert card(place, "burst-random").offer.seconds == run.taken_s
+
+    def with_others(started):
+        return msgspec.structs.replace(started, params=started.params | {"rounds": 2})
+
+    keep(awake, burst(at="2026-06-04T03:02:01+00:00", change=with_others))
+    assert card(place, "burst-random").offer.seconds == run.taken_s
+
+
+def test_a_result_that_lacks_a_value_is_not_told(place, awake):
+    keep(awake, threads())  # without processes
+    offer = card(place, "gil-threads").offer
+
+    assert offer.state is State.MEASURED
+    assert offer.note == "Threads, processes and the interpreter lock"
+
+
+def test_runs_of_another_machine_do_not_count(place, awake):
+    awake.machine = machine(cores=2)
+    object.__setattr__(awake.machine, "cpu", type(awake.machine.cpu)(model="Another CPU"))
+    keep(awake, ladder())
+
+    assert card(place, "cache-ladder").offer.state is State.NEW
+
+
+@pytest.mark.parametrize("outcome", ["stopped", "killed", "lost", "failed"])
+def test_a_run_that_did_not_end_well_is_partial_until_one_does(place, awake, outcome):
+    keep(awake, burst(outcome=outcome, at="2026-05-05T00:00:00+00:00"))
+    assert card(place, "burst-random").offer.state is State.PARTIAL
+
+    keep(awake, burst())
+    assert card(place, "burst-random").offer.state is State.MEASURED
+
+
+def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(place, awake):
+    whole = burst(outcome="stopped")
+    last = wire.encode(wire.Finished(outcome=wire.Outcome.STOPPED))
+    keep(awake, dataclasses.replace(whole, lines=(*whole.lines[:-1], last)))
+
+    assert card(place, "burst-random").offer.state is State.PARTIAL
+
+
+def test_what_cannot_run_here_says_why(place, awake):
+    know(awake, gil_threads=Need.TWO_GPUS)
+    offer = card(place, "gil-threads").offer
+
+    assert offer.state is State.NOT_HERE
+    assert offer.note == "This needs two GPUs, and there are not as many here."
+    assert offer.seconds is None  # no run, so no time that it takes
+
+
+def test_the_experiment_that_runs_says_how_far_it_is(place, awake):
+    experiment = awake.catalogue.load("cache-ladder")
+    progress = SimpleNamespace(fraction=0.0)
+    awake.runner.following = SimpleNamespace(experiment=experiment, progress=progress)
+    awake.runner.is_running = True
+    awake.runner.began.emit()
+    running = card(place, "cache-ladder")
+    assert "running, 0 %" in running.accessibleDescription()
+    assert running.offer.state is State.RUNNING
+
+    progress.fraction = 0.4
+    awake.runner.moved.emit()
+    assert running.accessibleDescription().startswith("running, 40 %")
+    awake.runner.is_running = False
+    awake.runner.ended.emit()
+    assert running.offer.state is State.NEW
+
+
+def test_a_run_that_cannot_be_read_leaves_the_card_as_it_is(place, awake, qtbot):
+    path = keep(awake, ladder())[0]
+    qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
+    troubles = []
+    awake.background.troubled.connect(troubles.append)
+    (other,) = (burst().write(path.with_name("burst.coreopsis.jsonl")),)
+    awake.runs = awake.library.runs()
+    other.unlink()
+    awake.runs_changed.emit()
+    done = []
+    awake.background.do(lambda: None, done.append)
+    qtbot.waitUntil(lambda: bool(done))
+
+    assert not card(place, "burst-random").offer.sketch.is_measured
+    assert troubles == []
+
+
+# --- to the page and back -----------------------------------------------------------------------
+
+
+def test_a_card_opens_its_page_and_back_is_the_card_again(place, qtbot):
+    opened = card(place, "burst-random")
+    opened.setFocus()
+    QTest.keyClick(opened, Qt.Key.Key_Return)
+    assert page(place).done == ["arrive", "burst-random"]
+    assert not place.is_in_catalogue
+    assert place.status() == "of the page"
+
+    assert place.go_back()
+    assert place.is_in_catalogue
+    assert opened.hasFocus()
+    assert page(place).done[-1] == "leave"
+
+
+def test_there_is_no_way_back_within_the_place_from_the_catalogue(place):
+    assert not place.go_back()
+
+
+def test_the_page_is_made_once_and_leads_back_itself(place):
+    place.open(Target(EXPERIMENTS, experiment="gil-threads"))
+    first = page(place)
+    first.back.emit()
+    assert place.is_in_catalogue
+    assert card(place, "gil-threads").hasFocus()
+    place.open(Target(EXPERIMENTS, experiment="cache-ladder"))
+
+    assert place.findChildren(Page) == [first]
+    assert first.done == ["arrive", "gil-threads", "leave", "arrive", "cache-ladder"]
+
+
+def test_a_run_is_opened_as_it_was_beside_another(place, awake):
+    path, other = keep(awake, ladder(), ladder(1.1))
+    place.open(Target(EXPERIMENTS, run=path, beside=other))
+    assert page(place).done == ["arrive", (path, other)]
+
+    place.go_back()
+    assert card(place, "cache-ladder").hasFocus()
+
+
+def test_without_a_wish_what_was_opened_by_its_card_stays(place):
+    def come_again():
+        place.leave()
+        place.arrive()
+        place.open(Target(EXPERIMENTS))
+
+    come_again()
+    assert place.is_in_catalogue
+    card(place, "gil-threads").click()
+    come_again()
+    come_again()
+
+    assert not place.is_in_catalogue
+    assert page(place).done == ["arrive", "gil-threads", *("leave", "arrive") * 2]
+
+
+def test_a_page_opened_from_elsewhere_gives_way_to_the_catalogue_unless_something_runs(
+    place, awake
+):
+    card(place, "gil-threads").click()
+    place.open(Target(EXPERIMENTS, experiment="cache-ladder"))
+    place.leave()
+    awake.runner.is_running = True
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert not place.is_in_catalogue
+
+    place.leave()
+    awake.runner.is_running = False
+    place.arrive()
+    place.open(Target(EXPERIMENTS))
+    assert place.is_in_catalogue
+    assert card(place, "cache-ladder").hasFocus()
+
+
+def test_actions_are_those_of_what_is_shown(place):
+    names = [action.text() for action in place.own_actions()]
+    assert names == ["Search", "Surprise me", "Show all"]
+    place.open(Target(EXPERIMENTS, experiment="gil-threads"))
+    run, back = place.own_actions()
+    assert (run.text(), back.text()) == ("Run", "Back to all experiments")
+
+    back.trigger()
+    assert place.is_in_catalogue
+
+
+def test_nothing_is_drawn_anew_while_nobody_sees_it(place, awake):
+    place.leave()
+    keep(awake, ladder())
+    assert card(place, "cache-ladder").offer.state is State.NEW
+
+    place.arrive()
+    assert card(place, "cache-ladder").offer.state is State.MEASURED
+
+
+def test_numpy_is_not_loaded_for_the_catalogue():
+    import subprocess
+
+    code = "import sys; import app.window.catalogue.place; print('numpy' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "False"
+
+
+def test_a_run_that_could_not_be_kept_is_told_unless_its_page_says_so(qtbot, place, awake):
+    lost, told = Problem("run_not_kept", {"reason": "disk full"}), []
+    awake.troubled.connect(told.append)
+    awake.runner.not_kept = lost
+
+    awake.runner.ended.emit()  # the catalogue is seen
+    qtbot.waitUntil(lambda: told == [lost])
+
+    place.open(Target(EXPERIMENTS, experiment="burst-random"))
+    place._page.told = lost
+    awake.runner.ended.emit()
+    qtbot.wait(20)
+    assert told == [lost]
+
+    place.leave()
+    awake.runner.ended.emit()
+    qtbot.waitUntil(lambda: told == [lost, lost])

@@ -1,0 +1,1044 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
+
+from app.runs.library import Kept
+from app.runs.run_notes import Meta, read_meta
+from app.window.core.background import Background
+from app.window.core.target import EXPERIMENTS, RUNS, Target
+from app.window.runs import importing
+from app.window.runs.listing import Listing
+from app.window.runs.place import RunsPlace
+from experiments.memory.burst_random.experiment import Params
+from machine.live import recorded_watch
+from tests.app.recordings import burst, ladder, threads
+from tests.gallery.live_samples import samples as watched
+from tests.processes import PATIENCE_S
+from widgets.runs.bin_look import BinLook
+from widgets.runs.import_look import ImportLook
+from widgets.sheets.question import Question
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+class Runs:
+    """The place in a session whose background works, and all that it tells."""
+
+    def __init__(self, qtbot, session):
+        self.qtbot, self.session, self.library = qtbot, session, session.library
+        session.background = Background()
+        session.runner = SimpleNamespace(is_running=False, kept_as=None, close=lambda: None)
+        session.watcher = SimpleNamespace(close=lambda: None)
+        self.told, self.went, self.problems, self.undos = [], [], [], []
+        session.noticed.connect(self._hear)
+        session.went.connect(self.went.append)
+        session.troubled.connect(self.problems.append)
+        session.background.troubled.connect(session.troubled)
+
+    def _hear(self, text, action, act):
+        self.told.append(text)
+        if action:
+            assert action == self.session.words.say("runs.undo")
+            self.undos.append(act)
+
+    def show(self):
+        self.place = RunsPlace(self.session)
+        self.qtbot.addWidget(self.place)
+        self.place.resize(1360, 850)
+        with self.qtbot.waitExposed(self.place):
+            self.place.show()
+        self.place.activateWindow()
+        self.place.arrive()
+        self.table, self.details = self.place.table, self.place.details
+        self.settle()
+        self.table.setFocus()
+        return self
+
+    def settle(self):
+        """Wait until all that was begun in the background has been done and shown."""
+        for _ in range(3):  # what comes back may begin something more
+            with self.qtbot.waitCallback() as done:
+                self.session.background.do(lambda: None, done)
+
+    def keep(self, *runs):
+        """Put runs into the library; return the names of their files, as they were given."""
+        folder = self.library.folder / "made"
+        return [
+            self.library.adopt(run.write(folder / f"{number}.coreopsis.jsonl")).name
+            for number, run in enumerate(runs)
+        ]
+
+    def keys(self):
+        return [run.key for run in self.table.runs.shown]
+
+    def selected(self):
+        return [run.key for run in self.table.selected()]
+
+    def press(self, key, modifier=Qt.KeyboardModifier.NoModifier):
+        self.qtbot.keyClick(QApplication.focusWidget(), key, modifier)
+        self.settle()
+
+    def click(self, button):
+        self.qtbot.mouseClick(button, LEFT)
+        self.settle()
+
+    def files(self, folder):
+        return sorted(path.name for path in (self.library.folder / folder).glob("*"))
+
+
+@pytest.fixture
+def runs(qtbot, session):
+    return Runs(qtbot, session)
+
+
+def four(runs):
+    """Return the place with four runs, the newest first, and the names of their files."""
+    names = runs.keep(
+        *(burst(at=f"2026-03-0{day}T10:00:00+00:00") for day in (4, 3, 2)),
+        ladder(at="2026-03-01T10:00:00+00:00"),
+    )
+    return runs.show(), names
+
+
+# --- the list -----------------------------------------------------------------------------------
+
+
+def test_it_lists_what_the_library_holds_and_shows_the_newest(runs):
+    runs, names = four(runs)
+    assert runs.keys() == names
+    assert runs.selected() == [names[0]]
+    assert runs.details._title.text() == runs.session.words.say("burst-random.question")
+    (first, *_) = runs.table.runs.shown
+    assert [(each.label, each.shown) for each in first.results] == [
+        ("random over in a row", "20×"),
+        ("chained over in a row", "400×"),
+    ]
+
+
+def test_an_empty_library_leads_to_the_experiments(runs):
+    runs.show()
+    runs.click(runs.place.page.to_experiments_button)
+    assert runs.went == [Target(EXPERIMENTS)]
+
+
+def test_a_run_that_comes_is_listed_and_changes_nothing_else(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "half a sent")
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    runs.session.refresh_runs()
+    runs.settle()
+
+    assert runs.keys() == [name, *names]
+    assert runs.selected() == [names[2]]
+    assert runs.details.note.toPlainText() == "half a sent"
+    assert runs.details.note.hasFocus()
+
+
+def test_what_changes_while_another_place_is_shown_is_seen_on_return(runs):
+    runs, names = four(runs)
+    runs.place.leave()
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    runs.session.refresh_runs()
+    runs.settle()
+    assert runs.keys() == names
+    runs.place.arrive()
+    runs.settle()
+    assert runs.keys() == [name, *names]
+
+
+def test_the_run_that_is_being_measured_is_not_listed_yet(runs):
+    names = runs.keep(burst(), ladder())
+    runs.session.runner.is_running = True
+    runs.session.runner.kept_as = names[0]
+    runs.show()
+    assert runs.keys() == [names[1]]
+
+
+def test_a_run_can_be_asked_for(runs):
+    runs, names = four(runs)
+    runs.place.open(Target(RUNS, run=Path("elsewhere") / names[2]))
+    runs.settle()
+    assert runs.selected() == [names[2]]
+
+
+def test_settings_that_are_not_those_of_a_run_here_are_told(runs):
+    entry = SimpleNamespace(params=Params(), quick_params=Params(rounds=2))
+    runs.session.entries = {"burst-random": entry}
+    params = Params(largest_bytes=entry.params.largest_bytes, rounds=3, huge_pages=True)
+    runs.keep(burst(noise=(1.0,), params=params))
+    runs.show()
+    assert list(runs.table.runs.shown[0].settings) == ["Rounds 3", "Huge pages yes"]
+
+
+def test_the_first_results_are_those_of_the_card(runs):
+    values = {"large_bytes": 2.0**24, "thread_queue_large_s": 1e-4, "pipe_large_s": 0.1}
+    run = Kept(
+        run="a",
+        path=Path("a"),
+        experiment="talk-cost",
+        at="2026-05-04T03:02:01+00:00",
+        quick=False,
+        outcome="completed",
+        machine="",
+        params={},
+        message="threads_pass_a_reference",  # which begins with the size of the message
+        values=values,
+        notes=(),
+        meta=Meta(),
+        problem=None,
+    )
+    line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
+
+    assert [each.value for each in line.results] == [1e-4, 0.1]
+
+
+def test_a_run_without_those_says_what_it_found_of_a_part(runs):
+    runs.keep(ladder(reaches=2**20))
+    (run,) = runs.library.runs()
+    line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
+
+    assert line.results[0].label == "read from the L1 cache"
+
+
+def test_a_run_of_an_experiment_that_is_not_known_is_listed_all_the_same(runs):
+    import msgspec
+
+    runs.keep(
+        burst(change=lambda started: msgspec.structs.replace(started, experiment="from-2030"))
+    )
+    runs.show()
+    (line,) = runs.table.runs.shown
+    assert (line.title, list(line.results)) == ("from-2030", [])
+    assert runs.details.isVisible()
+
+
+@pytest.mark.parametrize("at", ["yesterday", "", "9999-99-99", "2026-03-01T10:00:00"])
+def test_a_foreign_time_is_shown_as_it_is(runs, at):
+    import msgspec
+
+    runs.keep(burst(change=lambda started: msgspec.structs.replace(started, at=at)))
+    runs.show()
+    assert len(runs.keys()) == 1
+
+
+def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs):
+    names = runs.keep(burst(at="2026-03-02T10:00:00+00:00"), ladder())
+    path = runs.library.folder / "runs" / names[0]
+    path.write_bytes(path.read_bytes().replace(b'"n":3', b'"n":4'))
+    runs.show()
+    runs.table.select([names[0]])
+
+    (line,) = runs.table.selected()
+    assert "damaged at line" in line.problem
+    possible = {action.text() for action in runs.place.own_actions()}
+    say = runs.session.words.say
+    assert say("runs.delete_runs") in possible
+    for key in ("open_run", "again_hint", "compare_runs", "rename", "pin_runs", "export_runs"):
+        assert say(f"runs.{key}") not in possible
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_F2, Qt.Key.Key_P):
+        runs.press(key)
+    assert runs.went == []
+    assert read_meta(path) == Meta()
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.files("bin") == [names[0]]
+
+
+# --- opening and comparing ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "how", ["enter", "double click", "button", "again", "replay", "R", "action"]
+)
+def test_a_run_is_opened_as_it_was(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[3]])
+    if how == "enter":
+        runs.press(Qt.Key.Key_Return)
+    elif how == "double click":
+        place = runs.table.visualRect(runs.table.runs.index(3, 2)).center()
+        runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
+    elif how == "button":
+        runs.click(runs.details.buttons.open)
+    elif how in ("again", "replay"):
+        runs.click(getattr(runs.details.buttons, how))
+    elif how == "R":
+        runs.press(Qt.Key.Key_R)
+    else:
+        runs.place.actions_.open.trigger()
+    path = runs.library.folder / "runs" / names[3]
+    then = {"again": "measure", "replay": "replay", "R": "replay"}.get(how, "")
+    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path, then=then)]
+
+
+@pytest.mark.parametrize("how", ["button", "action"])
+def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[0], names[2]])
+    if how == "button":
+        runs.click(runs.details.buttons.compare)
+    else:
+        runs.place.actions_.compare.trigger()
+    folder = runs.library.folder / "runs"
+    assert runs.went == [
+        Target(
+            EXPERIMENTS, experiment="burst-random", run=folder / names[2], beside=folder / names[0]
+        )
+    ]
+
+
+@pytest.mark.parametrize("how", ["click", "enter"])
+def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs, how):
+    runs, names = four(runs)
+    runs.click(runs.details.buttons.compare_with)
+    assert runs.details._when.text() == runs.session.words.say("runs.compare_ask")
+    if how == "click":
+        click_on(runs, 2)
+    else:
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+            runs.press(key)
+    folder = runs.library.folder / "runs"
+    (went,) = runs.went
+    assert (went.run, went.beside) == (folder / names[2], folder / names[0])
+
+
+def test_a_run_of_another_experiment_says_why_it_is_not_compared(runs):
+    runs, names = four(runs)
+    runs.place.actions_.compare_with.trigger()
+    click_on(runs, 3)
+    assert runs.went == []
+    assert set(runs.selected()) == {names[0], names[3]}
+    assert runs.details._when.text() == runs.session.words.say("runs.compare_other")
+
+
+def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
+    runs, names = four(runs)
+    assert runs.details.buttons.compare_with.isEnabled()
+
+    runs.table.select([names[3]])
+
+    assert not runs.details.buttons.compare_with.isEnabled()
+    assert not runs.place.actions_.compare_with.isEnabled()
+    assert "No other run" in runs.details.buttons.compare_with.toolTip()
+
+
+@pytest.mark.parametrize("how", ["escape", "button", "same", "elsewhere"])
+def test_comparing_can_be_left(runs, how):
+    runs, names = four(runs)
+    runs.place.actions_.compare_with.trigger()
+    runs.press(Qt.Key.Key_Down)
+    if how == "escape":
+        runs.press(Qt.Key.Key_Escape)
+    elif how == "button":
+        runs.click(runs.details.buttons.leave)
+    elif how == "same":
+        click_on(runs, 0)
+    else:
+        runs.place.leave()
+    assert runs.selected() == [names[0]]
+    assert runs.details.buttons.compare_with.isVisible()
+    click_on(runs, 1)
+    assert runs.went == []
+
+
+def click_on(runs, row):
+    place = runs.table.visualRect(runs.table.runs.index(row, 2)).center()
+    runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
+    runs.settle()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "key"), [((0, 3), "runs.compare_other"), ((0, 1, 2), "runs.compare_two")]
+)
+def test_others_say_why_they_cannot_be_compared(runs, chosen, key):
+    runs, names = four(runs)
+    runs.table.select([names[number] for number in chosen])
+    assert runs.details._when.text() == runs.session.words.say(key)
+    assert not runs.details.buttons.compare.isVisible()
+    assert not runs.place.actions_.compare.isEnabled()
+
+
+# --- what people say of a run -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["Before the update", "Büro/№ 5 \\ <b>&amp;</b> \x00 {x} 漢字 😀", "."]
+)
+def test_a_run_is_renamed(runs, name):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_F2)
+    assert runs.details.name.hasFocus()
+    runs.details.name.setText(name)
+    runs.press(Qt.Key.Key_Return)
+
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
+    assert runs.table.runs.shown[0].title == runs.details.name.text()
+    assert runs.details.name.text().startswith(name[:5])
+    assert runs.problems == []
+
+
+def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
+    runs, names = four(runs)
+    first = runs.library.runs()[0]
+    runs.library.describe(first, Meta(name="mine", pinned=True, prediction={"value": 3}))
+    runs.session.refresh_runs()
+    runs.settle()
+    runs.details.note.setPlainText("two\nlines")
+    runs.details.tags.setText("office, hot day")
+    runs.details.note.setFocus()
+    runs.table.setFocus()
+    runs.settle()
+
+    assert read_meta(first.path) == Meta(
+        name="mine",
+        note="two\nlines",
+        tags=["office", "hot day"],
+        pinned=True,
+        prediction={"value": 3},
+    )
+    assert [run.key for run in runs.table.runs.shown if "office" in run.tags] == [names[0]]
+
+
+def test_a_note_and_a_pin_right_after_it_both_remain(runs):
+    runs, names = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "hot")
+    runs.details.hand_on()
+    runs.place.actions_.pin.trigger()
+    runs.details.tags.setText("office")
+    runs.details.hand_on()
+    runs.settle()
+
+    path = runs.library.folder / "runs" / names[0]
+    assert read_meta(path) == Meta(note="hot", tags=["office"], pinned=True)
+
+
+def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
+    runs, names = four(runs)
+    runs.details.note.setFocus()
+    runs.qtbot.keyClicks(runs.details.note, "hot")
+    runs.place.actions_.delete.trigger()
+    runs.settle()
+    runs.details.hand_on()
+    runs.settle()
+
+    assert read_meta(runs.library.folder / "bin" / names[0]).note == "hot"
+    assert len(runs.files("runs")) == 3
+
+
+def test_what_was_typed_is_kept_when_the_place_is_left(runs):
+    runs, names = four(runs)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "new")
+    runs.place.leave()
+    runs.settle()
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+
+
+def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_stays(
+    runs, monkeypatch
+):
+    runs, names = four(runs)
+
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.runs.library._write_whole", full)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "new")
+    runs.press(Qt.Key.Key_Return)
+    assert "No space left on device" in runs.details._unkept_says.text()
+    assert runs.details.name.text() == "new"
+    runs.session.refresh_runs()
+    runs.settle()
+    assert runs.details.name.text() == "new"
+
+    monkeypatch.undo()
+    runs.press(Qt.Key.Key_Return)
+    assert runs.details._unkept_says.text() == ""
+    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+
+
+@pytest.mark.parametrize("how", ["key", "mouse", "button", "action"])
+def test_runs_are_pinned_and_unpinned(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+
+    def pin():
+        if how == "key":
+            runs.table.setFocus()
+            runs.press(Qt.Key.Key_P)
+        elif how == "mouse":
+            row = runs.table.runs.row_of(names[2])
+            place = runs.table.visualRect(runs.table.runs.index(row, 0)).center()
+            runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
+        elif how == "button":
+            runs.click(runs.details.buttons.pin)
+        else:
+            runs.place.actions_.pin.trigger()
+        runs.settle()
+
+    pin()
+    assert runs.keys() == [names[2], names[0], names[1], names[3]]
+    assert runs.selected() == [names[2]]
+    pin()
+    assert runs.keys() == names
+
+
+def test_a_click_on_a_button_leaves_the_list_its_keys(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.details.name.setFocus()
+    runs.qtbot.mouseClick(runs.details.buttons.pin, LEFT)
+    runs.settle()
+    assert runs.keys()[0] == names[2]
+
+    runs.qtbot.keyClick(runs.place.window().focusWidget(), Qt.Key.Key_P)
+    runs.settle()
+
+    assert runs.keys() == names
+
+
+def test_what_is_typed_after_a_click_beside_a_field_opens_no_run(runs):
+    runs, names = four(runs)
+    runs.table.select([names[2]])
+    runs.table.setFocus()
+    runs.qtbot.mouseClick(runs.details._finding, LEFT)
+    for key in (Qt.Key.Key_P, Qt.Key.Key_R, Qt.Key.Key_Return):
+        runs.qtbot.keyClick(runs.place.window().focusWidget(), key)
+    runs.settle()
+
+    assert runs.keys() == names
+    assert runs.went == []
+
+
+def test_of_several_runs_all_are_pinned_before_any_is_unpinned(runs):
+    runs, names = four(runs)
+    runs.table.select([names[1]])
+    runs.press(Qt.Key.Key_P)
+    runs.table.select([names[1], names[3]])
+    runs.press(Qt.Key.Key_P)
+    assert runs.keys() == [names[1], names[3], names[0], names[2]]
+    runs.press(Qt.Key.Key_P)
+    assert runs.keys() == names
+
+
+def test_letters_that_are_typed_do_not_pin(runs):
+    runs, _ = four(runs)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "p")
+    runs.settle()
+    assert runs.details.name.text() == "p"
+    assert not any(run.is_pinned for run in runs.table.runs.shown)
+
+
+# --- deleting -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["key", "button", "action"])
+def test_a_deleted_run_goes_to_the_bin_and_the_next_is_selected(runs, how):
+    runs, names = four(runs)
+    runs.table.select([names[1]])
+    if how == "key":
+        runs.press(Qt.Key.Key_Delete)
+    elif how == "button":
+        runs.click(runs.details.buttons.delete)
+    else:
+        runs.place.actions_.delete.trigger()
+        runs.settle()
+    assert runs.keys() == [names[0], names[2], names[3]]
+    assert runs.selected() == [names[2]]
+    assert runs.files("bin") == [names[1]]
+    assert len(runs.told) == 1
+
+
+@pytest.mark.parametrize("how", ["notice", "keys"])
+def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
+    runs, names = four(runs)
+    runs.library.describe(runs.library.runs()[1], Meta(name="mine"))
+    runs.table.select([names[1]])
+    runs.press(Qt.Key.Key_Delete)
+    if how == "notice":
+        runs.undos[0]()
+        runs.settle()
+    else:
+        runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    assert runs.selected() == [names[1]]
+    assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
+    assert runs.files("bin") == []
+    assert not runs.place.archive.can_undo
+    assert runs.told[-1] == runs.session.words.say("runs.back_one")
+
+
+def test_undoing_stands_in_the_menu_of_the_list(runs):
+    runs, _ = four(runs)
+    undo = runs.session.words.say("runs.undo_delete")
+    assert undo not in {each.text() for each in offered(runs)}
+    runs.press(Qt.Key.Key_Delete)
+    (action,) = [each for each in offered(runs) if each.text() == undo]
+    action.trigger()
+    runs.settle()
+    assert len(runs.keys()) == 4
+
+
+def test_what_an_earlier_window_deleted_comes_back(runs):
+    names = runs.keep(burst(at="2026-03-04T10:00:00"), ladder(), threads())
+    for run in runs.library.runs():
+        runs.library.delete(run)
+    runs.show()
+    runs.place.actions_.restore.trigger()
+    runs.settle()
+    (sheet,) = runs.place.window().findChildren(BinLook)
+    assert list(sheet.checks) == runs_of(names, runs.library.deleted())
+    assert sheet.back_button.text() == runs.session.words.say("runs.bin_all", {"count": 3})
+
+    sheet.checks[names[0]].click()
+    assert sheet.back_button.text() == runs.session.words.say("runs.bin_some", {"count": 1})
+    runs.click(sheet.back_button)
+
+    assert runs.keys() == [names[0]]
+    assert runs.selected() == [names[0]]
+    assert runs.problems == []
+
+
+def runs_of(names, deleted):
+    assert {run.path.name for run in deleted} == set(names)
+    return [run.path.name for run in deleted]
+
+
+def test_what_came_back_from_the_bin_cannot_be_undone_once_more(runs):
+    runs, names = four(runs)
+    runs.table.select(names[:2])
+    runs.press(Qt.Key.Key_Delete)
+    runs.place.archive.restore([run for run in runs.library.deleted() if run.path.name == names[0]])
+    runs.settle()
+    assert runs.place.archive.can_undo
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    assert not runs.place.archive.can_undo
+    assert runs.problems == []
+
+
+def test_an_empty_bin_has_nothing_to_restore(runs):
+    runs, _ = four(runs)
+    runs.place.actions_.restore.trigger()
+    runs.settle()
+    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
+
+
+def test_several_are_deleted_and_brought_back_at_once(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_A, CTRL)
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.keys() == []
+    assert runs.place.page.to_experiments_button.isVisible()
+    assert runs.told == [runs.session.words.say("runs.deleted_many", {"count": 4})]
+    runs.place.actions_.undo.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert sorted(runs.selected()) == sorted(names)
+
+
+def test_two_deletions_are_undone_one_after_the_other(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.press(Qt.Key.Key_Delete)
+    assert runs.keys() == names[2:]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names[1:]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+    runs.press(Qt.Key.Key_Z, CTRL)
+    for undo in runs.undos:
+        undo()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.problems == []
+
+
+def test_a_notice_undoes_its_own_deletion_in_whatever_order(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.press(Qt.Key.Key_Delete)
+    runs.undos[0]()
+    runs.settle()
+    assert runs.keys() == [names[0], names[2], names[3]]
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.keys() == names
+
+
+def test_deleting_and_undoing_faster_than_the_disk_ends_well(runs):
+    runs, names = four(runs)
+    delete, undo = runs.place.actions_.delete, runs.place.actions_.undo
+    delete.trigger()
+    undo.trigger()
+    delete.trigger()
+    runs.settle()
+    undo.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.problems == []
+
+
+def test_a_run_that_somebody_else_deleted_is_one_sentence(runs):
+    runs, names = four(runs)
+    (runs.library.folder / "runs" / names[0]).unlink()
+    runs.press(Qt.Key.Key_Delete)
+    assert [problem.key for problem in runs.problems] == ["library_unwritable"]
+    assert runs.keys() == names[1:]
+    assert not runs.place.archive.can_undo
+
+
+def test_in_a_field_undo_belongs_to_the_text(runs):
+    runs, names = four(runs)
+    runs.press(Qt.Key.Key_Delete)
+    runs.details.name.setFocus()
+    runs.qtbot.keyClicks(runs.details.name, "x")
+    runs.press(Qt.Key.Key_Z, CTRL)
+    assert runs.details.name.text() == ""
+    assert runs.keys() == names[1:]
+
+
+def bin_question(runs):
+    runs.place.actions_.empty_bin.trigger()
+    runs.settle()
+    return runs.place.findChild(Question)
+
+
+def test_the_bin_is_emptied_after_a_question_that_says_how_many(runs):
+    runs, names = four(runs)
+    runs.table.select(names[:3])
+    runs.press(Qt.Key.Key_Delete)
+    asked = bin_question(runs)
+    say = runs.session.words.say
+    assert asked.accessibleName() == say("runs.empty_bin_question", {"count": 3})
+    runs.qtbot.mouseClick(asked.buttons["leave"], LEFT)
+    runs.settle()
+    assert len(runs.files("bin")) == 3
+
+    asked = bin_question(runs)
+    runs.qtbot.mouseClick(asked.buttons["empty"], LEFT)
+    runs.settle()
+    assert runs.files("bin") == []
+    assert runs.told[-1] == say("runs.bin_emptied", {"count": 3})
+    assert not runs.place.actions_.undo.isEnabled()
+    runs.undos[0]()
+    runs.settle()
+    assert runs.problems == []
+    assert runs.keys() == names[3:]
+
+
+def test_an_empty_bin_is_not_asked_about(runs):
+    runs, _ = four(runs)
+    assert bin_question(runs) is None
+    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
+
+
+# --- going elsewhere ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["keys", "button", "action"])
+def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
+    runs, names = four(runs)
+    asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
+
+    def choose(suggested):
+        asked.append(suggested)
+        return target
+
+    runs.place.choose_target = choose
+    if how == "keys":
+        runs.press(Qt.Key.Key_E, CTRL)
+    elif how == "button":
+        runs.click(runs.details.buttons.export)
+    else:
+        runs.place.actions_.export.trigger()
+        runs.settle()
+    assert asked == [names[0]]
+    assert target.read_bytes()[:2] == b"\x1f\x8b"
+    assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
+
+
+def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path):
+    runs, _ = four(runs)
+    runs.place.choose_target = lambda _: tmp_path / "bigpages.jsonl"
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
+
+
+def test_several_runs_are_exported_into_a_folder(runs, tmp_path):
+    runs, names = four(runs)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    runs.place.choose_folder = lambda: folder
+    runs.table.select(names[:2])
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names[:2])
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path):
+    runs, _ = four(runs)
+    runs.place.choose_target = lambda _: tmp_path / "missing" / "x.jsonl"
+    runs.place.actions_.export.trigger()
+    runs.settle()
+    assert [problem.key for problem in runs.problems] == ["not_exported"]
+    assert runs.told == []
+
+
+def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs):
+    runs, names = four(runs)
+    runs.place.choose_target = lambda _: None
+    runs.place.choose_folder = lambda: None
+    runs.place.choose_files = list
+    runs.place.actions_.export.trigger()
+    runs.press(Qt.Key.Key_A, CTRL)
+    runs.place.actions_.export.trigger()
+    runs.place.actions_.bring.trigger()
+    runs.settle()
+    assert (runs.told, runs.problems) == ([], [])
+    assert runs.keys() == names
+
+
+# --- coming from elsewhere ----------------------------------------------------------------------
+
+
+def bring(runs, *paths):
+    """Drop files and return the sheet that shows what is inside."""
+    runs.place.page.files_dropped.emit(list(paths))
+    runs.settle()
+    return runs.place.findChild(ImportLook)
+
+
+@pytest.mark.parametrize("how", ["keys", "button", "drop"])
+def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how):
+    runs, names = four(runs)
+    path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
+    runs.place.choose_files = lambda: [path]
+    if how == "keys":
+        runs.press(Qt.Key.Key_O, CTRL)
+    elif how == "button":
+        runs.click(runs.place.page.import_button)
+    else:
+        bring(runs, path)
+    sheet = runs.place.findChild(ImportLook)
+    assert len(runs.files("runs")) == 4
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+
+    assert len(runs.files("runs")) == 5
+    (name,) = set(runs.keys()) - set(names)
+    assert runs.selected() == [name]
+    assert runs.told == [runs.session.words.say("import.kept_one")]
+    assert path.exists()
+
+
+def test_a_file_that_is_only_looked_at_stays_where_it_is(runs, tmp_path):
+    runs, _ = four(runs)
+    path = threads().write(tmp_path / "x.coreopsis.jsonl")
+    sheet = bring(runs, path)
+    runs.qtbot.mouseClick(sheet.look_button, LEFT)
+    runs.settle()
+    assert runs.went == [Target(EXPERIMENTS, experiment="gil-threads", run=path)]
+    assert len(runs.files("runs")) == 4
+
+
+def test_a_file_of_live_says_what_it_is_for(runs, tmp_path):
+    runs, _ = four(runs)
+    path = tmp_path / "minute.coreopsis-watch.jsonl"
+    samples = [asdict(sample) for sample in watched(3, seconds=30)]
+    recorded_watch.write(path, samples, at="2026-11-20T10:00:00", machine=None)
+    torn = tmp_path / "torn.coreopsis-watch.jsonl"
+    torn.write_bytes(b"{")
+
+    sheet = bring(runs, path, torn)
+
+    told = "\n".join(each.text() for each in sheet.findChildren(QLabel))
+    assert "No run, but 30 s of Live, saved on 20 November 2026 10:00:00." in told
+    assert "torn.coreopsis-watch.jsonl cannot be shown" in told
+
+
+def test_good_damaged_foreign_and_newer_files_and_folders_come_together(runs, tmp_path):
+    runs, _ = four(runs)
+    good = threads().write(tmp_path / "good.coreopsis.jsonl")
+    data = burst().data
+    for name, change in (
+        ("damaged.jsonl", data.replace(b'"n":3', b'"n":4')),
+        ("foreign.txt", b"hello"),
+        ("newer.jsonl", data.replace(b'"version":1', b'"version":9', 1)),
+        ("empty.jsonl", b""),
+    ):
+        (tmp_path / name).write_bytes(change)
+    ladder().write(tmp_path / "folder" / "deep" / "in.coreopsis.jsonl")
+    (tmp_path / "nothing").mkdir()
+    paths = [good, *(tmp_path / name for name in (
+        "damaged.jsonl", "foreign.txt", "newer.jsonl", "empty.jsonl", "folder", "nothing", "gone",
+    ))]  # fmt: skip
+
+    sheet = bring(runs, *paths)
+
+    told = "\n".join(each.text() for each in sheet.findChildren(QLabel))
+    for text in (
+        "good.coreopsis.jsonl", "is damaged at line", "is not a run of Coreopsis",
+        "made by a newer Coreopsis", "holds no run", "in.coreopsis.jsonl",
+        "a folder without run files", "There is no file",
+    ):  # fmt: skip
+        assert text in told, text
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert len(runs.files("runs")) == 6
+    assert len(runs.selected()) == 2
+    assert runs.problems == []
+
+
+@pytest.mark.parametrize("names", [[], ["a.txt"]])
+def test_a_folder_without_end_is_not_looked_through_to_its_end(monkeypatch, names):
+    def walk(folder):
+        while True:
+            yield str(folder), [], names
+
+    monkeypatch.setattr(importing.os, "walk", walk)
+
+    assert list(importing._run_files(Path("/"))) == []
+
+
+@pytest.mark.parametrize("search", ["", "nothing such"])
+def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path, search):
+    run = burst(at="2026-03-04T10:00:00+00:00")
+    name, other = runs.keep(run, burst(at="2026-03-04T11:00:00+00:00"))
+    runs.show()
+    runs.table.select([other])
+    runs.place.page.search.setText(search)
+    path = run.write(tmp_path / "again.coreopsis.jsonl.gz")
+    sheet = bring(runs, path)
+    told = [each.text() for each in sheet.findChildren(QLabel)]
+    assert any("in your library already" in text for text in told)
+    assert not sheet.keep_button.isVisible()
+    runs.qtbot.mouseClick(sheet.show_button, LEFT)
+    runs.settle()
+    assert set(runs.keys()) == {name, other}
+    assert runs.selected() == [name]
+    assert runs.told == []
+
+
+def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):
+    runs, names = four(runs)
+    path = threads().write(tmp_path / "x.coreopsis.jsonl")
+    sheet = bring(runs, path)
+    path.unlink()
+    runs.qtbot.mouseClick(sheet.keep_button, LEFT)
+    runs.settle()
+    assert [problem.key for problem in runs.problems] == ["recording_missing"]
+    assert runs.keys() == names
+
+
+# --- everything at hand -------------------------------------------------------------------------
+
+
+def test_every_action_has_words_and_its_keys_are_its_own(runs):
+    runs, _ = four(runs)
+    actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
+    keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
+    assert len(keys) == len(set(keys)) == 9
+    assert all(each.text() for each in actions)
+    assert set(runs.place.own_actions()) <= set(actions)
+
+
+def test_the_search_is_reached_by_keys(runs):
+    runs, _ = four(runs)
+    runs.press(Qt.Key.Key_F, CTRL)
+    assert runs.place.page.search.hasFocus()
+
+
+def offered(runs):
+    """Return what the menu of the list offers."""
+    runs.table.menu_asked.emit(QPoint(5, 5))
+    menu = [each for each in runs.place.findChildren(QMenu) if each.isVisible()][-1]
+    found = [each for each in menu.actions() if each.text() and each.isEnabled()]
+    menu.close()
+    return found
+
+
+def test_the_menu_offers_what_can_be_done_with_what_is_selected(runs):
+    runs, _ = four(runs)
+    runs.table.menu_asked.emit(QPoint(5, 5))
+    (menu,) = [each for each in runs.place.findChildren(QMenu) if each.isVisible()]
+    offered = {each.text(): each.isEnabled() for each in menu.actions() if each.text()}
+    say = runs.session.words.say
+    assert offered[say("runs.open_run")]
+    assert offered[say("runs.delete_runs")]
+    assert not offered[say("runs.compare_runs")]
+    menu.close()
+
+
+def test_the_index_is_made_anew_on_request(runs):
+    runs, names = four(runs)
+    (runs.library.folder / "index.sqlite3").write_bytes(b"nonsense" * 1000)
+    runs.place.actions_.rebuild.trigger()
+    runs.settle()
+    assert runs.keys() == names
+    assert runs.told == [runs.session.words.say("runs.rebuilt")]
+
+
+def test_another_look_reaches_everything(runs):
+    from widgets.style import theme
+
+    runs, _ = four(runs)
+    before = runs.place.grab().toImage()
+    runs.session.look.wear(theme.load("light", 1.3))
+    after = runs.place.grab().toImage()
+    assert before.pixelColor(300, 500) != after.pixelColor(300, 500)
+
+
+def test_the_library_is_read_while_the_window_goes_on(runs, monkeypatch):
+    runs, names = four(runs)
+    (name,) = runs.keep(burst(at="2026-03-05T10:00:00+00:00"))
+    is_reading, may_go_on = threading.Event(), threading.Event()
+    read = runs.library.runs
+
+    def slow():
+        is_reading.set()
+        assert may_go_on.wait(PATIENCE_S)
+        return read()
+
+    monkeypatch.setattr(runs.library, "runs", slow)
+    runs.session.refresh_runs()
+    runs.qtbot.waitUntil(is_reading.is_set)
+
+    runs.qtbot.keyClick(runs.table, Qt.Key.Key_Down)
+    assert runs.selected() == [names[1]]
+    assert runs.keys() == names
+    may_go_on.set()
+    runs.settle()
+    assert runs.keys() == [name, *names]
+
+
+def test_the_lines_of_the_list_are_made_outside_the_thread_of_the_window(runs, monkeypatch):
+    made_by, line = set(), Listing.line
+
+    def noted(self, run):
+        made_by.add(threading.current_thread())
+        return line(self, run)
+
+    monkeypatch.setattr(Listing, "line", noted)
+    four(runs)
+    assert made_by
+    assert threading.main_thread() not in made_by
+
+
+def test_every_button_has_a_name(runs):
+    runs, _ = four(runs)
+    buttons = [each for each in runs.place.findChildren(QPushButton) if each.isVisible()]
+    assert len(buttons) >= 5
+    assert all(each.accessibleName() or each.text() for each in buttons)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import contextlib
+import getpass
+import platform
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTimer, qWarning
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from app.window.shell import crash
+from app.window.shell.crash import Crashes, anonymous, report
+from tests.widgets.sheets.below import WORDS
+from widgets.sheets.trouble import CrashDialog
+
+
+@pytest.fixture
+def window(qtbot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def crashes(window, caplog) -> Iterator[Crashes]:
+    made = Crashes(WORDS, lambda: {"place": "runs"}, window)
+    made.install()
+    yield made
+    made.uninstall()
+    for dialog in dialogs():
+        dialog.close()
+
+
+def dialogs() -> list[CrashDialog]:
+    return [each for each in QApplication.topLevelWidgets() if isinstance(each, CrashDialog)]
+
+
+def fail(text: str = "quite unexpected") -> None:
+    raise ValueError(text)
+
+
+@contextlib.contextmanager
+def shown(qtbot, crashes) -> Iterator[None]:
+    yield
+    qtbot.waitUntil(lambda: crashes._dialog is not None)
+
+
+def test_what_leaves_a_slot_is_shown_and_the_window_goes_on(qtbot, window, crashes, caplog):
+    clicked = []
+    button = QPushButton(window)
+    button.clicked.connect(lambda: fail() if not clicked.append("again") else None)
+
+    with shown(qtbot, crashes):
+        button.click()
+    text = crashes._dialog.report.toPlainText()
+    assert "ValueError: quite unexpected" in text
+    assert "place: runs" in text
+    assert "PySide6" in text
+    assert "quite unexpected" in caplog.text
+
+    crashes._dialog.go_on.click()
+    assert crashes._dialog is None
+    assert window.isVisible()
+    assert clicked == ["again"]
+
+
+def test_what_leaves_a_thread_is_shown_by_the_window(qtbot, crashes):
+    with shown(qtbot, crashes):
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+
+    assert "ValueError" in crashes._dialog.report.toPlainText()
+
+
+def test_many_are_one_dialog_with_their_number(qtbot, crashes):
+    for number in range(4):
+        QTimer.singleShot(0, lambda number=number: fail(f"number {number}"))
+
+    qtbot.waitUntil(
+        lambda: crashes._dialog is not None and "3 more" in crashes._dialog.count.text()
+    )
+    assert len(dialogs()) == 1
+
+
+def test_the_same_one_again_at_once_is_not_shown_again_but_another_is(qtbot, crashes):
+    def come(text: str) -> None:
+        with contextlib.suppress(ValueError):
+            fail(text)
+        crashes._caught.emit(text)
+        QApplication.processEvents()
+
+    come("a paint that fails each time")
+    crashes._dialog.go_on.click()
+    come("a paint that fails each time")
+    assert crashes._dialog is None
+
+    come("something else")
+    assert crashes._dialog is not None
+
+
+def test_to_quit_quits(qtbot, crashes, monkeypatch):
+    quits = []
+    monkeypatch.setattr(crash.QCoreApplication, "quit", lambda: quits.append("quit"))
+    with shown(qtbot, crashes):
+        sys.excepthook(ValueError, ValueError("x"), None)
+
+    crashes._dialog.quit.click()
+
+    assert quits == ["quit"]
+
+
+def test_what_qt_complains_of_is_logged(crashes, caplog):
+    qWarning("something about a layout")
+    qWarning("This plugin does not support propagateSizeHints()")
+
+    assert [(each.name, each.levelname) for each in caplog.records if each.levelno > 10] == [
+        ("app.qt", "WARNING")
+    ]
+
+
+def test_hooks_are_as_before_when_it_is_over(window):
+    before = (sys.excepthook, threading.excepthook)
+    crashes = Crashes(WORDS, dict, window)
+    crashes.install()
+    crashes.install()
+    assert sys.excepthook is not before[0]
+
+    crashes.uninstall()
+
+    assert (sys.excepthook, threading.excepthook) == before
+
+
+def test_a_report_names_nobody(monkeypatch):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/alice"))
+    monkeypatch.setattr(getpass, "getuser", lambda: "alice")
+    monkeypatch.setattr(platform, "node", lambda: "darkstar.example.org")
+    trace = 'File "/home/alice/x.py"\n/tmp/of-alice/y /home/alicea darkstar: alice@darkstar malice'
+
+    text = anonymous(trace)
+
+    assert text == 'File "~/x.py"\n/tmp/of-<user>/y /home/alicea <host>: <user>@<host> malice'
+
+
+def test_a_name_that_is_nobodys_stays(monkeypatch):
+    monkeypatch.setattr(getpass, "getuser", lambda: "root")
+
+    assert anonymous("the root of it all") == "the root of it all"
+
+
+def test_a_situation_that_cannot_be_told_hides_no_report():
+    assert "the trace" in report("the trace", lambda: fail())
+
+
+def test_the_report_of_the_dialog_can_be_copied(qtbot, crashes):
+    with shown(qtbot, crashes):
+        sys.excepthook(ValueError, ValueError("x"), None)
+
+    crashes._dialog.copy.click()
+
+    assert "ValueError: x" in QGuiApplication.clipboard().text()

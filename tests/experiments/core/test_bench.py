@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from experiments.core.bench import Bench, StopRequested
+from machine.model import Machine
+from tests.experiments.machines import machine
+
+
+class Clock:
+    """A clock that stands still unless somebody works."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def work(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def bench(clock):
+    return Bench(machine(), clock=clock)
+
+
+def test_the_time_of_a_call_is_told_by_the_clock(bench, clock):
+    assert bench.time(lambda: clock.work(0.25)) == 0.25
+
+
+def test_a_count_is_found_that_takes_long_enough(bench, clock):
+    counts = []
+
+    def work(count):
+        counts.append(count)
+        clock.work(count * 1e-6)
+
+    found = bench.repeat_for(work, at_least_s=0.005, start=10)
+
+    assert found * 1e-6 >= 0.005
+    assert found == counts[-1]  # what is timed next has run before
+    assert counts[0] == 10
+    assert counts == sorted(set(counts))
+
+
+def test_a_count_is_found_though_the_clock_is_too_coarse_for_the_first(bench, clock):
+    def work(count):
+        clock.work(0.001 * (count // 1000))
+
+    assert bench.repeat_for(work, at_least_s=0.005, start=1) >= 5000
+
+
+def test_a_start_that_takes_long_enough_is_kept(bench, clock):
+    assert bench.repeat_for(lambda _: clock.work(1.0), at_least_s=0.005, start=7) == 7
+
+
+def test_each_round_has_every_arm_once_in_another_order(bench):
+    arms = list(range(20))
+    turns = list(bench.interleave(arms, 3))
+    rounds = [[arm for turn, arm in turns if turn.round == number] for number in range(3)]
+
+    assert [sorted(each) for each in rounds] == [arms] * 3
+    assert rounds[0] != rounds[1] != rounds[2]
+    assert rounds[0] != arms
+
+
+def test_the_share_that_is_done_grows_from_nothing_to_nearly_all(bench):
+    fractions = [turn.fraction for turn, _ in bench.interleave("abc", 4)]
+
+    assert fractions == [place / 12 for place in range(12)]
+
+
+def test_the_order_is_the_same_in_each_run(bench):
+    assert list(bench.interleave("abcdef", 2)) == list(bench.interleave("abcdef", 2))
+
+
+def test_a_stop_is_obeyed_before_the_next_sample(clock):
+    asked = []
+    bench = Bench(machine(), stop=lambda: bool(asked), clock=clock)
+    turns = bench.interleave("abc", 2)
+    next(turns)
+
+    asked.append("stop")
+
+    with pytest.raises(StopRequested):
+        next(turns)
+    with pytest.raises(StopRequested):
+        bench.time(lambda: clock.work(1.0))
+    with pytest.raises(StopRequested):
+        bench.repeat_for(lambda _: clock.work(1.0), at_least_s=0.1, start=1)
+    assert clock.now_s == 0.0
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be kept here")
+def test_a_pinned_thread_stays_on_the_last_usable_one_and_is_let_go():
+    from machine.inspect import inspect
+    from machine.model import usable_threads
+
+    here = inspect()
+    before = os.sched_getaffinity(0)
+
+    with Bench(here).pinned() as thread:
+        assert thread == usable_threads(here)[-1].id
+        assert os.sched_getaffinity(0) == {thread}
+
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be kept here")
+def test_a_thread_is_let_go_also_after_an_error():
+    from machine.inspect import inspect
+
+    before = os.sched_getaffinity(0)
+
+    with pytest.raises(ZeroDivisionError), Bench(inspect()).pinned():
+        _ = 1 / 0
+
+    assert os.sched_getaffinity(0) == before
+
+
+def test_where_no_thread_can_be_kept_the_measurement_goes_on():
+    with Bench(Machine()).pinned() as thread:
+        assert thread is None
+    with Bench(machine(cores=4000)).pinned() as thread:  # a processor that is not there
+        assert thread is None

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.core.declare import column
+from experiments.core.tables import to_csv, to_tabs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    method: str = column()
+    count: int = column()
+    wall_s: float = column("s")
+    gil: bool = column()
+
+
+ROWS = st.lists(
+    st.builds(
+        Row,
+        method=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+        count=st.integers(),
+        wall_s=st.floats(allow_nan=False, allow_infinity=False),
+        gil=st.booleans(),
+    ),
+    max_size=5,
+)
+
+
+def read(text: str, dialect: str = "excel") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), dialect))
+
+
+@given(ROWS)
+def test_every_digit_and_every_letter_comes_back_from_the_file(rows):
+    head, *lines = read(to_csv(rows, Row))
+
+    assert head == ["method", "count", "wall_s", "gil"]
+    assert [
+        Row(method=method, count=int(count), wall_s=float(wall_s), gil=gil == "true")
+        for method, count, wall_s, gil in lines
+    ] == rows
+
+
+def test_lines_end_as_rfc_4180_says_and_words_with_commas_are_quoted():
+    row = Row(method='a, "b"', count=1, wall_s=1e-9, gil=False)
+
+    text = to_csv([row], Row)
+
+    assert text == 'method,count,wall_s,gil\r\n"a, ""b""",1,1e-09,false\r\n'
+
+
+def test_a_table_without_rows_is_its_head():
+    assert to_csv([], Row) == "method,count,wall_s,gil\r\n"
+
+
+def test_cells_for_the_clipboard_have_tabs_between_them_and_nothing_for_what_is_missing():
+    assert to_tabs([["a", "b"], [0.1, None]]) == "a\tb\r\n0.1\t\r\n"

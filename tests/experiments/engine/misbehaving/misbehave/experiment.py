@@ -1,0 +1,449 @@
+"""What may an experiment do to its engine? Each way is one function, named by the parameter `how`.
+
+Whatever hangs sends a row first, so that a test can let it get there, and gives up by itself after
+`PATIENCE_S`, so that nothing stays for long where the engine fails.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.core.bench import Bench
+from experiments.core.declare import (
+    Experiment,
+    Finding,
+    Frame,
+    Measured,
+    Note,
+    Progress,
+    Tables,
+    column,
+    param,
+)
+from experiments.core.problems import UserError
+from machine.model import Machine
+
+PATIENCE_S = 60
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    how: str = param("behaves")
+    rows: int = param(3, minimum=0, maximum=10**9)
+    analysis: str = param("works", choices=("works", "raises", "says nan", "says nothing"))
+    free_children: int = param(0, minimum=0, maximum=9)
+    text: str = param("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    value: float = column(unit="s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    brightness: float = column()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undeclared:
+    value: float = column(unit="s")
+
+
+# --- ways to behave
+
+
+def behaves(p: Params, bench: Bench) -> Measured:
+    for number in range(p.rows):
+        yield Row(value=float(number))
+        yield Progress((number + 1) / p.rows)
+
+
+def says_all_kinds(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    yield Note("told", {"count": 1})
+    yield Frame("pictures", (2, 3), bytes(6))
+    yield Row(value=1.0)
+
+
+def takes_its_time(p: Params, bench: Bench) -> Measured:
+    for number in range(p.rows):
+        yield Row(value=float(number))
+        time.sleep(0.02)
+
+
+def says_no_rows(p: Params, bench: Bench) -> Measured:
+    return
+    yield
+
+
+# --- ways to fail
+
+
+def raises(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    raise ValueError(p.text or "on purpose")
+
+
+def raises_what_cannot_be_told(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    raise ValueError("\udcff" * MIB)
+
+
+def raises_trouble(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    raise UserError("too_much_memory", needed_bytes=2, free_bytes=1)
+
+
+def says_nan(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    yield Row(value=math.nan)
+
+
+def says_infinity(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    yield Row(value=-math.inf)
+
+
+def says_an_undeclared_row(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    yield Undeclared(value=0.0)
+
+
+def says_an_undeclared_frame(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    yield Frame("undeclared", (1, 1), b"\0")
+
+
+def fills_memory_at_once(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    _lower_memory_limit(64 * MIB)
+    yield Row(value=float(len(bytearray(512 * MIB))))
+
+
+def fills_memory_to_the_last_byte(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    _lower_memory_limit(64 * MIB)
+    hoard = []
+    for size in (MIB, 1000, 20):
+        try:
+            while True:
+                hoard.append(bytearray(size))
+        except MemoryError:
+            if size == 20:
+                raise
+
+
+def _lower_memory_limit(more_bytes: int) -> None:
+    used_kib = next(
+        int(line.split()[1])
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmData")
+    )
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (used_kib * 1024 + more_bytes, hard))
+
+
+# --- ways to vanish
+
+
+def exits(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os._exit(7)
+
+
+def exits_like_a_program(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    sys.exit("a library that thinks it is the program")
+
+
+def crashes(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    ctypes.string_at(0)
+
+
+def is_killed(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- ways to hang
+
+
+def sleeps(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    time.sleep(PATIENCE_S)
+
+
+def sleeps_before_a_word(p: Params, bench: Bench) -> Measured:
+    time.sleep(PATIENCE_S)
+    yield Row(value=0.0)
+
+
+def holds_the_gil(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    ctypes.PyDLL(None).sleep(PATIENCE_S)
+
+
+def ignores_signals(p: Params, bench: Bench) -> Measured:
+    for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    yield Row(value=0.0)
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
+        time.sleep(0.1)
+
+
+def stops_itself(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def leaves_a_thread(p: Params, bench: Bench) -> Measured:
+    threading.Thread(target=time.sleep, args=(PATIENCE_S,)).start()
+    yield Row(value=0.0)
+
+
+# --- ways to spoil the wire
+
+
+def prints(p: Params, bench: Bench) -> Measured:
+    print("from Python")  # noqa: T201
+    os.write(1, b"from descriptor 1\n")
+    libc = ctypes.CDLL(None)
+    libc.puts(b"from a C library")
+    libc.fflush(None)
+    subprocess.run(["/bin/sh", "-c", "echo from a child process"], check=True)
+    if (pid := os.fork()) == 0:
+        os.write(1, b"from a forked process\n")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    yield Row(value=0.0)
+
+
+def floods(p: Params, bench: Bench) -> Measured:
+    row = Row(value=0.0)
+    for _ in range(p.rows):
+        yield row
+
+
+def floods_the_log(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    for _ in range(p.rows):
+        os.write(2, b"\xff\0\x1b[31m nothing that matters " * 40)
+        os.write(1, b"\n")
+    yield Row(value=1.0)
+
+
+def tears_a_line(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.write(_protocol(), b'{"type": "row", "n": 1, "t_')
+    os._exit(0)
+
+
+def talks_garbage(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.write(_protocol(), b"\xff\xfe\0 \"garbage'\n")
+    yield Row(value=1.0)
+
+
+def talks_endlessly(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    line = b'{"type": "note", "key": "' + b"x" * 2 * MIB
+    while line:
+        line = line[os.write(_protocol(), line) :]
+    yield Row(value=1.0)
+
+
+def names_a_long_table(p: Params, bench: Bench) -> Measured:
+    """Send what is refused with a reason that is, told in full, too long itself."""
+    yield Row(value=0.0)
+    line = b'{"type":"row","n":1,"t_s":0,"table":"%s","row":{}}\n' % (b"\x7f" * 400_000)
+    while line:
+        line = line[os.write(_protocol(), line) :]
+    yield Row(value=1.0)
+
+
+def jumps_in_n(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.write(_protocol(), b'{"type":"row","n":2,"t_s":0,"table":"rows","row":{"value":0}}\n')
+    yield Row(value=1.0)
+
+
+def starts_twice(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.write(
+        _protocol(),
+        b'{"type":"started","format":"coreopsis.run","version":1,"run":"","experiment":"",'
+        b'"experiment_version":1,"params":{},"quick":false,"tables":{},"machine":{},'
+        b'"environment":{},"at":""}\n',
+    )
+    yield Row(value=1.0)
+
+
+def pretends_to_be_the_application(p: Params, bench: Bench) -> Measured:
+    """Say hello again, with a process id whose group nobody may kill."""
+    yield Row(value=0.0)
+    os.write(_protocol(), b'{"type":"hello","protocol":1,"program":"","pid":0,"python":""}\n')
+    time.sleep(PATIENCE_S)
+
+
+def closes_the_wire(p: Params, bench: Bench) -> Measured:
+    yield Row(value=0.0)
+    os.close(_protocol())
+    time.sleep(PATIENCE_S)
+
+
+def _protocol() -> int:
+    """Return the descriptor that the engine keeps for itself: the pipe that is not 0, 1 or 2."""
+    log = os.readlink("/proc/self/fd/2")
+    for number in range(3, 32):
+        try:
+            kind = os.readlink(f"/proc/self/fd/{number}")
+        except OSError:
+            continue
+        if kind.startswith("pipe:") and kind != log:
+            return number
+    raise LookupError("the protocol's descriptor")
+
+
+# --- ways to leave children
+
+
+def leaves_children(p: Params, bench: Bench) -> Measured:
+    """Leave one that is still in the group, one with a program of its own, and go on."""
+    if os.fork() == 0:
+        _become_useless()
+    subprocess.Popen(["/bin/sleep", str(PATIENCE_S)])
+    yield Row(value=0.0)
+
+
+def exits_before_children_that_keep_the_wire(p: Params, bench: Bench) -> Measured:
+    _leave_children_that_keep_the_wire()
+    yield Row(value=0.0)
+    os._exit(7)
+
+
+def sleeps_beside_children_that_keep_the_wire(p: Params, bench: Bench) -> Measured:
+    _leave_children_that_keep_the_wire()
+    yield Row(value=0.0)
+    time.sleep(PATIENCE_S)
+
+
+def _leave_children_that_keep_the_wire() -> None:
+    """Leave one in the group and a free one, which hold every descriptor open."""
+    c = ctypes.PyDLL(None)  # forks without the hooks of Python, and keeps the lock of the child
+    for free in (False, True):
+        if c.fork() == 0:
+            if free:
+                os.setsid()
+            c.sleep(PATIENCE_S)
+            os._exit(0)
+
+
+def starts_what_nobody_finds(p: Params, bench: Bench) -> Measured:
+    """Start a program that is free, without any mark, and holds the log open; tell its number."""
+    hidden = subprocess.Popen(["/bin/sleep", str(PATIENCE_S)], env={}, start_new_session=True)
+    yield Row(value=float(hidden.pid))
+    time.sleep(PATIENCE_S)
+
+
+def forks_and_the_child_raises(p: Params, bench: Bench) -> Measured:
+    """Fork like a library that forgot about the child: it comes back here a second time."""
+    yield Row(value=0.0)
+    if (pid := os.fork()) == 0:
+        raise ValueError("in the child")
+    os.waitpid(pid, 0)
+    yield Row(value=1.0)
+
+
+def forks_all_the_time(p: Params, bench: Bench) -> Measured:
+    """A child that sets itself free and is never the same process for long."""
+    if os.fork() == 0:
+        os.setsid()
+        _ignore_signals()
+        end_s = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end_s:
+            if os.fork():
+                os._exit(0)
+            time.sleep(0.001)
+        os._exit(0)
+    yield Row(value=0.0)
+    time.sleep(PATIENCE_S)
+
+
+def _set_child_free() -> None:
+    """Start a process that has done all it can to outlive this one."""
+    first = os.fork()
+    if first:
+        os.waitpid(first, 0)
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    _become_useless()
+
+
+def _become_useless() -> None:
+    _ignore_signals()
+    os.closerange(0, 64)
+    time.sleep(PATIENCE_S)
+    os._exit(0)
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+
+
+WAYS: dict[str, Callable[[Params, Bench], Measured]] = {
+    name: way
+    for name, way in list(globals().items())
+    if callable(way) and getattr(way, "__module__", "") == __name__ and name.islower()
+    and not name.startswith("_")
+}  # fmt: skip
+
+
+def measure(p: Params, bench: Bench) -> Measured:
+    for _ in range(p.free_children):
+        _set_child_free()
+    yield from WAYS[p.how](p, bench)
+
+
+def analyse(p: Params, tables: Tables, machine: Machine) -> Finding:
+    if p.analysis == "raises":
+        raise ZeroDivisionError("on purpose")
+    if p.analysis == "says nan":
+        return Finding("measured", {"count": math.nan})
+    if p.analysis == "says nothing":
+        return None
+    return Finding("measured", {"count": float(len(tables["rows"]))})
+
+
+EXPERIMENT = Experiment(
+    version=1,
+    params=Params,
+    tables={"rows": Row, "pictures": Picture},
+    measure=measure,
+    analyse=analyse,
+    views=(),
+    values=(),
+    parts=(),
+    defaults=lambda machine: Params(),
+    quick=lambda params: params,
+    seconds=lambda params: 1.0,
+    memory_bytes=lambda params: 0,
+    quiet_limit_s=20.0,
+)

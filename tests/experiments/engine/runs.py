@@ -1,0 +1,93 @@
+"""How do the tests run a misbehaving experiment, and see that nothing of it is left?"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from experiments.core.declare import Experiment
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Engine, Run
+from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Params
+
+SHELVES = ("tests.experiments.engine.misbehaving",)
+
+Events = list[wire.Event]
+
+
+def start(engine: Engine, how: str = "behaves", /, *, impatient: bool = False, **more: Any) -> Run:
+    """Start the experiment that misbehaves in the way of `how`."""
+    limit_s = 0.5 if impatient else 60.0
+    keep = more.pop("keep", None)
+    return engine.start(misbehave(quiet_limit_s=limit_s), params(how, **more), keep=keep)
+
+
+def misbehave(**changes: Any) -> Experiment[Params]:
+    """Return the declaration of the experiment that misbehaves, with these changes."""
+    return dataclasses.replace(EXPERIMENT, **changes)
+
+
+def params(how: str, **more: Any) -> dict[str, Any]:
+    """Return its parameters as they go over the wire."""
+    return dataclasses.asdict(Params(how=how, **more))
+
+
+def hear(run: Run, at_first: Mapping[type, Callable[[], object]] | None = None) -> Events:
+    """Read a run to its end, and act at the first event of some types; check what always holds."""
+    acts = dict(at_first or {})
+    events = []
+    for event in run.events():
+        events.append(event)
+        acts.pop(type(event), lambda: None)()
+    assert [type(event) for event in events].index(wire.Finished) == len(events) - 1
+    assert [row.n for row in rows(events)] == list(range(len(rows(events))))
+    return events
+
+
+def rows(events: Events) -> list[wire.Row]:
+    """Return the rows among the events."""
+    return [event for event in events if isinstance(event, wire.Row)]
+
+
+def ending(events: Events) -> tuple[wire.Outcome, str | None]:
+    """Return how a run ended, and the key of the sentence that says why."""
+    finished = events[-1]
+    assert isinstance(finished, wire.Finished)
+    return finished.outcome, finished.problem.key if finished.problem else None
+
+
+def guardian_of(run: Run) -> int:
+    """Return the process id of the guardian of a run."""
+    return run._worker._process.pid
+
+
+def kill(*pids: int) -> None:
+    """Kill processes in the same instant: none of them sees the end of another."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            signal_to(pid, number)
+
+
+def signal_to(pid: int, number: int) -> None:
+    """Send a signal to a process that may have gone."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def as_nobody(question: Callable[[], bool]) -> bool:
+    """Ask in a process of a user without rights."""
+    if (pid := os.fork()) == 0:
+        answer = False
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            answer = question()
+        finally:  # whatever was raised: only one process goes on
+            os._exit(0 if answer else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

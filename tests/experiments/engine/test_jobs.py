@@ -1,0 +1,438 @@
+"""Whatever an experiment does: one right ending, nothing left, and the next run goes well."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import math
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from experiments.engine import jobs, sweep
+from experiments.engine import messages as wire
+from experiments.engine.jobs import Engine, Worker
+from experiments.engine.lock import Lock, lock_path
+from experiments.engine.messages import Outcome
+from tests.experiments.engine.runs import (
+    SHELVES,
+    ending,
+    guardian_of,
+    hear,
+    misbehave,
+    params,
+    rows,
+    start,
+)
+from tests.processes import living, until
+
+COMPLETED, STOPPED, FAILED, KILLED, LOST = (
+    Outcome.COMPLETED, Outcome.STOPPED, Outcome.FAILED, Outcome.KILLED, Outcome.LOST,
+)  # fmt: skip
+
+ENDINGS = {
+    "behaves": (COMPLETED, None),
+    "says_all_kinds": (COMPLETED, None),
+    "says_no_rows": (COMPLETED, None),
+    "prints": (COMPLETED, None),
+    "floods_the_log": (COMPLETED, None),
+    "leaves_a_thread": (COMPLETED, None),
+    "leaves_children": (COMPLETED, None),
+    "forks_and_the_child_raises": (COMPLETED, None),
+    "raises": (FAILED, "experiment_raised"),
+    "raises_what_cannot_be_told": (FAILED, "experiment_raised"),
+    "raises_trouble": (FAILED, "too_much_memory"),
+    "exits_like_a_program": (FAILED, "experiment_raised"),
+    "says_an_undeclared_row": (FAILED, "experiment_raised"),
+    "says_an_undeclared_frame": (FAILED, "wire_broken"),
+    "says_nan": (FAILED, "result_unsendable"),
+    "says_infinity": (FAILED, "result_unsendable"),
+    "fills_memory_at_once": (FAILED, "out_of_memory"),
+    "fills_memory_to_the_last_byte": (FAILED, "out_of_memory"),
+    "talks_garbage": (FAILED, "wire_broken"),
+    "talks_endlessly": (FAILED, "wire_broken"),
+    "names_a_long_table": (FAILED, "wire_broken"),
+    "jumps_in_n": (FAILED, "wire_broken"),
+    "starts_twice": (FAILED, "wire_broken"),
+    "pretends_to_be_the_application": (FAILED, "wire_broken"),
+    "exits": (LOST, "vanished"),
+    "exits_before_children_that_keep_the_wire": (LOST, "vanished"),
+    "tears_a_line": (LOST, "vanished"),
+    "closes_the_wire": (LOST, "vanished"),
+    "crashes": (LOST, "crashed"),
+    "is_killed": (LOST, "killed_by_system"),
+}
+SOON_S = 20.0  # patient with a busy machine; whatever hangs would go by itself after 60 s
+HANGS = (
+    "sleeps",
+    "sleeps_before_a_word",
+    "holds_the_gil",
+    "ignores_signals",
+    "stops_itself",
+    "sleeps_beside_children_that_keep_the_wire",
+    "forks_all_the_time",
+)
+
+
+@pytest.fixture(scope="module")
+def patient() -> Iterator[Engine]:
+    """Return one engine that has to go through all that follows."""
+    engine = Engine(shelves=SHELVES)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_every_run_has_one_right_ending(how, patient, token):
+    run = start(patient, how, free_children=2 if ENDINGS[how][0] is LOST else 0)
+    assert ending(hear(run)) == ENDINGS[how]
+    assert until(lambda: not living(token))
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_what_hangs_is_killed_once_it_was_silent_beyond_its_limit(how, patient, token):
+    events = hear(start(patient, how, impatient=True, free_children=1))
+    assert ending(events) == (KILLED, "silent_too_long")
+    assert events[-1].problem.values == {"limit_s": 0.5}
+    assert until(lambda: not living(token))
+
+
+def test_after_all_of_that_a_run_goes_well(patient):
+    assert ending(hear(start(patient))) == (COMPLETED, None)
+
+
+def test_much_memory_may_be_made_ready_for_longer(engine):
+    experiment = misbehave(quiet_limit_s=0.5, memory_bytes=lambda _params: 2**28)
+    events = hear(engine.start(experiment, params("sleeps")))
+    assert ending(events) == (KILLED, "silent_too_long")
+    assert events[-1].problem.values == {"limit_s": 2.0}
+
+
+def test_loading_may_take_longer_than_the_silence_of_a_run(engine, monkeypatch):
+    monkeypatch.setattr(jobs, "LOADING_LIMIT_S", 0.0)
+    assert ending(hear(start(engine))) == (KILLED, "silent_too_long")
+
+
+def test_a_finding_that_cannot_be_sent_is_a_failure(engine):
+    for analysis, key in (
+        ("raises", "experiment_raised"),
+        ("says nothing", "experiment_raised"),
+        ("says nan", "result_unsendable"),
+    ):
+        assert ending(hear(start(engine, analysis=analysis))) == (FAILED, key)
+
+
+def test_a_finding_arrives_with_its_numbers(engine):
+    events = hear(start(engine, rows=4))
+    assert events[-1].finding.values == {"count": 4}
+    assert [row.row for row in rows(events)] == [{"value": float(n)} for n in range(4)]
+
+
+def test_a_run_that_is_refused_ends_before_it_starts(engine):
+    for experiment, wishes, key in (
+        (misbehave(id="misbehav"), params("behaves"), "experiment_unknown_near"),
+        (misbehave(id="-"), params("behaves"), "experiment_unknown"),
+        (misbehave(), params("behaves") | {"rows": -1}, "parameter_too_small"),
+        (misbehave(), {"how": "behaves"} | {"rowz": 1}, "parameter_unknown"),
+        (misbehave(), params("behaves") | {"rows": "3"}, "parameters_unreadable"),
+    ):
+        events = hear(engine.start(experiment, wishes))
+        assert ending(events) == (FAILED, key)
+        assert not any(isinstance(event, wire.Started) for event in events)
+
+
+def test_parameters_larger_than_a_pipe_arrive_whole(engine):
+    events = hear(start(engine, text="x" * 300_000))
+    assert ending(events) == (COMPLETED, None)
+    (started,) = (event for event in events if isinstance(event, wire.Started))
+    assert len(started.params["text"]) == 300_000
+
+
+def test_parameters_that_cannot_be_sent_are_refused_and_leave_the_worker_warm(engine):
+    engine.warm(misbehave())
+    warm = engine._warm
+    with pytest.raises(wire.BadMessage):
+        engine.start(misbehave(), {"rows": math.nan})
+    assert engine._warm is warm
+    assert ending(hear(start(engine))) == (COMPLETED, None)
+
+
+def test_prints_end_in_the_log_wherever_they_come_from(engine, caplog):
+    caplog.set_level(logging.INFO, logger="experiments.engine.jobs")
+    hear(start(engine, "prints"))
+    for source in ("Python", "descriptor 1", "a C library", "a child process", "a forked process"):
+        assert f"worker: from {source}" in caplog.messages
+
+
+def test_a_crash_is_told_with_its_last_words_but_without_anybodys_folders(engine, monkeypatch):
+    monkeypatch.setenv("HOME", os.path.dirname(os.path.abspath(sweep.__file__)))
+    (*_, finished) = hear(start(engine, "crashes"))
+    assert "Segmentation fault" in finished.problem.detail
+    assert "~/worker.py" in finished.problem.detail
+    assert os.environ["HOME"] not in finished.problem.detail
+
+
+def test_a_home_at_the_root_does_not_spoil_the_last_words(engine, monkeypatch):
+    monkeypatch.setenv("HOME", "/")
+    (*_, finished) = hear(start(engine, "crashes"))
+    assert "/experiments/engine/worker.py" in finished.problem.detail
+
+
+def test_a_flood_is_heard_to_its_last_row(engine):
+    assert len(rows(hear(start(engine, "floods", rows=20_000)))) == 20_000
+
+
+def test_a_flood_beyond_all_measure_is_cut_off(engine, monkeypatch):
+    monkeypatch.setattr(jobs, "RUN_LIMIT_BYTES", 200_000)
+    events = hear(start(engine, "floods", rows=10**9))
+    assert ending(events) == (FAILED, "too_much_output")
+
+
+def test_every_line_is_kept_before_it_is_heard_and_none_before_the_start(engine):
+    kept: list[bytes] = []
+    run = start(engine, "says_all_kinds", keep=lambda event, line: kept.append(line))
+    for count, event in enumerate(run.events(), start=1):
+        assert kept[-1] == wire.encode(event)
+        assert len(kept) == count
+    refused = start(engine, "no such way", rows=0, keep=lambda event, line: kept.append(line))
+    kept.clear()
+    assert ending(hear(refused)) == (FAILED, "experiment_raised")
+    assert wire.decode_event(kept[0]).format == wire.RUN_FORMAT
+    kept.clear()
+    hear(engine.start(misbehave(id="-"), {}, keep=lambda event, line: kept.append(line)))
+    assert kept == []
+
+
+# --- to be stopped
+
+
+@pytest.mark.parametrize("how", [*HANGS, "floods", "takes_its_time", "floods_the_log"])
+def test_a_run_is_stopped_whatever_it_is_doing(how, engine, token):
+    run = start(engine, how, rows=10**9, free_children=1)
+
+    def stop() -> None:
+        time.sleep(0.15)  # let it get into whatever it does
+        run.stop()
+
+    first = wire.Started if how == "sleeps_before_a_word" else wire.Row
+    events = hear(run, {first: stop})
+    assert ending(events) == (STOPPED, None)
+    assert until(lambda: not living(token), SOON_S)
+
+
+def test_a_stop_between_rows_still_gives_a_finding_of_the_rows_so_far(engine):
+    run = start(engine, "takes_its_time", rows=10**6)
+    events = hear(run, {wire.Row: run.stop})
+    assert ending(events) == (STOPPED, None)
+    assert events[-1].finding.values == {"count": len(rows(events))}
+
+
+def test_a_stop_is_a_stop_even_where_the_analysis_fails_over_the_rows_so_far(engine):
+    run = start(engine, "takes_its_time", rows=10**6, analysis="raises")
+    assert ending(hear(run, {wire.Row: run.stop})) == (STOPPED, None)
+
+
+def test_a_run_can_be_stopped_before_anybody_listens(engine):
+    run = start(engine, "takes_its_time", rows=10**6)
+    run.stop()
+    assert ending(hear(run)) == (STOPPED, None)
+
+
+def test_a_run_can_be_stopped_at_any_moment_of_its_beginning(engine):
+    for pause_s in (0.0, 0.02, 0.05, 0.1, 0.2, 0.3):
+        run = start(engine, "takes_its_time", rows=10**6)
+        timer = threading.Timer(pause_s, run.stop)
+        timer.start()
+        assert ending(hear(run)) == (STOPPED, None)
+        timer.join()
+
+
+def test_a_run_can_be_stopped_while_it_waits_for_the_machine(engine):
+    other = Lock(lock_path())
+    assert other.take({"experiment": "another", "since": "12:00:00"})
+    run = start(engine)
+    events = hear(run, {wire.Note: run.stop})
+    other.close()
+    assert ending(events) == (STOPPED, None)
+    assert not any(isinstance(event, wire.Started) for event in events)
+
+
+def test_stopping_what_has_ended_does_nothing(engine):
+    run = start(engine)
+    events = hear(run)
+    run.stop()
+    run.stop()
+    assert ending(events) == (COMPLETED, None)
+
+
+def test_signals_that_interrupt_each_other_may_stop_the_run_they_interrupt(engine):
+    run = start(engine, "holds_the_gil")
+    numbers = (signal.SIGUSR1, signal.SIGUSR2)
+    before = [signal.signal(number, lambda *_: run.stop()) for number in numbers]
+
+    def interrupt() -> None:
+        for number in numbers * 20:
+            signal.pthread_kill(threading.main_thread().ident, number)
+
+    timer = threading.Timer(0.2, interrupt)
+    try:
+        events = hear(run, {wire.Row: timer.start})
+        timer.join()
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    assert ending(events) == (STOPPED, None)
+
+
+# --- read by nobody
+
+
+def test_a_run_that_is_no_longer_read_ends(engine, token):
+    for event in start(engine, "holds_the_gil", free_children=1).events():
+        if isinstance(event, wire.Row):
+            break
+    del event
+    assert until(lambda: not living(token), SOON_S)
+    assert ending(hear(start(engine))) == (COMPLETED, None)
+
+
+def test_a_reader_that_raises_ends_its_run(engine, token):
+    def full_disk(event: wire.Event, line: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        hear(start(engine, "floods", rows=10**9, keep=full_disk))
+    assert not living(token)
+
+
+def test_a_run_that_is_never_read_ends_when_it_is_forgotten(engine, token):
+    run = start(engine, "takes_its_time", rows=10**6)
+    assert until(lambda: living(token))
+    with warnings.catch_warnings(record=True):  # subprocess complains, and rightly
+        warnings.simplefilter("always")
+        del run
+        gc.collect()
+    assert until(lambda: not living(token), SOON_S)
+
+
+# --- somebody else ends it
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["holds_the_gil", "sleeps_beside_children_that_keep_the_wire", "takes_its_time", "floods"],
+)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_without_its_guardian_is_lost(how, number, engine, token):
+    run = start(engine, how, rows=10**9, free_children=2)
+
+    def end_guardian() -> None:
+        time.sleep(0.1)
+        os.kill(guardian_of(run), number)
+
+    events = hear(run, {wire.Row: end_guardian})
+    assert ending(events)[0] is LOST  # and not killed for its silence
+    assert until(lambda: not living(token))
+
+
+def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
+    run, hidden = start(engine, "starts_what_nobody_finds"), 0
+    for event in run.events():
+        if isinstance(event, wire.Row):
+            hidden = int(event.row["value"])
+            os.kill(guardian_of(run), signal.SIGKILL)
+    assert ending([event]) == (LOST, "killed_by_system")
+    os.kill(hidden, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", ["holds_the_gil", "sleeps_beside_children_that_keep_the_wire"])
+def test_a_killed_worker_is_lost(how, engine, token):
+    run = start(engine, how, free_children=2)
+    events = hear(run, {wire.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})
+    assert ending(events) == (LOST, "killed_by_system")
+    assert until(lambda: not living(token))
+
+
+# --- warm workers
+
+
+def test_a_warm_worker_is_used(engine):
+    engine.warm(misbehave())
+    warm = engine._warm
+    engine.warm(misbehave())
+    run = start(engine)
+    assert run._worker is warm
+    assert ending(hear(run)) == (COMPLETED, None)
+
+
+def test_a_warm_worker_that_died_is_replaced(engine, token):
+    engine.warm(misbehave())
+    dead = engine._warm
+    assert until(lambda: len(living(token)) == 2)
+    os.kill(max(living(token)), signal.SIGKILL)
+    assert until(lambda: not dead.is_alive())
+    run = start(engine)
+    assert run._worker is not dead
+    assert ending(hear(run)) == (COMPLETED, None)
+
+
+def test_a_warm_worker_with_other_imports_is_replaced(engine, token):
+    engine.warm(misbehave())
+    other = engine._warm
+    engine.warm(misbehave(imports=("json",)))
+    assert engine._warm is not other
+    assert not other.is_alive()
+    assert engine._warm.imports == ("json",)
+
+
+def test_an_import_that_fails_is_no_end_of_the_worker(engine):
+    run = engine.start(misbehave(imports=("no_such_module",)), params("behaves"))
+    assert ending(hear(run)) == (COMPLETED, None)
+
+
+def test_closing_the_engine_ends_the_warm_worker(engine, token):
+    engine.warm(misbehave())
+    assert living(token)
+    engine.close()
+    assert until(lambda: not living(token), SOON_S)
+    engine.close()
+
+
+def test_five_runs_leave_no_thread_and_no_descriptor():
+    def held() -> tuple[int, int]:
+        return threading.active_count(), psutil.Process().num_fds()
+
+    engine = Engine(shelves=SHELVES)
+    before = held()
+    for how in ("behaves", "raises", "crashes", "leaves_children", "floods_the_log"):
+        hear(start(engine, how))
+    engine.warm(misbehave())
+    engine.close()
+    assert until(lambda: held() == before)
+
+
+# --- a worker by itself
+
+
+def test_a_plain_worker_ends_with_its_pipe(token):
+    worker = Worker(guarded=False, shelves=SHELVES)
+    assert wire.decode_event(worker.readline()).pid == worker._process.pid
+    assert worker.is_alive()
+    worker.close()
+    assert not living(token)
+
+
+def test_a_command_to_a_worker_that_is_gone_does_no_harm():
+    worker = Worker(guarded=False, shelves=SHELVES)
+    worker._process.kill()
+    worker._process.wait()
+    for _ in range(3):
+        worker.send(wire.Stop())
+    worker.close()
+    worker.send(wire.Stop())

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from experiments.core.catalogue import Catalogue
+from experiments.engine import measuring
+from experiments.engine import messages as wire
+from tests.experiments.engine.runs import SHELVES, params
+
+
+@pytest.mark.parametrize(("device", "limits"), [("cpu", 1), ("cuda:0", 0)])
+def test_a_run_is_kept_from_eating_all_memory_unless_it_is_on_a_gpu(monkeypatch, device, limits):
+    limited = []
+    monkeypatch.setattr(measuring, "_limit_memory", lambda: limited.append(True))
+    monkeypatch.setattr(measuring, "_device", lambda params: device)
+    command = wire.Measure(
+        experiment="misbehave", params=params("behaves"), quick=False, run="a-run"
+    )
+
+    measuring.measure(command, Catalogue(SHELVES), lambda message: None, lambda: False)
+
+    assert len(limited) == limits
+
+
+def test_the_device_of_a_run_is_what_it_was_set_to():
+    assert measuring._device(SimpleNamespace(device="cuda:1")) == "cuda:1"
+    assert measuring._device(SimpleNamespace()) == "cpu"

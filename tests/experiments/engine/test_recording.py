@@ -1,0 +1,398 @@
+"""What is kept of a run, whatever happens while it is written, and what is read of any file."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments.core.problems import UserError
+from experiments.engine import messages as wire
+from experiments.engine import recording
+from experiments.engine.messages import Outcome
+from experiments.engine.recording import Recorder, Recording, read
+from tests.experiments.engine.lines import FINISHED, STARTED, encoded, frame, kept, row, whole_run
+from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Row
+from tests.experiments.engine.runs import as_nobody
+
+EVENTS = whole_run()
+HEAD = wire.encode(STARTED)
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    """Return where a run may be written."""
+    return tmp_path / "run.coreopsis.jsonl"
+
+
+def write(file: Path, events: list[wire.Event]) -> Recorder:
+    """Record events and close the file."""
+    recorder = Recorder(file)
+    for event, line in kept(events):
+        recorder.keep(event, line)
+    recorder.close()
+    return recorder
+
+
+# --- written
+
+
+def test_what_was_recorded_is_read_again(file):
+    assert write(file, EVENTS).problem is None
+    assert file.read_bytes() == encoded(EVENTS)
+    run = read(file)
+    assert run == Recording(
+        started=STARTED,
+        events=tuple(EVENTS[1:-1]),
+        finished=FINISHED,
+        notes=(),
+        rows={"rows": [{"value": float(n)} for n in range(3)], "pictures": []},
+    )
+    assert run.tables(EXPERIMENT)["rows"] == [Row(value=float(n)) for n in range(3)]
+
+
+def test_each_line_is_in_the_file_when_it_is_handed_on(file):
+    recorder, so_far = Recorder(file), b""
+    for event, line in kept(EVENTS):
+        recorder.keep(event, line)
+        so_far += line
+        assert file.read_bytes() == so_far
+    recorder.close()
+
+
+def test_a_run_file_cannot_be_executed(file):
+    write(file, EVENTS)
+    assert not os.stat(file).st_mode & 0o111
+
+
+def test_pictures_are_thinned_out_and_nothing_else(file):
+    events = [STARTED, *(frame(n, n / 30) for n in range(60)), row(0), FINISHED]
+    write(file, events)
+    run = read(file)
+    pictures = [event for event in run.events if isinstance(event, wire.Frame)]
+    assert 6 <= len(pictures) <= 9
+    assert len(run.rows["rows"]) == 1
+
+
+def test_a_run_never_replaces_a_file(file):
+    file.write_bytes(b"precious")
+    with pytest.raises(FileExistsError):
+        Recorder(file)
+    assert file.read_bytes() == b"precious"
+
+
+def test_where_no_file_can_be_there_is_no_recorder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        Recorder(tmp_path / "file" / "run.coreopsis.jsonl")
+    with pytest.raises(FileNotFoundError):
+        Recorder(tmp_path / "missing" / "run.coreopsis.jsonl")
+
+
+def test_on_a_disk_that_is_read_only_there_is_no_recorder(small_disk):
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with pytest.raises(OSError, match="Read-only"):
+        Recorder(small_disk / "run.coreopsis.jsonl")
+
+
+def test_closing_twice_is_no_harm(file):
+    recorder = Recorder(file)
+    recorder.keep(*next(kept(EVENTS)))
+    recorder.close()
+    recorder.close()
+    assert file.read_bytes() == next(kept(EVENTS))[1]
+
+
+def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
+    moments, writing = random.Random(11), 0
+    for number in range(40):
+        path = tmp_path / f"{number}.coreopsis.jsonl"
+        told, tell = os.pipe()
+        if (pid := os.fork()) == 0:
+            _record_for_ever(path, tell)
+        os.close(tell)
+        early = number % 4 == 0  # perhaps before it has begun
+        begun = b"" if early else os.read(told, 1)
+        time.sleep(moments.uniform(0.0, 0.01))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        with open(told, "rb") as pipe:
+            acknowledged = len(begun + pipe.read())
+        if acknowledged == 0:
+            continue
+        writing += 1
+        run = read(path)
+        assert len(run.rows["rows"]) >= acknowledged - 1
+        assert run.finished.outcome is Outcome.LOST
+        assert set(run.notes) <= {"torn_line_dropped", "recording_without_end"}
+        assert path.read_bytes().startswith(encoded([STARTED, *map(row, range(acknowledged - 1))]))
+    assert writing >= 30
+
+
+def _record_for_ever(path: Path, tell: int) -> None:
+    try:
+        recorder = Recorder(path)
+        for event, line in kept(itertools.chain([STARTED], map(row, itertools.count()))):
+            recorder.keep(event, line)
+            os.write(tell, b".")  # acknowledged: from here on it must not be lost
+    finally:
+        os._exit(1)
+
+
+# --- a disk that is full
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """Return a folder on a disk of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("may not mount a small disk here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_run_on_a_full_disk_is_whole_lines_and_complete_once_there_is_room(small_disk, caplog):
+    filler, file = small_disk / "filler", small_disk / "run.coreopsis.jsonl"
+    filler.write_bytes(bytes(40_000))
+    events = whole_run(count=500)
+    recorder = Recorder(file)
+    for event, line in kept(events):
+        recorder.keep(event, line)
+    assert recorder.problem is not None
+    assert recorder.problem.strerror == "No space left on device"
+    assert len(caplog.records) == 1  # told once, not for each line
+    assert encoded(events).startswith(file.read_bytes())
+    assert file.read_bytes().endswith(b"\n")
+    filler.unlink()
+    recorder.close()
+    assert recorder.problem is None
+    assert file.read_bytes() == encoded(events)
+
+
+def test_a_run_that_never_finds_room_says_so_and_can_be_rescued(small_disk, tmp_path, caplog):
+    (small_disk / "filler").write_bytes(bytes(40_000))
+    events = whole_run(count=500)
+    recorder = write(small_disk / "run.coreopsis.jsonl", events)
+    assert recorder.problem is not None
+    assert read(recorder.path).notes == ("recording_without_end",)
+    rescued = tmp_path / "rescued.coreopsis.jsonl"
+    recorder.rescue(rescued)
+    assert rescued.read_bytes() == encoded(events)
+    with pytest.raises(OSError, match="No such"):
+        recorder.rescue(tmp_path / "missing" / "rescued.coreopsis.jsonl")
+
+
+@pytest.mark.parametrize("taken", [0, 1, 7])
+@pytest.mark.parametrize("can_cut", [True, False])
+def test_a_line_that_was_only_half_written_is_written_anew(
+    taken, can_cut, file, monkeypatch, caplog
+):
+    real, full = os.write, False
+
+    def write_some(number: int, data: bytes) -> int:
+        return real(number, data[:taken]) if full else real(number, data)
+
+    def fail(*_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(recording.os, "write", write_some)
+    if not can_cut:
+        monkeypatch.setattr(recording.os, "ftruncate", fail)
+    recorder = Recorder(file)
+    for event, line in kept(EVENTS):
+        full = isinstance(event, wire.Row)
+        recorder.keep(event, line)
+    torn = b"" if can_cut else wire.encode(EVENTS[2])[:taken]
+    assert file.read_bytes() == encoded(EVENTS[:2]) + torn
+    full = False
+    recorder.close()
+    assert recorder.problem is None
+    assert file.read_bytes() == encoded(EVENTS)
+
+
+def test_a_limit_on_file_sizes_is_like_a_full_disk(file, caplog):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    recorder = Recorder(file)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(HEAD) + 200, hard))
+        for event, line in kept(EVENTS):
+            recorder.keep(event, line)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert recorder.problem is not None
+    assert file.read_bytes().endswith(b"\n")
+    recorder.close()
+    assert file.read_bytes() == encoded(EVENTS)
+
+
+def test_a_disk_that_fails_at_the_last_moment_is_a_problem_and_no_more(file, monkeypatch):
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(recording.os, "fsync", fail)
+    assert write(file, EVENTS).problem.strerror == "Input/output error"
+
+
+# --- read
+
+
+def test_wherever_a_file_is_cut_its_whole_lines_are_read(file):
+    data = encoded(EVENTS)
+    for end in range(len(HEAD), len(data)):
+        file.write_bytes(data[:end])
+        run = read(file)
+        assert len(run.events) == max(0, data[:end].count(b"\n") - 1)
+        assert run.finished.outcome is Outcome.LOST
+        assert ("torn_line_dropped" in run.notes) == (not data[:end].endswith(b"\n"))
+        assert run.notes[-1] == "recording_without_end"
+        assert file.read_bytes() == data[:end]
+
+
+def test_a_packed_run_is_read_like_any_other(tmp_path):
+    packed = tmp_path / "run.coreopsis.jsonl.gz"
+    packed.write_bytes(gzip.compress(encoded(EVENTS)))
+    assert len(read(packed).rows["rows"]) == 3
+
+
+def line(text: str) -> bytes:
+    return text.encode() + b"\n"
+
+
+PACKED = gzip.compress(encoded(whole_run(count=200)), mtime=0)
+FLIPPED = bytearray(PACKED)
+FLIPPED[len(FLIPPED) // 2] ^= 0x55
+DAMAGED = {
+    "an empty file": (b"", "recording_empty"),
+    "a text": (b"Dear diary,\n", "recording_foreign"),
+    "bytes": (bytes(range(256)), "recording_foreign"),
+    "no line at all": (b"\0" * 3 * 2**20, "recording_foreign"),
+    "other JSON": (b'{"format": "other"}\n', "recording_foreign"),
+    "a watch": (b'{"type": "watch", "format": "coreopsis.watch"}\n', "recording_is_watch"),
+    "a sample": (b'{"type": "sample", "t_s": 0.5}\n', "recording_is_watch"),
+    "a list": (b"[1, 2]\n", "recording_foreign"),
+    "deep JSON": (b"[" * 100_000 + b"\n", "recording_foreign"),
+    "a newer version": (HEAD.replace(b'"version":1', b'"version":2'), "recording_newer"),
+    "no version": (HEAD.replace(b'"version":1', b'"version":"1"'), "recording_damaged"),
+    "an older version": (HEAD.replace(b'"version":1', b'"version":0'), "recording_damaged"),
+    "a head that is cut": (HEAD[:-10], "recording_foreign"),
+    "a head without its end": (HEAD[:-1], "recording_damaged"),
+    "an unknown field in the head": (HEAD.replace(b'"run"', b'"ran"'), "recording_damaged"),
+    "rows without a head": (encoded(map(row, range(3))), "recording_foreign"),
+    "a gap in n": (encoded([STARTED, row(0), row(2)]), "recording_damaged"),
+    "a row twice": (encoded([STARTED, row(0), row(0)]), "recording_damaged"),
+    "other columns": (encoded([STARTED, row(0, speed=1.0)]), "recording_damaged"),
+    "a column too many": (encoded([STARTED, row(0, value=1.0, more=1)]), "recording_damaged"),
+    "an unknown table": (encoded([STARTED, row(0, table="rest")]), "recording_damaged"),
+    "two heads": (encoded([STARTED, STARTED]), "recording_damaged"),
+    "a line after the end": (encoded([*EVENTS, row(3)]), "recording_damaged"),
+    "two ends": (encoded([*EVENTS, FINISHED]), "recording_damaged"),
+    "a command": (HEAD + line('{"type":"stop"}'), "recording_damaged"),
+    "a greeting": (
+        encoded([STARTED, wire.Hello(protocol=1, program="", pid=1, python="")]),
+        "recording_damaged",
+    ),
+    "a line in between": (HEAD + b"\n" + encoded(EVENTS[1:]), "recording_damaged"),
+    "bytes in between": (HEAD + b"\xff\xfe\n" + encoded(EVENTS[1:]), "recording_damaged"),
+    "not a number": (HEAD + wire.encode(row(0)).replace(b"0.0}", b"NaN}"), "recording_damaged"),
+    "a line too long": (
+        HEAD + b'{"type":"note","key":"' + b"x" * 2**20 + b'"}\n' + encoded(EVENTS[1:]),
+        "recording_damaged",
+    ),
+    "a frame of other size": (
+        encoded([STARTED, frame(0, 0.0)]).replace(b"[1,1]", b"[2,1]"),
+        "recording_damaged",
+    ),
+    "a packed file that is cut": (PACKED[:-20], "recording_damaged"),
+    "a packed file cut to its head": (PACKED[:8], "recording_damaged"),
+    "a packed file that is damaged": (bytes(FLIPPED), "recording_damaged"),
+    "a packed file with more behind": (PACKED + b"more", "recording_damaged"),
+    "a packed text": (gzip.compress(b"Dear diary,\n"), "recording_foreign"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_any_other_damage_is_one_sentence_and_leaves_the_file_alone(what, tmp_path, file):
+    data, key = DAMAGED[what]
+    file.write_bytes(data)
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == key
+    assert caught.value.problem.values["name"] == file.name
+    assert file.read_bytes() == data
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_is_no_file_is_said_so(tmp_path):
+    for path, key in (
+        (tmp_path, "recording_is_folder"),
+        (tmp_path / "missing", "recording_missing"),
+        (tmp_path / ("x" * 300), "recording_unreadable"),
+    ):
+        with pytest.raises(UserError) as caught:
+            read(path)
+        assert caught.value.problem.key == key
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_file_of_somebody_else_is_unreadable_in_one_sentence(file):
+    def refused() -> bool:
+        with pytest.raises(UserError) as caught:
+            read(file)
+        return caught.value.problem.key == "recording_unreadable"
+
+    write(file, EVENTS)
+    assert as_nobody(refused)  # also because pytest's folders are for their user alone
+
+
+def test_a_file_larger_than_any_run_is_not_read_to_its_end(file, monkeypatch):
+    monkeypatch.setattr(recording, "RUN_LIMIT_BYTES", 1000)
+    write(file, whole_run(count=100))
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == "recording_too_large"
+
+
+def test_a_bomb_of_zeros_does_not_fill_memory(file):
+    file.write_bytes(gzip.compress(bytes(2**26)))
+    with pytest.raises(UserError) as caught:
+        read(file)
+    assert caught.value.problem.key == "recording_foreign"
+
+
+# --- understood
+
+
+def test_a_recording_with_other_tables_says_of_which_version_it_is(file):
+    head = wire.encode(STARTED).replace(b'"rows":{"value":"s"}', b'"rows":{"speed":"s"}')
+    file.write_bytes(head + encoded([row(0, speed=1.0)]))
+    with pytest.raises(UserError) as caught:
+        read(file).tables(EXPERIMENT)
+    assert caught.value.problem.key == "recording_of_other_version"
+
+
+def test_a_recording_that_cannot_be_analysed_opens_without_a_finding(file, caplog):
+    write(file, EVENTS)  # its parameters are those of another version
+    assert read(file).finding(EXPERIMENT) is None
+    assert "cannot analyse" in caplog.text
+
+
+def test_one_round_is_the_rows_of_that_round():
+    rounds = [{"repeat": n % 2, "value": n} for n in range(4)]
+    run = Recording(STARTED, (), FINISHED, rows={"rows": rounds, "pictures": [{"brightness": 1}]})
+    assert run.only_round(1).rows == {"rows": rounds[1::2], "pictures": [{"brightness": 1}]}

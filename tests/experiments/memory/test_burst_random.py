@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from experiments.memory.burst_random import experiment as burst_random
+from experiments.memory.burst_random.experiment import (
+    DEPENDENT,
+    IN_A_ROW,
+    RANDOM,
+    Params,
+    Read,
+    analyse,
+    sizes,
+)
+from machine.model import Machine
+from tests.experiments.machines import GIB, KIB, MIB, machine
+
+PARAMS = Params(largest_bytes=256 * MIB)
+NOISE = (1.0, 1.02, 0.98)
+PLAIN = {IN_A_ROW: 0.3e-9, RANDOM: 6e-9, DEPENDENT: 120e-9}
+
+
+def reads(size, order, element_s, noise=NOISE):
+    return [
+        Read(
+            size_bytes=size,
+            order=order,
+            repeat=repeat,
+            element_s=element_s * factor,
+            useful_bytes_per_s=8 / (element_s * factor),
+        )
+        for repeat, factor in enumerate(noise)
+    ]
+
+
+def tables(times=PLAIN, *, params=PARAMS):
+    return {
+        "reads": [
+            row
+            for size in sizes(params)
+            for order, element_s in times.items()
+            for row in reads(size, order, element_s * (1 + size / GIB))
+        ]
+    }
+
+
+def test_the_three_orders_have_three_answers():
+    found = analyse(PARAMS, tables(), machine())
+
+    assert found.message == "three_answers"
+    assert found.values["size_bytes"] == 256 * MIB
+    assert found.values["random_over_sequential"] == pytest.approx(20)
+    assert found.values["dependent_over_sequential"] == pytest.approx(400)
+    assert found.values["reads_in_flight"] == pytest.approx(20)
+    assert found.values["sequential_s"] == pytest.approx(0.3e-9 * 1.25)  # the median, at 256 MiB
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {**PLAIN, RANDOM: 0.3e-9},
+        {**PLAIN, DEPENDENT: 6e-9},
+        {**PLAIN, RANDOM: 0.1e-9},
+        {**PLAIN, DEPENDENT: 0.2e-9},
+    ],
+    ids=["random as in a row", "dependent as random", "random the fastest", "dependent before it"],
+)
+def test_orders_that_do_not_part_as_they_should_are_said_to_overlap(times):
+    assert analyse(PARAMS, tables(times), machine()).message == "orders_overlap"
+
+
+def test_one_disturbed_repeat_is_enough_to_overlap():
+    rows = tables()
+    rows["reads"] += reads(256 * MIB, IN_A_ROW, 100e-9, noise=(1.0,))
+
+    assert analyse(PARAMS, rows, machine()).message == "orders_overlap"
+
+
+def test_compared_is_the_largest_size_that_all_orders_reached():
+    rows = tables(params=Params(largest_bytes=64 * MIB))
+    rows["reads"] += reads(128 * MIB, RANDOM, 6e-9)
+
+    assert analyse(PARAMS, rows, machine()).values["size_bytes"] == 64 * MIB
+
+
+def test_a_run_without_a_complete_size_compares_nothing():
+    rows = {"reads": [row for row in tables()["reads"] if row.order != DEPENDENT]}
+
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.message == "nothing_to_compare"
+    assert found.values == {}
+
+
+@pytest.mark.parametrize(
+    ("here", "is_said"),
+    [
+        (machine(), False),
+        (machine(caches=(32 * KIB, MIB, 128 * MIB)), True),
+        (Machine(), True),
+    ],
+)
+def test_an_array_of_less_than_four_last_caches_is_partly_answered_from_there(here, is_said):
+    assert ("partly_in_cache" in analyse(PARAMS, tables(), here).limits) is is_said
+
+
+def test_small_pages_and_computed_positions_are_limits():
+    huge = Params(largest_bytes=256 * MIB, huge_pages=True)
+
+    assert analyse(PARAMS, tables(), machine()).limits == (
+        "positions_computed",
+        "page_translation_included",
+    )
+    assert analyse(huge, tables(), machine()).limits == ("positions_computed",)
+
+
+def test_the_bandwidth_is_drawn_where_it_is_known():
+    known = analyse(PARAMS, tables(), machine(peak_bytes_per_s=80e9))
+
+    assert known.values["bandwidth_limit_s"] == pytest.approx(1e-10)
+    assert "bandwidth_limit_s" not in analyse(PARAMS, tables(), machine()).values
+
+
+@pytest.mark.parametrize(
+    ("largest", "most"), [(MIB, MIB), (MIB + 1, MIB), (3 * MIB, 2 * MIB), (GIB, GIB)]
+)
+def test_arrays_are_powers_of_two_up_to_the_largest(largest, most):
+    found = sizes(Params(largest_bytes=largest))
+
+    assert found[0] == 16 * KIB
+    assert found[-1] == most
+    assert all(b == 2 * a for a, b in itertools.pairwise(found))
+
+
+def test_the_default_leaves_half_of_the_free_memory(free_memory):
+    free_memory(100 * GIB)
+    assert burst_random.defaults(machine()).largest_bytes == 512 * MIB
+    large = machine(caches=(32 * KIB, MIB, 384 * MIB))
+    assert burst_random.defaults(large).largest_bytes == 2 * GIB  # the power below 3 GiB
+    free_memory(GIB)
+    assert burst_random.defaults(machine()).largest_bytes == 512 * MIB
+    free_memory(KIB)
+    assert burst_random.defaults(machine()).largest_bytes == MIB
+
+
+def test_ratios_of_orders_that_do_not_part_are_unclear():
+    rows = tables()
+    rows["reads"] += reads(256 * MIB, IN_A_ROW, 100e-9, noise=(1.0,))
+
+    assert "random_over_sequential" in analyse(PARAMS, rows, machine()).unclear
+    assert analyse(PARAMS, tables(), machine()).unclear == ()

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.views import BROKEN, MENDED
+from experiments.devices import timing
+from experiments.numbers.clinic import checker
+from experiments.numbers.clinic import experiment as clinic
+from experiments.numbers.clinic.experiment import (
+    EXPERIMENT,
+    IMAGES,
+    NEXT_WORD,
+    PIECES,
+    STATIONS,
+    TRAIN,
+    Params,
+    Step,
+    analyse,
+    measure,
+    memory_bytes,
+    quick,
+)
+from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
+
+torch = pytest.importorskip("torch")
+from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+SMALL = Params(device=NAME, length=64, rounds=3)
+of_each = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.key)
+# What the checker says because of each fault, and in which line that is.
+NAMED = {
+    NEXT_WORD: {
+        6: {(checker.NO_MULTIPLE, "5001")},
+        7: {(checker.NO_MULTIPLE, "511")},
+        9: {(checker.NO_MULTIPLE, "63")},
+    },
+    IMAGES: {
+        5: {(checker.NO_MULTIPLE, "7"), (checker.TARGET_RANGE, "7 > 6")},
+        8: {(checker.WRONG_NUMBERS, "int64 ≠ float32")},
+        13: {(checker.MISFIT, "16 ≠ 32")},
+        15: {(checker.MISFIT, "4096 ≠ 16384")},
+    },
+    STATIONS: {
+        7: {(checker.TARGET_SHAPE, "128 ≠ 128 × 1")},
+        12: {(checker.NOT_BATCH_FIRST, "128 × 24 × 8")},
+        14: {(checker.NO_ACTIVATION, "judge.0 → judge.1")},
+    },
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short():
+    """Take one step a sample, on one thread: time on the fake GPU is made up, and ours is not."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing, "SAMPLE_S", 1e-9)
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A run on the fake GPU: its tables, and the GPU."""
+    with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
+        return in_tables(EXPERIMENT, measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock))), gpu
+
+
+@pytest.fixture
+def tables(run):
+    return run[0]
+
+
+# --- the pieces ---------------------------------------------------------------------------------
+
+
+@of_each
+def test_a_piece_is_short_and_every_fault_is_one_line(piece):
+    broken, mended = piece.broken.splitlines(), piece.mended.splitlines()
+
+    assert len(broken) == len(mended) < 30
+    assert max(map(len, broken + mended)) <= 75
+    assert list(piece.fault_lines().values()) == list(piece.faults)
+    assert set(piece.fault_lines()) == set(NAMED[piece.key])
+
+
+@of_each
+def test_the_checker_names_every_fault_and_is_silent_about_the_mended_piece(piece, tables):
+    told = {
+        (row.kind, row.detail)
+        for row in tables["remarks"]
+        if (row.piece, row.version) == (piece.key, BROKEN) and row.where != TRAIN
+    }
+
+    assert told == set().union(*NAMED[piece.key].values())
+    assert not [row for row in tables["remarks"] if row.version == MENDED]
+
+
+def test_only_the_pictures_cannot_be_trained_and_the_reason_is_torch_s_own(tables):
+    (row,) = [row for row in tables["remarks"] if row.where == TRAIN]
+
+    assert (row.piece, row.version, row.kind) == (IMAGES, BROKEN, checker.STOPS)
+    assert "should be the same" in row.detail
+
+
+def test_what_is_run_is_the_text_that_is_shown(monkeypatch):
+    compiled = []
+    monkeypatch.setattr(
+        clinic, "compile", lambda text, *more: compiled.append(text) or compile(text, *more),
+        raising=False,
+    )  # fmt: skip
+    with fake_gpu(monkeypatch) as gpu:
+        list(measure(replace(SMALL, rounds=1), Bench(machine(gpus=1), clock=gpu.clock)))
+
+    assert set(compiled) == {each.text(version) for each in PIECES for version in (BROKEN, MENDED)}
+
+
+@pytest.mark.parametrize("version", [BROKEN, MENDED])
+def test_the_weather_model_mixes_stations_before_it_is_mended(version):
+    """That is what the fault's text says: batch and time are taken for each other."""
+    (piece,) = [piece for piece in PIECES if piece.key == STATIONS]
+    names = clinic._made(torch, piece, version, device="cpu")
+    inputs = names["inputs"].clone()
+    before = names["model"](inputs)[5]
+    inputs[3] += 1.0  # another station
+    changed = not torch.equal(before, names["model"](inputs)[5])
+
+    assert changed is (version == BROKEN)
+
+
+# --- on a GPU -----------------------------------------------------------------------------------
+
+
+def test_each_piece_that_runs_is_timed_on_the_gpu(run):
+    tables, gpu = run
+    arms = {(row.piece, row.version) for row in tables["steps"]}
+
+    assert arms == {
+        (NEXT_WORD, BROKEN), (NEXT_WORD, MENDED), (IMAGES, MENDED),
+        (STATIONS, BROKEN), (STATIONS, MENDED),
+    }  # fmt: skip
+    assert len(tables["steps"]) == SMALL.rounds * len(arms)
+    assert any("cross_entropy" in entry for entry in gpu.log)
+
+
+def test_no_more_words_than_there_is_room_for(monkeypatch):
+    read = []
+    made = clinic._made
+    monkeypatch.setattr(
+        clinic, "_made", lambda *given, **more: read.append(more) or made(*given, **more)
+    )
+    room = clinic.FP32_BYTES * clinic.WORDS * clinic.LOGITS * 40 / 0.6
+    with fake_gpu(monkeypatch, free_bytes=int(room)) as gpu:
+        list(measure(replace(SMALL, rounds=1), Bench(machine(gpus=1), clock=gpu.clock)))
+
+    assert {more["length"] for more in read if more["device"] == NAME} == {32}
+
+
+def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error(monkeypatch):
+    with fake_gpu(monkeypatch) as gpu:
+        error = torch.OutOfMemoryError("CUDA out of memory")
+        gpu.fails = lambda work: error if work == "embedding" else None
+
+        with pytest.raises(torch.OutOfMemoryError):
+            list(measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock)))
+
+
+# --- what is said -------------------------------------------------------------------------------
+
+
+def steps(**medians):
+    """Return rows of three rounds for each piece and version, close to a median."""
+    arms = {
+        "word": (NEXT_WORD, BROKEN), "word_mended": (NEXT_WORD, MENDED),
+        "feed": (STATIONS, BROKEN), "feed_mended": (STATIONS, MENDED),
+        "images_mended": (IMAGES, MENDED),
+    }  # fmt: skip
+    return [
+        Step(code="_".join(arms[name]), piece=arms[name][0], version=arms[name][1],
+             repeat=repeat, step_s=median * (1 + 0.01 * repeat))
+        for name, median in medians.items()
+        for repeat in range(3)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("word", "feed", "message"),
+    [
+        (2.0, 3.0, "both_gain"),
+        (1.0, 3.0, "feed_gains"),
+        (0.5, 3.0, "feed_gains_shapes_cost"),
+        (2.0, 1.0, "shapes_gain"),
+        (1.0, 1.0, "nothing_gained"),
+        (0.5, 0.5, "nothing_gained"),
+    ],
+)
+def test_the_sentence_follows_what_was_measured(word, feed, message):
+    rows = steps(word=word, word_mended=1.0, feed=feed, feed_mended=1.0, images_mended=1.0)
+    tables = {"remarks": [], "steps": rows, "conditions": []}
+    finding = analyse(SMALL, tables, machine(gpus=1))
+
+    assert finding.message == message
+    assert finding.values["shapes_gain"] == pytest.approx(word)
+    assert ("feed_gain" in finding.unclear) is (feed == 1.0)
+    assert finding.values["faults_total"] == 10
+
+
+def test_a_run_in_part_says_what_it_has():
+    tables = {"remarks": [], "steps": steps(word=1.0), "conditions": []}
+    finding = analyse(Params(), tables, machine())
+
+    assert finding.message == "in_part"
+    assert finding.values["broken_step_s"] == pytest.approx(1.01)
+    assert "processor_cares_little" in finding.limits
+
+
+def test_a_quick_run_reads_few_words_on_a_processor_and_a_gpu_needs_no_memory_of_ours():
+    assert quick(Params(length=65_536)).length == clinic.CPU_LENGTH
+    assert quick(replace(SMALL, length=65_536)).length == 65_536
+    assert memory_bytes(replace(SMALL, length=65_536)) < memory_bytes(Params(length=256))

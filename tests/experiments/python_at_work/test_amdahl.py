@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core import words
+from experiments.core.bench import Bench
+from experiments.core.declare import Note
+from experiments.python_at_work.amdahl import experiment as amdahl
+from experiments.python_at_work.amdahl.experiment import (
+    EXPERIMENT,
+    Loss,
+    Params,
+    Run,
+    Speedup,
+    analyse,
+    parallel_fraction,
+    speedups,
+)
+from experiments.python_at_work.amdahl.kernels import mix
+from machine.inspect import inspect
+from machine.model import Machine
+from tests.experiments.doubling import takes_twice_as_long
+from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.stopping import stop_after_rows
+
+PARAMS = Params(most_workers=8)
+TINY = Params(most_workers=2, sample_s=0.01, rounds=2)
+WORDS = words.load()
+NOISE = (1.0, 1.001, 0.999)
+
+
+def runs(serial, steps=(1, 2, 4, 8), noise=NOISE):
+    return [
+        Run(workers=n, repeat=turn, wall_s=(serial + (1 - serial) / n) * factor, each_per_s=1.0)
+        for turn, factor in enumerate(noise)
+        for n in steps
+    ]
+
+
+def tables(rows):
+    return {"runs": rows, "speedups": [], "losses": []}
+
+
+def test_the_fit_finds_the_share_that_made_the_times():
+    walls_s = {n: 2.0 * (0.1 + 0.9 / n) for n in (1, 2, 3, 4, 8)}
+    of = speedups(PARAMS, walls_s)
+
+    assert parallel_fraction(PARAMS, of, 8) == pytest.approx(0.9)
+    assert parallel_fraction(PARAMS, {**of, 16: 99.0}, 8) == pytest.approx(0.9)  # beyond the cores
+    assert parallel_fraction(PARAMS, {1: 1.0}, 8) is None
+    assert speedups(PARAMS, {2: 1.0, 4: 0.5}) == {}
+
+
+def test_the_speedup_of_a_growing_problem_follows_gustafson():
+    params = Params(problem="growing", serial_fraction=0.25)
+    of = speedups(params, dict.fromkeys((1, 2, 4), 2.0))  # nobody hinders anybody
+
+    assert of == {1: 1.0, 2: 1.75, 4: 3.25}
+    assert parallel_fraction(params, of, 4) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("slower", "message"), [(1.0, "grows_as_chosen"), (1.3, "grows_less"), (0.9, "grows_more")]
+)
+def test_a_growing_problem_has_no_bound(slower, message):
+    rows = [
+        Run(workers=n, repeat=turn, wall_s=1.0 if n == 1 else slower * factor, each_per_s=1.0)
+        for turn, factor in enumerate(NOISE)
+        for n in (1, 2, 4, 8)
+    ]
+    found = analyse(replace(PARAMS, problem="growing"), tables(rows), machine(cores=8))
+
+    assert found.message == message
+    assert found.values["best_speedup"] == pytest.approx((0.05 + 0.95 * 8) / slower, rel=0.01)
+    assert "bound_speedup" not in found.values
+
+
+def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
+    done = []
+    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    params = Params(serial_fraction=0.25, problem="growing")
+    run = amdahl._run(params, Bench(inspect()), work, [None] * 2, 0)
+    walls = {1: replace(run, workers=1), 2: run}
+
+    assert sorted(done) == [(0.0, 0.25), *[(0.25, 0.625)] * 2, *[(0.625, 1.0)] * 2]
+    assert curves(params, walls | {4: replace(run, workers=4)}) == {
+        *("measured", "ideal", "gustafson"),
+    }
+    assert curves(params, walls) == {"measured", "ideal"}  # any law goes through one speedup
+
+
+def curves(params, walls):
+    """Return the curves that are drawn of one round."""
+    return {item.curve for item in amdahl._rows(params, walls, 4) if isinstance(item, Speedup)}
+
+
+@pytest.mark.parametrize(
+    ("serial", "message"), [(0.05, "scales_as_chosen"), (0.3, "scales_less"), (0.0, "scales_more")]
+)
+def test_the_fit_is_compared_with_the_share_that_was_chosen(serial, message):
+    rows = runs(serial) + runs(serial + 0.004, noise=(1.0,))
+    for turn, row in enumerate(rows[-4:]):
+        rows[len(rows) - 4 + turn] = Run(
+            workers=row.workers, repeat=3, wall_s=row.wall_s, each_per_s=1.0
+        )
+    rows += [
+        Run(workers=n, repeat=4, wall_s=max(serial - 0.004, 0) + (1 - serial) / n, each_per_s=1.0)
+        for n in (1, 2, 4, 8)
+    ]
+    found = analyse(PARAMS, tables(rows), machine(cores=8))
+
+    assert found.message == message
+    assert found.values["parallel_fraction"] == pytest.approx(1 - serial, abs=0.005)
+    assert found.values["best_workers"] == 8
+    assert found.values["cores"] == found.values["logical_cpus"] == 8
+
+
+@pytest.mark.parametrize("problem", amdahl.PROBLEMS)
+def test_what_memory_takes_is_not_said_of_arithmetic(problem):
+    said = {}
+    grown_s = {n: 1.0 if n == 1 else 1.3 for n in (1, 2, 4, 8)}
+    grown = [replace(row, wall_s=grown_s[row.workers]) for row in runs(0.0)]
+    for kernel in amdahl.KERNELS:
+        params = replace(PARAMS, kernel=kernel, problem=problem)
+        rows = grown if problem == amdahl.GROWING else runs(0.3)
+        found = analyse(params, tables(rows), machine(cores=8))
+        said[kernel] = WORDS.say(f"amdahl.findings.{found.message}", found.values)
+
+    assert "memory" in said["memory"]
+    assert "memory" not in said["compute"]
+
+
+@pytest.mark.parametrize(("steps", "is_told"), [((1, 2), True), ((1, 2, 4), False)])
+def test_a_fit_to_one_point_is_told(steps, is_told):
+    found = analyse(PARAMS, tables(runs(0.05, steps=steps)), machine(cores=8))
+
+    assert ("fit_of_one" in found.limits) is is_told
+
+
+@pytest.mark.parametrize("kernel", amdahl.KERNELS)
+@pytest.mark.parametrize(("slower", "is_told"), [(1.3, True), (1.0, False)])
+def test_a_round_above_the_ideal_is_explained(kernel, slower, is_told):
+    rows = runs(0.1, steps=(1, 2), noise=(1.0, 1.001, 0.999, 1.0, 1.0))
+    rows[0] = replace(rows[0], wall_s=slower)  # one worker alone, in one round
+    found = analyse(replace(PARAMS, kernel=kernel), tables(rows), machine(cores=2))
+
+    assert ("above_ideal" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(("problem", "speedup"), [("fixed", 1 / (0.1 + 0.9 / 8)), ("growing", 7.3)])
+def test_what_the_law_gives_for_the_chosen_share_stands_beside_the_measured(problem, speedup):
+    params = replace(PARAMS, problem=problem, serial_fraction=0.1)
+    found = analyse(params, tables(runs(0.1)), machine(cores=8))
+
+    assert found.values["best_workers"] == 8
+    assert found.values["law_speedup"] == pytest.approx(speedup)
+
+
+def test_the_bound_follows_from_the_fit():
+    found = analyse(PARAMS, tables(runs(0.2)), machine(cores=8))
+
+    assert found.values["bound_speedup"] == pytest.approx(5)
+    assert found.unclear == ()
+    assert "no_bound" not in found.limits
+
+
+@pytest.mark.parametrize(("kernel", "is_told"), [("memory", True), ("compute", False)])
+def test_that_memory_delivers_enough_is_told(kernel, is_told):
+    params = replace(PARAMS, kernel=kernel)
+    rows = runs(0.05) + [replace(row, repeat=9) for row in runs(0.06, noise=(1.0,))]
+    rows += [replace(row, repeat=10) for row in runs(0.04, noise=(1.0,))]
+    found = analyse(params, tables(rows), machine(cores=8))
+
+    assert found.message == "scales_as_chosen"
+    assert ("memory_suffices" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(("problem", "is_told"), [("fixed", True), ("growing", False)])
+def test_why_there_is_no_bound_is_told(problem, is_told):
+    params = replace(PARAMS, problem=problem)
+    found = analyse(params, tables(runs(0.0)), machine(cores=8))
+
+    assert "bound_speedup" not in found.values
+    assert ("no_bound" in found.limits) is is_told
+
+
+def test_of_two_rounds_no_speedup_is_claimed():
+    found = analyse(PARAMS, tables(runs(0.1, noise=(1.0, 1.001))), machine(cores=8))
+
+    assert found.message == "too_few_rounds"
+    assert found.unclear == ("best_speedup",)
+    assert found.values["parallel_fraction"] == pytest.approx(0.9, abs=0.01)
+    assert "no_fit" not in found.limits
+
+
+@pytest.mark.parametrize(
+    ("problem", "law"), [("fixed", "amdahls_law"), ("growing", "gustafsons_law")]
+)
+def test_the_law_that_is_fitted_is_told(problem, law):
+    params = replace(PARAMS, problem=problem)
+    found = analyse(params, tables(runs(0.1)), machine(cores=8))
+
+    assert [limit for limit in found.limits if limit.endswith("_law")] == [law]
+
+
+def test_work_that_gains_nothing_does_not_scale():
+    rows = [
+        Run(workers=n, repeat=turn, wall_s=wall_s, each_per_s=1.0)
+        for turn, factor in enumerate((0.9, 1.0, 1.1))
+        for n, wall_s in ((1, 1.0), (2, factor))
+    ]
+    found = analyse(PARAMS, tables(rows), machine())
+
+    assert found.message == "does_not_scale"
+    assert found.unclear == ("best_speedup",)
+    assert "parallel_fraction" not in found.values
+    assert {"no_fit", "best_by_chance"} <= set(found.limits)
+
+
+@pytest.mark.parametrize("here", [machine(cores=1), Machine()])
+def test_one_core_has_no_speedup(here):
+    found = analyse(PARAMS, tables(runs(0.1, steps=(1,))), here)
+
+    assert found.message == "nothing_to_compare"
+    assert "best_speedup" not in found.values
+
+
+def test_a_round_without_one_worker_is_left_out():
+    rows = [*runs(0.2), Run(workers=8, repeat=7, wall_s=1e-3, each_per_s=1.0)]
+
+    assert analyse(PARAMS, tables(rows), machine(cores=8)).values["best_speedup"] == pytest.approx(
+        1 / (0.2 + 0.8 / 8)
+    )
+
+
+def test_an_array_that_the_caches_hold_is_told():
+    params = Params(kernel="memory", array_bytes=64 * MIB)
+    large = Params(kernel="memory", array_bytes=128 * MIB)
+
+    assert "partly_in_cache" in analyse(params, tables(runs(0.1)), machine()).limits
+    assert "partly_in_cache" not in analyse(large, tables(runs(0.1)), machine()).limits
+    assert "memory_on_one_node" in analyse(large, tables(runs(0.1)), machine(nodes=2)).limits
+
+
+def test_defaults_take_a_quarter_of_the_free_memory_at_most(free_memory):
+    free_memory(GIB)
+    large = machine(caches=(32 * KIB, MIB, 384 * MIB))
+
+    assert amdahl.defaults(large).array_bytes == 256 * MIB
+    assert amdahl.defaults(machine()).array_bytes == 128 * MIB
+
+
+@pytest.mark.parametrize("kernel", amdahl.KERNELS)
+def test_a_round_comes_complete(kernel):
+    params = Params(kernel=kernel, most_workers=2, sample_s=0.01, array_bytes=8 * MIB, rounds=2)
+    items = list(EXPERIMENT.measure(params, Bench(inspect())))
+    workers = {item.workers for item in items if isinstance(item, Run)}
+
+    assert 1 in workers
+    for item in items:
+        if isinstance(item, Speedup) and item.curve == "ideal":
+            assert item.speedup == item.workers
+        if isinstance(item, Speedup) and item.workers == 1:
+            assert item.speedup == 1
+        if isinstance(item, Loss):
+            assert item.workers > 1
+    assert sum(isinstance(item, Run) for item in items) == 2 * len(workers)
+
+
+def test_a_wholly_serial_job_gains_nothing():
+    params = Params(serial_fraction=1.0, most_workers=2, sample_s=0.02, rounds=3)
+    items = list(EXPERIMENT.measure(params, Bench(inspect())))
+    runs = [item for item in items if isinstance(item, Run) and item.workers == 2]
+
+    assert all(run.each_per_s == 0 for run in runs)
+
+
+def test_all_of_the_work_is_done_whoever_does_it():
+    done = []
+    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    amdahl._run(Params(serial_fraction=0.25), Bench(inspect()), work, [None] * 3, 0)
+
+    assert sorted(done) == [(0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
+
+
+def test_a_system_that_cannot_pin_is_told(monkeypatch):
+    monkeypatch.setattr(amdahl, "CAN_PIN", False)
+    items = list(EXPERIMENT.measure(TINY, Bench(Machine())))
+
+    assert [item.key for item in items if isinstance(item, Note)] == ["not_pinned"]
+    assert {item.workers for item in items if isinstance(item, Run)} == {1}
+
+
+def test_twice_as_many_turns_take_twice_as_long():
+    bench = Bench(inspect())
+    assert takes_twice_as_long(lambda turns: bench.time(lambda: mix(turns, 1)), 200_000)
+    fastest_s = min(bench.time(lambda: mix(200_000, 1)) for _ in range(15)) / 200_000
+    assert fastest_s > 0.5e-9  # three dependent steps: not folded away
+
+
+def test_mixing_is_xorshift():
+    def one(x):
+        x ^= x << 13 & (2**64 - 1)
+        x ^= x >> 7
+        return x ^ x << 17 & (2**64 - 1)
+
+    assert int(mix(3, 88172645463325252)) == one(one(one(88172645463325252)))
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, TINY, 1)

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+import threading
+import time
+
+import pytest
+
+from experiments.core.bench import Bench, StopRequested
+from experiments.core.declare import Need, Note
+from experiments.core.needs import missing_need
+from experiments.python_at_work.core_to_core import experiment as core_to_core
+from experiments.python_at_work.core_to_core.experiment import (
+    EXPERIMENT,
+    Handover,
+    Params,
+    Slots,
+    analyse,
+    chosen,
+    measure,
+    one_way_s,
+    seconds,
+)
+from machine.inspect import inspect
+from machine.model import Machine, Thread
+from tests.experiments.machines import machine
+
+HERE = inspect()
+two_cores = pytest.mark.skipif(
+    missing_need(EXPERIMENT, HERE) is not None, reason="needs two cores that threads are kept on"
+)
+NOISE = (1.0, 1.02, 0.98)
+
+
+def handovers(latency_s, cores, noise=NOISE):
+    return [
+        Handover(first=str(a), second=str(b), shared="same_cache", repeat=turn,
+                 latency_s=latency_s(a, b) * factor)
+        for a, b in itertools.combinations(range(cores), 2)
+        for turn, factor in enumerate(noise)
+    ]  # fmt: skip
+
+
+def found(rows, here=None):
+    return analyse(Params(), {"handovers": rows}, here or machine(cores=8))
+
+
+def in_groups_of(size, near_s=20e-9, far_s=100e-9):
+    return lambda a, b: near_s if a // size == b // size else far_s
+
+
+@pytest.mark.parametrize(("size", "groups"), [(4, 2), (2, 4)])
+def test_groups_appear_from_the_timings_alone(size, groups):
+    finding = found(handovers(in_groups_of(size), 8))
+
+    assert finding.message == "groups_seen"
+    assert finding.values["group_count"] == groups
+    assert finding.values["fastest_s"] == pytest.approx(20e-9)
+    assert finding.values["slowest_s"] == pytest.approx(100e-9)
+
+
+def test_the_greatest_step_decides_where_there_are_several():
+    def three_levels(a, b):
+        return 20e-9 if a // 2 == b // 2 else 30e-9 if a // 4 == b // 4 else 150e-9
+
+    assert found(handovers(three_levels, 8)).values["group_count"] == 2
+
+
+def test_cores_that_are_equally_near_are_one_group():
+    finding = found(handovers(lambda a, b: 30e-9 + (a + b) * 1e-10, 8))
+
+    assert finding.message == "all_alike"
+    assert finding.values["group_count"] == 1
+
+
+def test_a_step_within_the_noise_makes_no_groups():
+    finding = found(handovers(in_groups_of(4, 60e-9, 90e-9), 8, noise=(0.7, 1.0, 1.5)))
+
+    assert finding.message == "all_alike"
+    assert "unsteady" in finding.limits
+
+
+def test_a_ring_of_near_pairs_is_one_group_and_not_called_several():
+    def ring(a, b):
+        return 20e-9 if abs(a - b) in (1, 7) else 100e-9
+
+    assert found(handovers(ring, 8)).message == "distances_differ"
+
+
+def test_two_cores_show_no_groups():
+    finding = found(handovers(lambda _a, _b: 30e-9, 2), machine(cores=2))
+
+    assert finding.message == "one_pair"
+    assert "group_count" not in finding.values
+    assert "no_groups_of_two" in finding.limits
+
+
+def test_a_part_of_the_matrix_counts_no_groups():
+    finding = found(handovers(in_groups_of(4), 8)[:20])
+
+    assert finding.message == "matrix_in_part"
+    assert "group_count" not in finding.values
+    assert "pairs_missing" in finding.limits
+
+
+def test_a_thinned_matrix_and_a_virtual_machine_are_limits():
+    rows = handovers(in_groups_of(4), 8)
+
+    assert "some_cores_only" in found(rows, machine(cores=16)).limits
+    assert "some_cores_only" not in found(rows, machine(cores=8)).limits
+    assert "virtual_machine" in found(rows, machine(virtualization="kvm")).limits
+
+
+def test_cores_stand_under_their_numbers_where_these_are_in_order():
+    assert list(chosen(Params(cores=64), machine(cores=4, threads_per_core=2))) == list("0123")
+
+
+def test_numbers_out_of_order_get_their_place_in_the_topology_before_them():
+    threads = tuple(
+        Thread(id=n, core=n, package=n % 2, online=True, usable=True) for n in range(12)
+    )
+    here = dataclasses.replace(machine(), cpu=dataclasses.replace(machine().cpu,
+                               threads_list=threads, caches=()))  # fmt: skip
+    names = list(chosen(Params(cores=64), here))
+
+    assert names == sorted(names)
+    assert names[:3] == ["00·0", "01·2", "02·4"]
+    assert names[6] == "06·1"
+
+
+def test_hardware_threads_of_a_core_stand_side_by_side():
+    here = machine(cores=4, threads_per_core=2)
+    names = chosen(Params(cores=64, hardware_threads=True), here)
+
+    assert [thread.id for thread in names.values()] == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert list(names) == sorted(names)
+
+
+def test_many_cores_are_thinned_evenly_and_estimated():
+    here = machine(cores=256)
+    params = core_to_core.defaults(here)
+
+    assert [thread.id for thread in chosen(params, here).values()] == list(range(0, 256, 4))
+    assert seconds(params) <= 30
+
+
+def test_a_machine_without_pinning_or_a_second_core_is_told_so(monkeypatch):
+    needing = dataclasses.replace(EXPERIMENT, needs=(Need.CORE_PAIR,))
+    assert missing_need(needing, machine(cores=1)) is Need.CORE_PAIR
+    assert missing_need(needing, Machine()) is Need.CORE_PAIR
+    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+    assert missing_need(needing, machine(cores=4)) is Need.CORE_PAIR
+
+
+@two_cores
+def test_both_halves_of_the_matrix_are_measured_and_affinity_comes_back():
+    before = os.sched_getaffinity(0)
+    items = list(measure(Params(cores=2, lines=2, rounds=2), Bench(HERE)))
+    rows = [item for item in items if isinstance(item, Handover)]
+
+    assert [row.repeat for row in rows] == [0, 1]
+    assert rows[0].first == rows[1].second
+    assert all(1e-9 < row.latency_s < 1e-3 for row in rows)
+    assert os.sched_getaffinity(0) == before
+
+
+@two_cores
+def test_a_stop_in_the_middle_leaves_no_thread_behind():
+    asked = iter([False] * 3)
+    bench = Bench(HERE, stop=lambda: next(asked, True))
+    with pytest.raises(StopRequested):
+        one_way_s(Slots(4), 0, 1, bench)
+
+    assert not [each for each in threading.enumerate() if each.name == "answering"]
+
+
+@two_cores
+def test_two_that_never_meet_give_no_figure(monkeypatch):
+    slots = Slots(2)
+    monkeypatch.setattr(slots, "clear", lambda: slots.give_up())  # all is up from the start
+    monkeypatch.setattr(core_to_core, "pin", lambda _thread: time.sleep(0.2))
+
+    assert one_way_s(slots, 0, 1, Bench(HERE)) is None
+
+
+@two_cores
+def test_a_pair_without_a_figure_is_noted(monkeypatch):
+    monkeypatch.setattr(core_to_core, "one_way_s", lambda *_: None)
+    items = list(measure(Params(cores=2, lines=2, rounds=1), Bench(HERE)))
+
+    assert [i.key for i in items if isinstance(i, Note)] == ["pair_too_disturbed"]
+    assert not [i for i in items if isinstance(i, Handover)]

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Note
+from experiments.python_at_work.false_sharing import experiment as false_sharing
+from experiments.python_at_work.false_sharing.experiment import (
+    DISTANCES_BYTES,
+    READERS,
+    Alone,
+    Increment,
+    Params,
+    analyse,
+    measure,
+)
+from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, UNKNOWN
+from machine.inspect import inspect
+from tests.experiments.machines import machine
+
+NOISE = (1.0, 1.03, 0.97)
+CLIFF_64 = {at: 3e-9 if at < 64 else 0.4e-9 for at in DISTANCES_BYTES}
+
+
+def rows(of_distance, pair=SAME_CACHE, noise=NOISE):
+    return [
+        Increment(
+            pair=pair,
+            distance_bytes=at,
+            repeat=repeat,
+            increment_s=s * factor,
+            together_per_s=2 / (s * factor),
+        )
+        for at, s in of_distance.items()
+        for repeat, factor in enumerate(noise)
+    ]
+
+
+def found(increments, here=None, alone=(0.35e-9, 0.36e-9)):
+    tables = {
+        "increments": increments,
+        "alone": [Alone(repeat=turn, increment_s=s) for turn, s in enumerate(alone)],
+    }
+    return analyse(Params(), tables, here or machine())
+
+
+def test_neighbours_on_a_line_fight():
+    finding = found(rows(CLIFF_64))
+
+    assert finding.message == "neighbours_fight"
+    assert finding.values["same_line_s"] == pytest.approx(3e-9)
+    assert finding.values["far_apart_s"] == pytest.approx(0.4e-9)
+    assert finding.values["slowdown"] == pytest.approx(7.5)
+    assert finding.values["line_bytes_seen"] == 64
+    assert finding.values["alone_s"] == pytest.approx(0.355e-9)
+    assert finding.unclear == ()
+
+
+def test_a_run_cut_short_tells_the_distances_that_it_reached():
+    some = {at: CLIFF_64[at] for at in (16, 32, 64, 128)}
+    values = found(rows(some)).values
+
+    assert (values["nearest_bytes"], values["farthest_bytes"]) == (16, 128)
+
+
+def test_the_line_that_is_seen_is_where_the_cliff_is_not_what_the_system_says():
+    wide = {at: 3e-9 if at < 128 else 0.4e-9 for at in DISTANCES_BYTES}
+
+    assert found(rows(wide)).values["line_bytes_seen"] == 128
+
+
+def test_a_single_dip_within_the_line_is_no_cliff():
+    dip = CLIFF_64 | {16: 0.5e-9}
+
+    assert found(rows(dip)).values["line_bytes_seen"] == 64
+
+
+def test_where_spreads_overlap_no_difference_is_claimed_and_no_line_seen():
+    finding = found(rows(CLIFF_64, noise=(1.0, 0.1, 9.0)))
+
+    assert finding.message == "no_difference"
+    assert finding.unclear == ("slowdown",)
+    assert "line_bytes_seen" not in finding.values
+
+
+def test_reads_that_take_less_than_a_tick_are_explained():
+    readers = rows({at: 0.15e-9 for at in DISTANCES_BYTES}, READERS)
+
+    assert "reads_overlap" in found(rows(CLIFF_64) + readers).limits
+    assert "reads_overlap" not in found(rows(CLIFF_64)).limits
+
+
+@pytest.mark.parametrize(
+    ("increment", "told"), [("plain", "plain_is_forwarded"), ("at_once", "at_once_alone")]
+)
+def test_what_is_peculiar_to_an_increment_is_told(increment, told):
+    tables = {"increments": rows(CLIFF_64), "alone": [Alone(repeat=0, increment_s=5e-9)]}
+    limits = analyse(Params(increment=increment), tables, machine()).limits
+
+    assert {"plain_is_forwarded", "at_once_alone"} & {*limits} == {told}
+
+
+def test_neighbours_that_are_faster_are_not_called_slower():
+    upside_down = dict(zip(DISTANCES_BYTES, reversed(CLIFF_64.values()), strict=True))
+
+    assert found(rows(upside_down)).message == "near_is_faster"
+
+
+def test_the_nearest_two_cores_are_compared_and_siblings_stand_beside():
+    small = {at: 0.8e-9 if at < 64 else 0.7e-9 for at in DISTANCES_BYTES}
+    far = {at: 30e-9 if at < 64 else 0.4e-9 for at in DISTANCES_BYTES}
+    finding = found(rows(small, SAME_CORE) + rows(CLIFF_64) + rows(far, FAR))
+
+    assert finding.values["slowdown"] == pytest.approx(7.5)
+    assert finding.values["same_core_slowdown"] == pytest.approx(8 / 7)
+    assert "no_hardware_threads" not in finding.limits
+
+
+def test_readers_and_siblings_alone_tell_nothing_of_two_cores():
+    for pair in (SAME_CORE, READERS):
+        finding = found(rows(CLIFF_64, pair))
+
+        assert finding.message == "nothing_to_compare"
+        assert "no_two_cores" in finding.limits
+
+
+def test_threads_that_could_not_be_placed_are_a_limit():
+    assert "cores_not_known" in found(rows(CLIFF_64, UNKNOWN)).limits
+    assert "virtual_machine" in found(rows(CLIFF_64), machine(virtualization="kvm")).limits
+    assert "virtual_machine" not in found(rows(CLIFF_64), machine(virtualization="none")).limits
+
+
+def test_a_system_that_pins_no_threads_still_measures_and_says_so(monkeypatch):
+    monkeypatch.setattr(false_sharing, "CAN_PIN", False)
+    monkeypatch.setattr("experiments.tools.side_by_side.CAN_PIN", False)
+    items = list(measure(Params(rounds=1), Bench(inspect(), quick=True)))
+
+    assert Note("not_pinned") in items
+    assert {i.pair for i in items if isinstance(i, Increment)} == {UNKNOWN, READERS}
+
+
+def test_one_core_measures_one_thread_alone():
+    here = inspect()
+    one = dataclasses.replace(here.cpu, threads_list=here.cpu.threads_list[:1])
+    bench = Bench(dataclasses.replace(here, cpu=one), quick=True)
+    items = list(measure(Params(rounds=1), bench))
+
+    assert [type(i) for i in items if isinstance(i, Alone | Increment)] == [Alone]
+
+
+def test_siblings_that_do_not_part_have_no_slowdown_though_cores_have_one():
+    alike = dict.fromkeys(DISTANCES_BYTES, 0.7e-9)
+    finding = found(rows(alike, SAME_CORE) + rows(CLIFF_64))
+
+    assert finding.message == "neighbours_fight"
+    assert finding.unclear == ("same_core_slowdown",)

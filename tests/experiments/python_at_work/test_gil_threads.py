@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from experiments.python_at_work.gil_threads import experiment as gil_threads
+from experiments.python_at_work.gil_threads.experiment import Params, Slice, Timing, Wake, analyse
+from machine.model import Machine
+from tests.experiments.machines import machine
+
+NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
+PARAMS = Params(workers=4, methods=("serial", "threads", "processes"), rounds=5)
+
+
+def tables(*, gil=True, python="3.11", wakes=(), **medians):
+    """Return five rounds of each way around its median."""
+    timings = [
+        Timing(method=method, python=python, repeat=repeat, wall_s=median * noise, gil=gil)
+        for method, median in medians.items()
+        for repeat, noise in enumerate(NOISE)
+    ]
+    return {"timings": timings, "slices": [], "wakes": list(wakes)}
+
+
+@pytest.mark.parametrize(
+    ("medians", "message"),
+    [
+        (
+            {"serial": 0.4, "threads": 0.41, "processes": 0.11},
+            "threads_take_turns_processes_do_not",
+        ),
+        ({"serial": 0.4, "threads": 0.41}, "threads_take_turns"),
+        ({"serial": 0.4, "threads": 0.6}, "threads_take_turns"),
+        ({"serial": 0.4, "threads": 0.4, "processes": 0.405}, "nothing_is_faster"),
+        ({"serial": 0.4, "threads": 0.4, "processes": 0.8}, "nothing_is_faster"),
+        ({"serial": 0.4}, "nothing_to_compare"),
+        ({"threads": 0.4, "processes": 0.1}, "nothing_to_compare"),
+        ({}, "nothing_to_compare"),
+    ],
+)
+def test_what_is_said_follows_the_times(medians, message):
+    assert analyse(PARAMS, tables(**medians), machine()).message == message
+
+
+@pytest.mark.parametrize("others", [{}, {"processes": 0.11}])
+def test_threads_run_side_by_side_where_no_lock_is_in_their_way(others):
+    fast = {"serial": 0.4, "threads": 0.1, **others}
+
+    assert analyse(PARAMS, tables(**fast, gil=False), machine()).message == "threads_side_by_side"
+    # With the lock on they cannot: what looks like it is chance.
+    assert analyse(PARAMS, tables(**fast), machine()).message != "threads_side_by_side"
+
+
+@pytest.mark.parametrize(
+    ("threads_s", "gil", "is_told"), [(0.6, True, True), (0.6, False, False), (0.41, True, False)]
+)
+def test_threads_that_are_slower_under_the_lock_have_a_reason(threads_s, gil, is_told):
+    found = analyse(PARAMS, tables(serial=0.4, threads=threads_s, gil=gil), machine())
+
+    assert ("threads_slower" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("job", "gil", "told"),
+    [
+        ("sort", True, {"sort_lets_go", "sorted_twice"}),
+        ("sort", False, {"sorted_twice"}),
+        ("loop", True, set()),
+    ],
+)
+def test_what_is_peculiar_to_jobs_that_sort_is_told(job, gil, told):
+    times = {"serial": 0.4, "threads": 0.2, "released_serial": 0.4}
+    found = analyse(Params(workers=4, job=job), tables(**times, gil=gil), machine())
+
+    assert {"sort_lets_go", "sorted_twice"} & {*found.limits} == told
+
+
+def test_one_worker_alone_compares_nothing():
+    found = analyse(Params(workers=1), tables(serial=0.1, threads=0.05), machine(cores=1))
+
+    assert found.message == "nothing_to_compare"
+
+
+@pytest.mark.parametrize(
+    ("params", "gil"),
+    [
+        (PARAMS, False),
+        (Params(workers=4, job="sort"), True),
+        (Params(workers=4, job="sleep"), True),
+    ],
+    ids=["no lock in this Python", "a sort lets go of it", "a sleep does"],
+)
+def test_the_lock_is_not_blamed_where_it_is_not_in_the_way(params, gil):
+    slow = tables(serial=0.4, threads=0.41, gil=gil)
+    slow_but_processes = tables(serial=0.4, threads=0.41, processes=0.1, gil=gil)
+
+    assert analyse(params, slow, machine()).message == "threads_gain_nothing"
+    assert analyse(params, slow_but_processes, machine()).message == "threads_gain_nothing"
+
+
+def test_nothing_is_called_faster_when_the_spreads_overlap():
+    rows = tables(serial=0.4, threads=0.39, processes=0.35)
+    rows["timings"] += [
+        Timing(method="processes", python="3.11", repeat=5, wall_s=0.41, gil=True),
+        Timing(method="threads", python="3.11", repeat=5, wall_s=0.1, gil=True),
+    ]
+
+    assert analyse(PARAMS, rows, machine()).message == "nothing_is_faster"
+
+
+def test_a_gain_that_the_rounds_hide_is_not_denied():
+    rows = tables(serial=0.4, threads=0.39, processes=0.25)
+    rows["timings"] += [
+        Timing(method="processes", python="3.11", repeat=repeat, wall_s=wall_s, gil=True)
+        for repeat, wall_s in ((5, 0.45), (6, 0.2))
+    ]
+
+    assert analyse(PARAMS, rows, machine()).message == "rounds_scatter"
+
+
+@pytest.mark.parametrize(("job_s", "is_told"), [(0.15, False), (0.2, True), (0.1, True)])
+def test_jobs_that_are_not_what_they_were_made_for_are_told_of(job_s, is_told):
+    found = analyse(PARAMS, tables(serial=4 * job_s), machine())
+    slept = analyse(Params(workers=4, job="sleep"), tables(serial=4 * job_s), machine())
+
+    assert ("not_as_made_for" in found.limits) is is_told
+    assert "not_as_made_for" not in slept.limits
+
+
+def test_the_values_are_medians_and_their_ratios():
+    found = analyse(
+        PARAMS, tables(serial=0.4, threads=0.5, processes=0.1, released_serial=0.3,
+                       released_threads=0.1, subinterpreters=0.2), machine(cores=2)
+    )  # fmt: skip
+
+    assert found.values == pytest.approx(
+        {
+            "workers": 4,
+            "gil_enabled": 1,
+            "job_s": 0.1,
+            "made_for_s": PARAMS.job_s,
+            "serial_s": 0.4,
+            "threads_s": 0.5,
+            "processes_s": 0.1,
+            "released_serial_s": 0.3,
+            "released_threads_s": 0.1,
+            "subinterpreters_s": 0.2,
+            "threads_speedup": 0.8,
+            "processes_speedup": 4.0,
+            "released_speedup": 3.0,
+            "subinterpreters_speedup": 2.0,
+            "perfect_s": 0.2,  # two cores
+        }
+    )
+
+
+def test_perfect_is_no_more_workers_at_once_than_there_are():
+    found = analyse(PARAMS, tables(serial=0.4, threads=0.1), machine(cores=64))
+
+    assert found.values["perfect_s"] == pytest.approx(0.1)
+
+
+def test_what_was_not_measured_has_no_value():
+    found = analyse(PARAMS, tables(serial=0.4), machine())
+
+    of_jobs = {"serial_s", "job_s", "made_for_s", "perfect_s"}
+    assert set(found.values) == {"workers", "gil_enabled", *of_jobs}
+
+
+def test_a_sleeper_is_told_by_how_many_compute_beside_it():
+    wakes = [
+        Wake(burners=burners, repeat=repeat, late_s=late_s * noise)
+        for burners, late_s in ((0, 1e-4), (1, 5e-3), (2, 1e-2))
+        for repeat, noise in enumerate(NOISE)
+    ]
+    found = analyse(PARAMS, tables(serial=0.4, wakes=wakes), machine())
+
+    assert found.values["sleeper_late_idle_s"] == pytest.approx(1e-4)
+    assert found.values["sleeper_late_one_s"] == pytest.approx(5e-3)
+    assert found.values["sleeper_late_two_s"] == pytest.approx(1e-2)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["3.11", "3.13", "3.14t"])))
+def test_other_pythons_have_values_of_their_own_whichever_came_first(order):
+    params = Params(workers=4, pythons=("3.13", "3.14t"))
+    times = {"3.11": (0.4, 0.41), "3.13": (0.5, 0.52), "3.14t": (0.6, 0.15)}
+    rows = tables()
+    for python in order:
+        serial, threads = times[python]
+        each = tables(serial=serial, threads=threads, python=python, gil=python != "3.14t")
+        rows["timings"] += each["timings"]
+
+    found = analyse(params, rows, machine())
+
+    assert found.message == "threads_take_turns"  # of ours
+    assert found.values["serial_s"] == pytest.approx(0.4)
+    assert found.values["serial_python_3_13_s"] == pytest.approx(0.5)
+    assert found.values["threads_python_3_14t_s"] == pytest.approx(0.15)
+    assert found.values["gil_enabled"] == 1
+
+
+def test_a_second_build_of_a_version_has_a_name_that_is_a_name():
+    params = Params(workers=4, pythons=("3.13.0 (2)",))
+
+    found = analyse(params, tables(serial=0.4, python="3.13.0 (2)"), machine())
+
+    assert "serial_python_3_13_0_2_s" in found.values
+
+
+@pytest.mark.parametrize(
+    ("params", "here", "limit"),
+    [
+        (Params(workers=4), machine(cores=2), "more_workers_than_cores"),
+        (Params(workers=2), machine(cores=2), "fewer_than_asked"),
+        (Params(workers=4), machine(virtualization="kvm"), "virtual_machine"),
+        (Params(job="sleep"), machine(), "sleep_never_runs"),
+        (Params(workers=2), Machine(), "more_workers_than_cores"),  # nobody knows the cores
+    ],
+)
+def test_what_the_result_cannot_tell_is_said(params, here, limit):
+    assert limit in analyse(params, tables(serial=0.4, threads=0.4), here).limits
+
+
+def test_few_rounds_are_those_that_were_made_not_those_that_were_wanted():
+    rows = tables(serial=0.4, threads=0.4)
+    stopped = {**rows, "timings": [row for row in rows["timings"] if row.repeat < 4]}
+
+    assert "few_rounds" in analyse(Params(workers=4), stopped, machine()).limits
+    assert "few_rounds" not in analyse(Params(workers=4), rows, machine()).limits
+
+
+def test_a_full_run_on_a_plain_machine_has_no_limits():
+    full = tables(serial=0.6, threads=0.6, subinterpreters=0.2)
+
+    assert analyse(Params(workers=4, job_s=0.15), full, machine()).limits == ()
+
+
+@pytest.mark.parametrize("cores", [1, 4, 64])
+@pytest.mark.parametrize("others", [0, 1, 3])
+def test_more_pythons_make_shorter_jobs_not_a_longer_run(monkeypatch, cores, others):
+    free_threaded = [SimpleNamespace(name=f"3.1{n}t", free_threaded=True) for n in range(others)]
+    monkeypatch.setattr(gil_threads, "find", lambda: free_threaded)
+
+    full = gil_threads.defaults(machine(cores=cores))
+    quick = gil_threads.quick(full)
+
+    assert len(full.pythons) == others
+    assert gil_threads.seconds(full) <= 30
+    assert gil_threads.seconds(quick) <= 5
+    assert full.job_s > 2 * quick.job_s >= 0.01
+
+
+def test_as_many_workers_are_taken_as_there_are_cores_but_two_to_four(monkeypatch):
+    monkeypatch.setattr(gil_threads, "find", tuple)
+    workers = [gil_threads.defaults(machine(cores=cores)).workers for cores in (1, 2, 3, 4, 64)]
+
+    assert workers == [2, 2, 3, 4, 4]
+    assert gil_threads.defaults(Machine()).workers == 2
+
+
+@pytest.mark.parametrize("virtualization", [None, "none"])
+def test_a_machine_of_its_own_is_not_called_virtual(virtualization):
+    here = machine(virtualization=virtualization)
+
+    assert "virtual_machine" not in analyse(Params(), tables(), here).limits
+
+
+def test_speedups_are_unclear_where_the_spreads_do_not_part():
+    found = analyse(
+        Params(workers=4), tables(serial=0.4, threads=0.41, processes=0.11), machine()
+    ).unclear
+
+    assert found == ("threads_speedup",)
+
+
+def test_threads_gain_nothing_clear_while_the_lock_is_on():
+    rows = tables(serial=0.4, threads=0.2)
+
+    assert "threads_speedup" in analyse(Params(workers=4), rows, machine()).unclear
+    free = tables(serial=0.4, threads=0.2, gil=False)
+    assert "threads_speedup" not in analyse(Params(workers=4), free, machine()).unclear
+
+
+@pytest.mark.parametrize(
+    ("processes_s", "rounds", "is_told"),
+    [(0.11, 5, False), (0.16, 5, True), (0.16, 2, False)],
+)
+def test_cores_that_are_slower_at_once_than_alone_are_told_of(processes_s, rounds, is_told):
+    rows = tables(serial=0.4, threads=0.4, processes=processes_s)
+    rows["timings"] = [timing for timing in rows["timings"] if timing.repeat < rounds]
+
+    found = analyse(PARAMS, rows, machine(cores=4))
+
+    assert ("not_perfect" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("two_s", "gil", "is_told"), [(0.004, True, True), (0.006, True, False), (0.004, False, False)]
+)
+def test_a_sleeper_that_wakes_earlier_beside_two_is_explained(two_s, gil, is_told):
+    wakes = [
+        Wake(burners=burners, repeat=repeat, late_s=late_s)
+        for burners, late_s in ((0, 0.0001), (1, 0.005), (2, two_s))
+        for repeat in range(5)
+    ]
+
+    found = analyse(PARAMS, tables(serial=0.4, threads=0.4, wakes=wakes, gil=gil), machine())
+
+    assert ("earlier_beside_two" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(("cores", "is_told"), [(4, True), (1, False)])
+def test_gaps_of_processes_are_explained_where_each_has_a_core(cores, is_told):
+    rows = tables(serial=0.4, threads=0.4)
+    rows["slices"] = [
+        Slice(method="processes", python="3.11", worker=0, start_s=start_s, end_s=start_s + 0.1)
+        for start_s in (0.0, 0.2)
+    ]
+    found = analyse(PARAMS, rows, machine(cores=cores))
+
+    assert ("gaps_in_processes" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("method", "is_told"), [("serial", True), ("released_serial", True), ("threads", False)]
+)
+def test_gaps_where_nobody_was_in_the_way_are_explained(method, is_told):
+    rows = tables(serial=0.4, threads=0.4)
+    whole = Slice(method="serial", python="3.11", worker=1, start_s=0.4, end_s=0.5)
+    rows["slices"] = [
+        Slice(method=method, python="3.11", worker=0, start_s=start_s, end_s=start_s + 0.1)
+        for start_s in (0.0, 0.2)
+    ]
+    found = analyse(PARAMS, rows, machine())
+    without = analyse(PARAMS, {**rows, "slices": [whole]}, machine())
+
+    assert ("gaps_in_a_row" in found.limits) is is_told
+    assert "gaps_in_processes" not in found.limits
+    assert "gaps_in_a_row" not in without.limits

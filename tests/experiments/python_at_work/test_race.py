@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.python_at_work.race import experiment as race
+from experiments.python_at_work.race import jobs as race_jobs
+from experiments.python_at_work.race.experiment import EXPERIMENT, Moment, Params, Race, analyse
+from experiments.tools.interpreters import OWN
+from machine.inspect import inspect
+from machine.system.pythons import find
+from tests.experiments.doubling import takes_twice_as_long
+from tests.experiments.machines import machine
+from tests.experiments.stopping import stop_after_rows
+
+PARAMS = Params(workers=4, times=1000, pythons=("3.8",))
+TINY = Params(workers=2, times=20_000, rounds=2)
+
+
+def races(form, lost, python=OWN, increment_s=5e-8):
+    return [
+        Race(
+            form=form, python=python, repeat=n, count=round(4000 * (1 - each)), lost_fraction=each,
+            increment_s=increment_s,
+        )
+        for n, each in enumerate(lost)
+    ]  # fmt: skip
+
+
+def tables(*rows):
+    return {"races": [row for each in rows for row in each], "moments": []}
+
+
+@pytest.mark.parametrize(
+    ("bare", "call", "message"),
+    [
+        ((0, 0, 0), (0.5, 0.6, 0.4), "only_the_call_lost"),
+        ((0, 0.1, 0), (0.5, 0.6, 0.4), "both_lost"),
+        ((0, 0, 0), (0, 0, 0), "nothing_lost"),
+        ((0.2, 0, 0), (0, 0, 0), "bare_lost"),
+        ((0, 0, 0), (0, 0, 0.001), "only_the_call_lost"),
+    ],
+)
+def test_what_was_lost_is_said(bare, call, message):
+    found = analyse(PARAMS, tables(races("bare", bare), races("read_call_write", call)), machine())
+
+    assert found.message == message
+    assert found.values["expected"] == 4000
+    assert found.values["runs"] == 3
+    assert ("no_promise" in found.limits) is (not any(bare))
+    assert ("late_writes" in found.limits) is any((*bare, *call))
+
+
+@pytest.mark.parametrize(
+    ("lost", "is_told"), [(0.25, True), (0.75, True), (0.3, False), (0.0001, False), (0, False)]
+)
+def test_losing_whatever_some_threads_did_is_explained(lost, is_told):
+    assert PARAMS.workers == 4
+    rows = tables(races("bare", (0, 0, 0)), races("read_call_write", (0.1, 0.2, lost)))
+
+    assert ("whole_shares" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
+def test_the_price_of_the_lock_is_against_the_bare_form():
+    rows = tables(
+        races("bare", (0, 0)),
+        races("read_call_write", (0, 0)),
+        races("locked", (0, 0), increment_s=30e-8),
+    )
+
+    assert analyse(PARAMS, rows, machine()).values["locked_slowdown"] == pytest.approx(6)
+
+
+def test_what_another_python_lost_is_told_beside():
+    rows = tables(
+        races("bare", (0.5, 0.7), "3.8"), races("bare", (0, 0)), races("read_call_write", (0, 0.5))
+    )
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.values["lost_fraction_bare"] == 0
+    assert found.values["lost_fraction_elsewhere"] == 0.7
+    assert "not_everywhere" in found.limits
+
+
+@pytest.mark.parametrize(
+    ("others", "locked", "is_told"),
+    [("3.8", (0,), True), ("3.8", (), False), (OWN, (0,), False)],
+)
+def test_where_the_lock_was_tried_is_told_beside_other_pythons(others, locked, is_told):
+    rows = tables(races("bare", (0,)), races("bare", (0,), others), races("locked", locked))
+
+    assert ("lock_here_only" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
+@pytest.mark.parametrize(("raised_s", "is_told"), [(0.0049, False), (0.0025, True)])
+def test_an_update_that_waits_on_after_the_other_is_over_has_a_reason(raised_s, is_told):
+    rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
+    rows["moments"] = [
+        Moment(worker=1, act="holds", start_s=0.0, end_s=0.0052, value=0),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=raised_s, value=0),
+    ]
+
+    assert ("other_was_over" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("caught_s", "reasons"),
+    [(0.0052, set()), (0.008, {"waited_for_a_core"}), (0.0044, {"handed_over_early"})],
+)
+def test_a_wait_that_is_not_about_one_switch_interval_has_a_reason(caught_s, reasons):
+    rows = tables(races("bare", (0, 0)), races("read_call_write", (0, 0.5)))
+    rows["moments"] = [
+        Moment(worker=1, act="holds", start_s=0.0, end_s=caught_s, value=0),
+        Moment(worker=0, act="raises", start_s=0.0001, end_s=0.005, value=0),
+    ]
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.values["caught_s"] == caught_s
+    assert {"waited_for_a_core", "handed_over_early"} & set(found.limits) == reasons
+
+
+def test_one_thread_cannot_lose_and_nothing_is_no_error():
+    rows = tables(races("bare", (0,)), races("read_call_write", (0,)))
+
+    assert analyse(Params(workers=1), rows, machine()).message == "nothing_to_compare"
+    assert analyse(PARAMS, tables(races("bare", (0,))), machine()).message == "nothing_to_compare"
+    assert analyse(PARAMS, tables(), machine()).message == "nothing_to_compare"
+
+
+def test_nothing_is_lost_under_a_lock_and_no_counter_is_too_high():
+    rows = [r for r in EXPERIMENT.measure(TINY, Bench(inspect())) if isinstance(r, Race)]
+
+    assert {r.count for r in rows if r.form == "locked"} == {40_000}
+    assert all(0 < r.count <= 40_000 for r in rows)
+    assert all(0 <= r.lost_fraction < 1 for r in rows)
+
+
+def test_a_call_between_reading_and_writing_loses_increments():
+    lost = [1 - race_jobs.race("read_call_write", 4, 200_000)["count"] / 800_000 for _ in range(20)]
+
+    assert max(lost) > 0.01
+
+
+@pytest.mark.parametrize("form", race_jobs.FORMS)
+def test_twice_as_many_take_twice_as_long(form):
+    assert takes_twice_as_long(lambda times: race_jobs.race(form, 1, times)["wall_s"], 20_000)
+
+
+def test_the_moments_of_a_lost_update_lie_within_each_other():
+    found = next((t for _ in range(10) if (t := race_jobs.trace(100_000))["late"]), None)
+    assert found is not None
+    holds, raises = race._moments(found)
+
+    assert isinstance(holds, Moment)
+    assert {holds.worker, raises.worker} == {0, 1}
+    assert holds.start_s == 0 <= raises.start_s < raises.end_s <= holds.end_s
+    assert found["undone"] > 1
+
+
+def test_an_update_after_which_the_other_thread_went_on_is_caught_rather_than_one_after_its_end():
+    early, late = (2.0, 9.0, 0), (11.0, 19.0, 5)
+    undone_early, undone_late = (
+        [(n + 0.1, n + 0.2, n) for n in each] for each in ((3, 4), (12, 13))
+    )
+
+    found = race_jobs.caught([[*undone_early, late], [early, *undone_late]])
+    assert (found["worker"], found["late"], found["undone"]) == (1, early, 2)
+    assert race_jobs.caught([[late], undone_late])["late"] == late  # better than none
+    assert race_jobs.caught([[early], undone_late])["late"] is None
+
+
+@pytest.mark.parametrize("python", find(), ids=lambda p: p.name)
+def test_every_python_of_this_machine_can_race(python):
+    request = {"form": "read_call_write", "workers": 2, "times": 1000, "switch_s": 0.005}
+    ran = subprocess.run(
+        [python.path, "-I", "-S", race_jobs.__file__],
+        input=json.dumps(request) + "\n", capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+
+    assert 0 < json.loads(ran.stdout)["count"] <= 2000
+
+
+def test_an_old_and_a_free_threaded_python_race_too_where_there_are_such(monkeypatch):
+    class Python:
+        def __init__(self, name, free_threaded=False):
+            self.name, self.version, self.free_threaded = name, name.rstrip("t"), free_threaded
+
+    pythons = [Python("3.8"), Python("3.9"), Python("3.13"), Python("3.14t", True)]
+    monkeypatch.setattr(race, "find", lambda: pythons)
+    assert race.defaults(machine()).pythons == ("3.14t", "3.8")
+    monkeypatch.setattr(race, "find", lambda: [Python("3.13")])
+    assert race.defaults(machine()).pythons == ()
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, TINY, 3)
+
+
+def test_the_switch_interval_of_this_process_stays_as_it_is():
+    before_s = sys.getswitchinterval()
+    list(EXPERIMENT.measure(TINY, Bench(inspect())))
+
+    assert sys.getswitchinterval() == before_s
+
+
+@pytest.mark.parametrize(("locked_s", "unclear"), [(5e-8, ("locked_slowdown",)), (30e-8, ())])
+def test_a_lock_that_does_not_part_from_the_bare_form_has_no_price(locked_s, unclear):
+    nothing = (0, 0, 0)
+    rows = tables(
+        races("bare", nothing),
+        races("read_call_write", nothing),
+        races("locked", nothing, increment_s=locked_s),
+    )
+
+    assert analyse(PARAMS, rows, machine()).unclear == unclear

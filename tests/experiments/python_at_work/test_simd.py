@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.python_at_work.simd import experiment as simd
+from experiments.python_at_work.simd.experiment import (
+    PYTHON,
+    SCALAR,
+    Params,
+    Rate,
+    analyse,
+    measure,
+    seconds,
+    sizes,
+)
+from machine.inspect import inspect
+from machine.model import Machine
+from tests.experiments.machines import GIB, KIB, MIB, machine
+
+PARAMS = Params(largest_bytes=128 * MIB)
+NOISE = (1.0, 1.02, 0.98)
+
+
+def rates(per_s, params=PARAMS, noise=NOISE):
+    """Rows of every size; `per_s` is a function of (way, size in bytes)."""
+    return [
+        Rate(size_bytes=size, way=way, repeat=turn, elements_per_s=per_s(way, size) * factor,
+             read_bytes_per_s=4 * per_s(way, size) * factor)
+        for size in sizes(params)
+        for way in (SCALAR, "128", "256")
+        for turn, factor in enumerate(noise)
+    ]  # fmt: skip
+
+
+def textbook(way, size, memory_per_s=4e9):
+    lanes = 1 if way == SCALAR else int(way) // 32
+    return min(5e9 * lanes, 50e9 if size <= 16 * MIB else memory_per_s)
+
+
+def found(rows, here=None, params=PARAMS):
+    return analyse(params, {"rates": rows}, here or machine())
+
+
+def test_the_gain_of_the_first_cache_is_gone_in_memory():
+    finding = found(rates(textbook))
+
+    assert finding.message == "gain_in_cache_alone"
+    assert finding.values["scalar_per_s"] == pytest.approx(5e9)
+    assert finding.values["vector_per_s"] == pytest.approx(40e9)
+    assert finding.values["gain_in_l1"] == pytest.approx(8)
+    assert finding.values["gain_in_memory"] == pytest.approx(1)
+    assert finding.unclear == ("gain_in_memory",)
+    assert "still_gains" not in finding.limits
+    assert finding.values["width_bits"] == 256
+    assert finding.values["all_lanes_per_s"] == pytest.approx(40e9)
+
+
+@pytest.mark.parametrize(("memory_per_s", "message"), [(9e9, "gain_fades"), (1e12, "gain_fades")])
+def test_a_gain_that_is_left_in_memory_is_said(memory_per_s, message):
+    def cached_alike(way, size):
+        return textbook(way, size, memory_per_s) * (0.9 if way == "256" and size > MIB else 1)
+
+    assert found(rates(cached_alike)).message == message
+    assert "still_gains" in found(rates(cached_alike)).limits
+
+
+def test_why_the_line_of_plain_python_ends_early_is_told():
+    rows = rates(textbook)
+    listed = [replace(rate, way=PYTHON) for rate in rows if rate.way == SCALAR]
+    assert "python_ends_early" not in found(rows).limits
+    assert "python_ends_early" in found([*rows, *listed[:9]]).limits
+
+
+def test_the_widest_that_are_no_faster_than_those_of_half_the_width_are_told_of():
+    assert "no_wider_gain" not in found(rates(textbook)).limits
+    halved = rates(lambda way, size: textbook("128" if way == "256" else way, size))
+    assert "no_wider_gain" in found(halved).limits
+    assert "no_wider_gain" not in found([rate for rate in halved if rate.repeat < 2]).limits
+
+
+def test_why_the_widest_gain_less_than_their_lanes_is_told():
+    fed = rates(lambda way, size: textbook(way, size) * (0.7 if way == "256" else 1))
+    assert "too_slow_for_vectors" in found(fed).limits
+    assert "too_slow_for_vectors" not in found(rates(textbook)).limits
+    assert "too_slow_for_vectors" not in found([rate for rate in fed if rate.repeat < 2]).limits
+
+
+def test_the_caches_stand_in_the_plot_and_a_guest_may_have_a_part_of_the_last():
+    guest = found(rates(textbook), machine(virtualization="kvm"))
+
+    assert guest.values["l2_bytes"] == MIB
+    assert "part_of_l3" in guest.limits
+    assert "part_of_l3" not in found(rates(textbook)).limits
+
+
+def test_memory_that_keeps_up_is_said_to():
+    assert found(rates(lambda way, _size: textbook(way, MIB))).message == "gain_everywhere"
+
+
+def test_no_gain_is_claimed_where_spreads_overlap():
+    for rows in (rates(textbook, noise=(0.1, 1.0, 10.0)), rates(lambda _way, _size: 5e9)):
+        assert found(rows).message == "no_gain"
+        assert set(found(rows).unclear) == {"gain_in_l1", "gain_in_memory"}
+
+
+def test_vectors_that_are_clearly_slower_are_no_gain_either():
+    finding = found(rates(lambda way, _size: 5e9 if way == SCALAR else 3e9))
+
+    assert finding.message == "no_gain"
+    assert finding.unclear == ()
+
+
+def test_without_large_arrays_only_the_cache_is_spoken_of():
+    small = Params(largest_bytes=MIB)
+    finding = found(rates(textbook, small), params=small)
+
+    assert finding.message == "gain_in_cache"
+    assert "gain_in_memory" not in finding.values
+    assert "no_memory_gain" in finding.limits
+
+
+def test_without_vectors_or_a_known_cache_nothing_is_compared():
+    scalar = [row for row in rates(textbook) if row.way == SCALAR]
+
+    for finding in (found(scalar), found(rates(textbook), Machine())):
+        assert finding.message == "nothing_to_compare"
+        assert "no_l1_gain" in finding.limits
+
+
+def test_numbers_twice_as_wide_are_half_as_many_in_a_vector():
+    params = Params(largest_bytes=128 * MIB, numbers="float64")
+    finding = found(rates(textbook), machine(peak_bytes_per_s=80e9), params)
+
+    assert finding.values["lanes"] == 4
+    assert finding.values["bandwidth_limit_per_s"] == pytest.approx(10e9)
+
+
+@pytest.mark.parametrize("numbers", ["float32", "float64"])
+def test_every_way_is_measured_and_python_where_it_is_short_enough(numbers):
+    params = Params(largest_bytes=MIB, numbers=numbers, rounds=1)
+    rows = [i for i in measure(params, Bench(inspect())) if isinstance(i, Rate)]
+    of_size = {size: {row.way for row in rows if row.size_bytes == size} for size in sizes(params)}
+
+    assert {SCALAR, "128"} <= of_size[MIB]
+    assert PYTHON in of_size[256 * KIB]
+    assert PYTHON not in of_size[MIB]
+    assert all(row.elements_per_s > 1e5 for row in rows)
+
+
+def test_vectors_wider_than_the_processor_has_are_left_out(monkeypatch):
+    monkeypatch.setattr("experiments.kernels.lanes.widest_bits", lambda: 128)
+
+    assert list(simd._ways(32)) == [PYTHON, SCALAR, "128"]
+
+
+def test_the_default_fits_a_large_cache_little_memory_and_half_a_minute(free_memory):
+    free_memory(100 * GIB)
+    large = simd.defaults(machine(caches=(48 * KIB, 2 * MIB, 384 * MIB)))
+    assert large.largest_bytes == 2 * GIB
+    assert seconds(large) < 30
+    free_memory(100 * MIB)
+    assert simd.defaults(machine()).largest_bytes == 50 * MIB

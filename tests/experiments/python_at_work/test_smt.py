@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Need
+from experiments.core.needs import missing_need
+from experiments.python_at_work.smt import experiment as smt
+from experiments.python_at_work.smt.experiment import (
+    ADDING,
+    CORES,
+    EXPERIMENT,
+    ONE,
+    SIBLINGS,
+    WAITING,
+    Params,
+    Share,
+    analyse,
+    measure,
+)
+from machine.inspect import inspect
+from tests.experiments.machines import GIB, MIB, machine
+
+NOISE = (1.0, 1.02, 0.98)
+WITH_SMT = machine(threads_per_core=2)
+TEXTBOOK = {
+    (ADDING, SIBLINGS): 1.05,
+    (WAITING, SIBLINGS): 1.9,
+    (ADDING, CORES): 2.0,
+    (WAITING, CORES): 2.0,
+}
+
+
+def shares(gains, noise=NOISE):
+    return [
+        Share(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
+        for (work, place), gain in gains.items()
+        for turn, factor in enumerate(noise)
+    ]
+
+
+def found(gains, here=WITH_SMT, noise=NOISE):
+    return analyse(Params(), {"shares": shares(gains, noise)}, here)
+
+
+def test_waiting_gains_more_than_adding_up():
+    finding = found(TEXTBOOK)
+
+    assert finding.message == "waiting_gains_more"
+    assert finding.values["arithmetic_gain"] == pytest.approx(1.05)
+    assert finding.values["waiting_gain"] == pytest.approx(1.9)
+    assert finding.values["cores_arithmetic_gain"] == pytest.approx(2.0)
+    assert finding.unclear == ()
+
+
+def test_gains_that_overlap_are_said_to_be_alike():
+    finding = found(TEXTBOOK, noise=(0.5, 1.0, 2.0))
+
+    assert finding.message == "both_alike"
+    assert {"arithmetic_gain", "waiting_gain"} <= set(finding.unclear)
+
+
+def test_two_rounds_make_no_gain_clear():
+    finding = found(TEXTBOOK, noise=(1.0, 1.01))
+
+    assert finding.message == "too_few_rounds"
+    assert "waiting_gain" in finding.unclear
+
+
+@pytest.mark.parametrize(
+    ("work", "message", "name"),
+    [
+        (ADDING, "waiting_alone_gains", "arithmetic_gain"),
+        (WAITING, "adding_alone_gains", "waiting_gain"),
+    ],
+)
+def test_a_gain_that_is_not_clear_is_not_told(work, message, name):
+    gains = {key: 1.01 if key[0] == work else 1.8 for key in TEXTBOOK}
+    finding = found(gains)
+
+    assert finding.message == message
+    assert name in finding.unclear
+
+
+def test_the_other_way_round_is_said_as_it_is():
+    other = TEXTBOOK | {(ADDING, SIBLINGS): 1.8, (WAITING, SIBLINGS): 1.1}
+
+    assert found(other).message == "adding_gains_more"
+
+
+def test_one_kind_of_work_alone_is_not_compared():
+    assert found({(ADDING, SIBLINGS): 1.05}).message == "nothing_to_compare"
+
+
+def test_a_machine_without_hardware_threads_is_told_so():
+    without = {key: gain for key, gain in TEXTBOOK.items() if key[1] == CORES}
+    finding = found(without, machine())
+
+    assert missing_need(EXPERIMENT, machine()) is Need.SMT
+    assert finding.message == "no_hardware_threads"
+    assert finding.values["cores_waiting_gain"] == pytest.approx(2.0)
+    assert "waiting_gain" not in finding.values
+
+
+@pytest.mark.parametrize(
+    ("here", "places"),
+    [
+        (machine(cores=1), {ONE: (0,)}),
+        (machine(cores=2), {ONE: (1,), CORES: (0, 1)}),
+        (machine(cores=2, threads_per_core=2), {ONE: (3,), SIBLINGS: (1, 3), CORES: (0, 3)}),
+        (machine(cores=1, threads_per_core=2), {ONE: (1,), SIBLINGS: (0, 1)}),
+    ],
+)
+def test_threads_are_put_on_one_core_and_on_two(here, places):
+    assert smt._placed(here) == places
+
+
+def test_two_siblings_are_measured_like_any_two_threads(monkeypatch):
+    """No hardware threads here: two cores play them, which changes nothing in the work."""
+    here = inspect()
+    threads = tuple(thread.id for thread in here.cpu.threads_list[:2])
+    monkeypatch.setattr(smt, "_placed", lambda _machine: {ONE: threads[:1], SIBLINGS: threads})
+    rows = [
+        item
+        for item in measure(Params(chain_bytes=MIB, rounds=2), Bench(here))
+        if isinstance(item, Share)
+    ]
+
+    assert len(rows) == 8
+    assert all(row.gain == 1 for row in rows if row.place == ONE)
+    assert all(0 < row.gain < 20 for row in rows)
+    for row in rows:  # the gain is against the single thread of the same round
+        (one,) = (r for r in rows if (r.work, r.repeat, r.place) == (row.work, row.repeat, ONE))
+        assert row.gain == pytest.approx(row.work_per_s / one.work_per_s)
+
+
+def test_the_chain_leaves_half_of_the_free_memory(free_memory):
+    free_memory(GIB)
+    assert smt.defaults(machine(caches=(2**15, MIB, GIB))).chain_bytes == 512 * MIB
+    assert smt.defaults(machine()).chain_bytes == 128 * MIB

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Note
+from experiments.python_at_work.start_cost import experiment as start_cost
+from experiments.python_at_work.start_cost.experiment import (
+    EXPERIMENT,
+    FOLDER,
+    Params,
+    Start,
+    analyse,
+)
+from experiments.tools import own_folder, start_jobs
+from machine.inspect import inspect
+from tests.experiments.doubling import takes_twice_as_long
+from tests.experiments.machines import machine
+from tests.experiments.stopping import stop_after_rows
+
+NOISE = (1.0, 1.1, 0.9)
+USUAL = {
+    "call": 40e-9, "coroutine": 100e-9, "task": 8e-6, "thread": 100e-6, "fork": 3e-3,
+    "forkserver": 30e-3, "spawn": 80e-3,
+}  # fmt: skip
+SMALL = Params(methods=("call", "coroutine", "task", "thread", "fork"), sample_s=0.001, rounds=3)
+
+
+def tables(times=USUAL, noise=NOISE):
+    return {
+        "starts": [
+            Start(method=m, repeat=n, count=4, each_s=each_s * f, all_s=4 * each_s * f)
+            for m, each_s in times.items()
+            for n, f in enumerate(noise)
+        ]
+    }
+
+
+def test_what_scatters_so_much_that_no_ratio_holds_is_named():
+    assert "unsteady" in analyse(Params(), tables(noise=(0.5, 1.0, 1.2)), machine()).limits
+    assert "unsteady" not in analyse(Params(), tables(noise=(0.8, 1.0, 1.2)), machine()).limits
+
+
+@pytest.mark.parametrize(("pool_s", "is_told"), [(40e-6, False), (60e-6, True)])
+def test_a_pool_that_saves_little_is_explained(pool_s, is_told):
+    found = analyse(Params(), tables({**USUAL, "thread_pool_warm": pool_s}), machine())
+
+    assert ("pool_saves_little" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(("noise", "is_told"), [((0.8, 1.0, 1.2), False), ((0.4, 1.0, 1.2), True)])
+def test_a_pool_whose_jobs_differ_much_is_explained(noise, is_told):
+    found = analyse(Params(), tables({**USUAL, "thread_pool_warm": 20e-6}, noise), machine())
+
+    assert ("pool_uneven" in found.limits) is is_told
+
+
+def test_each_step_costs_more_where_all_of_them_part():
+    found = analyse(Params(), tables(), machine())
+
+    assert found.message == "each_step_costs_more"
+    assert found.values["thread_s"] == pytest.approx(100e-6)
+    assert found.values["thread_over_call"] == pytest.approx(2500)
+    assert found.values["spawn_over_thread"] == pytest.approx(800)
+    assert found.limits == ("loop_included",)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [{**USUAL, "coroutine": 42e-9}, {**USUAL, "thread": 1e-6}, {**USUAL, "spawn": 105e-6}],
+    ids=["overlapping", "the other way round", "spawn as a thread"],
+)
+def test_steps_that_do_not_part_upwards_are_said_to_overlap(times):
+    assert analyse(Params(), tables(times), machine()).message == "steps_overlap"
+
+
+def test_a_system_without_fork_is_no_reason_to_compare_nothing():
+    times = {m: each_s for m, each_s in USUAL.items() if m not in ("fork", "forkserver")}
+    found = analyse(Params(), tables(times), machine())
+
+    assert found.message == "each_step_costs_more"
+    assert {"no_fork", "no_forkserver"} <= set(found.limits)
+    assert not {"fork_s", "forkserver_s"} & found.values.keys()
+
+
+def test_a_ladder_in_part_is_not_compared():
+    times = {m: each_s for m, each_s in USUAL.items() if m != "spawn"}
+
+    assert analyse(Params(), tables(times), machine()).message == "ladder_in_part"
+    assert analyse(Params(), {"starts": []}, machine()).values == {}
+
+
+def test_batches_double_and_cost_each_the_same():
+    rows = [r for r in EXPERIMENT.measure(SMALL, Bench(inspect())) if isinstance(r, Start)]
+
+    for method in SMALL.methods:
+        counts = {row.repeat: row.count for row in rows if row.method == method}
+        assert counts[1] == 2 * counts[0]
+        assert counts[2] == 4 * counts[0]
+    assert all(row.each_s == row.all_s / row.count for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("method", "count"), [("call", 20_000), ("coroutine", 10_000), ("task", 100), ("thread", 20)]
+)
+def test_twice_as_many_take_twice_as_long(method, count):
+    assert takes_twice_as_long(start_jobs.STARTS[method], count)
+
+
+def test_a_call_costs_more_than_the_loop_around_it():
+    assert min(start_jobs.calls(100_000) for _ in range(5)) / 100_000 > 5e-9
+
+
+def test_a_warm_pool_is_cheaper_than_a_cold_one():
+    for kind in ("thread", "process"):
+        cold_s = min(start_jobs.STARTS[f"{kind}_pool_cold"](5) for _ in range(3)) / 5
+        warm_s = min(start_jobs.STARTS[f"{kind}_pool_warm"](50) for _ in range(3)) / 50
+        assert warm_s < cold_s
+
+
+def test_what_this_system_lacks_is_left_out(monkeypatch):
+    monkeypatch.setattr(start_cost.sys, "version_info", (3, 11, 7))
+    assert start_cost._possible(Params().methods, ["spawn"]) == [
+        m for m in Params().methods if m not in ("fork", "forkserver", "subinterpreter")
+    ]
+    monkeypatch.setattr(start_cost.sys, "version_info", (3, 14, 0))
+    assert "subinterpreter" in start_cost._possible(Params().methods, ["fork"])
+
+
+def test_a_python_without_subinterpreters_is_told():
+    params = Params(methods=("subinterpreter", "call"), sample_s=0.001, rounds=1)
+    notes = [item for item in EXPERIMENT.measure(params, Bench(inspect())) if type(item) is Note]
+
+    assert len(notes) == (sys.version_info < (3, 12))
+
+
+@pytest.fixture
+def folder(monkeypatch):
+    """A folder for the folders of runs; that of pytest is too long for a socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(own_folder, "SHORT_PATH", folder)
+        yield Path(folder)
+
+
+def test_nothing_is_left_of_a_run(folder):
+    params = Params(methods=("forkserver", "spawn", "process_pool_cold"), rounds=2)
+
+    stop_after_rows(EXPERIMENT, params, 2)
+
+    assert list(folder.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_run_is_removed_by_the_next(folder):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (folder / f"{FOLDER}{ended.pid}-abc").mkdir()
+    living = folder / f"{FOLDER}{os.getpid()}-abc"
+    living.mkdir()
+
+    with own_folder.own_folder(FOLDER) as own:
+        assert set(folder.iterdir()) == {living, Path(own)}
+    assert list(folder.iterdir()) == [living]
+
+
+def test_a_ratio_is_unclear_where_the_two_do_not_part():
+    assert analyse(Params(), tables(), machine()).unclear == ()
+    alike = {**USUAL, "spawn": 105e-6}
+    assert analyse(Params(), tables(alike), machine()).unclear == ("spawn_over_thread",)

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.python_at_work.talk_cost import experiment as talk_cost
+from experiments.python_at_work.talk_cost.experiment import (
+    COPY,
+    EXPERIMENT,
+    PARTS,
+    WAYS,
+    Params,
+    Step,
+    Talk,
+    analyse,
+    sizes,
+)
+from experiments.tools import talk_jobs
+from machine.inspect import inspect
+from tests.experiments.machines import GIB, KIB, MIB, machine
+from tests.experiments.stopping import stop_after_rows
+
+PARAMS = Params(largest_bytes=MIB)
+NOISE = (1.0, 1.1, 0.9)
+LARGE = {"thread_queue": 40e-6, "pipe": 3e-3, "process_queue": 4e-3, "shared_memory": 2e-4}
+
+
+def talks(method, size, round_trip_s, noise=NOISE):
+    return [
+        Talk(method=method, message_bytes=size, repeat=n, round_trip_s=round_trip_s * factor)
+        for n, factor in enumerate(noise)
+    ]
+
+
+def tables(large=LARGE, wake_s=1e-5):
+    rows = [row for way in WAYS for row in talks(way, 64, 50e-6)]
+    rows += [row for way, large_s in large.items() for row in talks(way, MIB, large_s)]
+    return {
+        "talks": rows + talks(COPY, MIB, 1e-4),
+        "steps": [
+            Step(part=part, repeat=0, part_s=wake_s if part == "wake" else 1e-4) for part in PARTS
+        ],
+    }
+
+
+def test_threads_pass_a_reference_where_they_part_from_every_process():
+    found = analyse(PARAMS, tables(), machine())
+
+    assert found.message == "threads_pass_a_reference"
+    assert found.values["pipe_large_s"] == pytest.approx(3e-3)
+    assert found.values["pipe_large_bytes_per_s"] == pytest.approx(MIB / 3e-3)
+    assert found.values["pipe_small_s"] == pytest.approx(50e-6)
+    assert found.values["large_bytes"] == MIB
+
+
+@pytest.mark.parametrize("shared_s", [41e-6, 10e-6], ids=["overlaps", "is faster"])
+def test_one_process_as_fast_as_the_thread_is_enough_to_overlap(shared_s):
+    large = {**LARGE, "shared_memory": shared_s}
+
+    found = analyse(PARAMS, tables(large), machine())
+
+    assert found.message == "ways_overlap"
+    assert "overlaps_shared_memory" in found.limits
+    assert not {"overlaps_pipe", "overlaps_process_queue"} & {*found.limits}
+
+
+@pytest.mark.parametrize(("whole_s", "is_told"), [(3e-4, False), (3.5e-4, False), (5e-4, True)])
+def test_parts_that_miss_the_whole_say_why(whole_s, is_told):
+    found = analyse(PARAMS, tables({**LARGE, "pipe": whole_s}), machine())
+
+    assert ("parts_do_not_add_up" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(("larger_s", "is_told"), [(20e-6, True), (40e-6, False)])
+def test_a_larger_message_that_is_answered_sooner_is_explained(larger_s, is_told):
+    rows = {**tables(), "talks": [*tables()["talks"], *talks("pipe", 256, larger_s)]}
+    found = analyse(PARAMS, rows, machine())
+
+    assert ("wakes_uneven" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("reference_s", "wake_s", "is_told"),
+    [(70e-6, 40e-6, False), (80e-6, 40e-6, True), (70e-6, 60e-6, True)],
+)
+def test_times_of_waking_that_do_not_go_by_the_size_are_explained(reference_s, wake_s, is_told):
+    rows = tables({**LARGE, "thread_queue": reference_s}, wake_s)
+
+    assert ("wakes_uneven" in analyse(PARAMS, rows, machine()).limits) is is_told
+
+
+@pytest.mark.parametrize(("shared_s", "is_told"), [(0.9e-4, True), (1.05e-4, True), (2e-4, False)])
+def test_that_shared_memory_costs_one_copy_is_told(shared_s, is_told):
+    found = analyse(PARAMS, tables({**LARGE, "shared_memory": shared_s}), machine())
+
+    assert ("shared_as_copied" in found.limits) is is_told
+
+
+def test_two_rounds_make_no_way_faster():
+    rows = {**tables(), "talks": [row for row in tables()["talks"] if row.repeat < 2]}
+    found = analyse(PARAMS, rows, machine())
+
+    assert found.message == "too_few_rounds"
+
+
+def test_a_run_without_one_of_the_ways_compares_nothing():
+    large = {way: s for way, s in LARGE.items() if way != "pipe"}
+    found = analyse(PARAMS, tables(large), machine())
+
+    assert found.message == "nothing_to_compare"
+    assert "pipe_large_s" not in found.values
+    assert found.values["pipe_small_s"] == pytest.approx(50e-6)
+
+
+def test_sizes_are_64_bytes_times_powers_of_four():
+    assert sizes(Params(largest_bytes=KIB)) == [64, 256, 1024]
+    assert sizes(Params(largest_bytes=KIB + 1)) == [64, 256, 1024]
+    assert max(sizes(Params())) == 16 * MIB
+
+
+def test_the_default_is_smaller_where_little_memory_is_free(free_memory):
+    for free, most in ((GIB, 16 * MIB), (40 * MIB, MIB), (KIB, KIB), (None, 16 * MIB)):
+        free_memory(free)
+        assert talk_cost.defaults(machine()).largest_bytes == most
+
+
+@pytest.fixture
+def ends():
+    """The two ends of every way, in this process."""
+    before = set(multiprocessing.active_children())
+    talks = talk_jobs.Talks(64 * KIB)
+    yield talks
+    talks._between_threads[0].put(None)
+    for child in set(multiprocessing.active_children()) - before:
+        child.kill()
+        child.join()
+    for each in talks._queues:
+        each.close()
+        each.join_thread()
+    talk_jobs._maps.clear()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork, beside threads of the tests
+@pytest.mark.parametrize("kind", ["bytes", "array", "list"])
+def test_every_kind_of_message_arrives_in_every_way(ends, kind):
+    for method in (*WAYS, COPY, *PARTS):
+        for size in (64, 64 * KIB, 64):
+            once = ends.way(method, kind, size)
+            once()  # raises where the other end saw something else
+            once()
+
+
+def test_a_message_is_as_long_as_it_says():
+    assert len(talk_jobs.message("bytes", 4096)) == 4096
+    assert talk_jobs.message("array", 4096).itemsize * len(talk_jobs.message("array", 4096)) == 4096
+    assert len(talk_jobs.message("list", 4096)) == 512
+
+
+def test_a_wrong_answer_is_noticed():
+    with pytest.raises(RuntimeError, match="arrived"):
+        talk_jobs._check((3, 7), (4, 7))
+
+
+def test_a_larger_message_takes_longer_through_a_pipe():
+    params = Params(largest_bytes=4 * MIB, sample_s=0.002, rounds=3)
+    rows = [r for r in EXPERIMENT.measure(params, Bench(inspect())) if isinstance(r, Talk)]
+    pipe = {r.message_bytes: r.round_trip_s for r in rows if r.method == "pipe" and r.repeat == 1}
+
+    assert pipe[4 * MIB] > 3 * pipe[64]
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, PARAMS, 3)

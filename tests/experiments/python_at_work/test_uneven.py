@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import replace
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Frame
+from experiments.python_at_work.uneven import experiment as uneven
+from experiments.python_at_work.uneven import jobs as uneven_jobs
+from experiments.python_at_work.uneven.experiment import (
+    EXPERIMENT,
+    Params,
+    Share,
+    Slice,
+    analyse,
+    chunks,
+)
+from machine.inspect import inspect
+from tests.experiments.machines import machine
+from tests.experiments.stopping import stop_after_rows
+
+PARAMS = Params(workers=4, rows=64)
+NOISE = (1.0, 1.02, 0.98)
+USUAL = {
+    ("serial", 64): 1.0, ("block", 16): 0.6, ("interleaved", 1): 0.3, ("dynamic", 1): 0.35,
+    ("dynamic", 4): 0.27, ("dynamic", 16): 0.6,
+}  # fmt: skip
+TINY = Params(workers=2, rows=32, columns=16, iterations=100, rounds=2)
+
+
+def tables(times=USUAL, noise=NOISE):
+    return {
+        "shares": [
+            Share(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
+            for (way, chunk), wall_s in times.items()
+            for n, f in enumerate(noise)
+        ],
+        "slices": [],
+        "costs": [],
+    }
+
+
+@pytest.mark.parametrize(("interleaved_s", "is_told"), [(0.3, False), (0.27, True), (0.2, True)])
+def test_that_dealing_in_turn_did_as_well_is_told(interleaved_s, is_told):
+    found = analyse(PARAMS, tables(USUAL | {("interleaved", 1): interleaved_s}), machine(cores=4))
+
+    assert ("interleaved_as_good" in found.limits) is is_told
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("as_it_comes", {"interleaved_as_good"}),
+        ("shuffled", {"shuffled", "interleaved_as_good_by_order"}),
+        ("longest_first", {"longest_first", "interleaved_as_good_by_order"}),
+    ],
+)
+def test_what_is_said_of_dealing_in_turn_follows_the_order(order, told):
+    rows = tables(USUAL | {("interleaved", 1): 0.2})
+    found = analyse(replace(PARAMS, order=order), rows, machine(cores=4))
+
+    of_order = {"interleaved_as_good", "interleaved_as_good_by_order", "shuffled", "longest_first"}
+    assert of_order & {*found.limits} == told
+
+
+@pytest.mark.parametrize(("begins_s", "is_told"), [(0.001, False), (0.004, True)])
+def test_why_a_worker_begins_later_is_told(begins_s, is_told):
+    rows = tables()
+    rows["slices"] = [
+        Slice(way="block", worker=worker, start_s=start_s, end_s=0.3)
+        for worker, start_s in ((0, 0.0), (1, begins_s), (1, 0.2))
+    ]
+
+    assert ("begins_later" in analyse(PARAMS, rows, machine(cores=4)).limits) is is_told
+
+
+def test_of_two_rounds_nothing_is_said_of_dealing_in_turn():
+    times = USUAL | {("interleaved", 1): 0.2}
+    found = analyse(PARAMS, tables(times, noise=(1.0, 1.02)), machine(cores=4))
+
+    assert "interleaved_as_good" not in found.limits
+
+
+def test_handing_out_wins_where_the_best_chunk_parts_from_blocks():
+    found = analyse(PARAMS, tables(), machine(cores=4))
+
+    assert found.message == "handing_out_wins"
+    assert found.values["best_chunk"] == 4
+    assert found.values["ideal_s"] == pytest.approx(0.25)
+    assert found.values["dynamic_1_s"] == pytest.approx(0.35)
+    assert found.values["dynamic_best_s"] == pytest.approx(0.27)
+    assert found.limits == ()
+
+
+@pytest.mark.parametrize(("block_s", "message"), [(0.275, "ways_overlap"), (0.2, "block_wins")])
+def test_blocks_that_are_even_are_said_to_be(block_s, message):
+    times = {**USUAL, ("block", 16): block_s}
+
+    assert analyse(PARAMS, tables(times), machine()).message == message
+
+
+def test_what_comes_out_below_the_ideal_is_said_to_be_chance():
+    below = analyse(PARAMS, tables({**USUAL, ("dynamic", 4): 0.24}), machine(cores=4))
+
+    assert "below_ideal" in below.limits
+    assert "below_ideal" not in analyse(PARAMS, tables(), machine(cores=4)).limits
+
+
+def test_a_best_chunk_that_does_not_part_from_others_may_be_chance():
+    times = {**USUAL, ("dynamic", 1): 0.272}
+
+    assert "best_chunk_by_chance" in analyse(PARAMS, tables(times), machine()).limits
+
+
+def test_the_line_of_the_blocks_is_that_of_the_round_drawn():
+    rows = tables()
+    for worker, end_s in enumerate((0.1, 0.55)):
+        rows["slices"].append(Slice(way="block", worker=worker, start_s=0.0, end_s=end_s))
+
+    assert analyse(PARAMS, rows, machine()).values["block_ends_s"] == 0.55
+    assert "block_ends_s" not in analyse(PARAMS, tables(), machine()).values
+
+
+def test_ideal_is_no_less_than_the_cores_allow():
+    found = analyse(PARAMS, tables(), machine(cores=2))
+
+    assert found.values["ideal_s"] == pytest.approx(0.5)
+    assert "more_workers_than_cores" in found.limits
+
+
+@pytest.mark.parametrize("missing", ["serial", "block", "dynamic"])
+def test_a_run_without_one_of_the_ways_compares_nothing(missing):
+    times = {key: wall_s for key, wall_s in USUAL.items() if key[0] != missing}
+
+    assert analyse(PARAMS, tables(times), machine()).message == "nothing_to_compare"
+
+
+def test_every_way_shares_out_every_row_once():
+    order = list(range(64))
+    for way, chunk in USUAL:
+        parts = uneven._parts(way, chunk, order, 4)
+        assert sorted(number for part in parts for number in part) == order
+        if way != "dynamic":
+            assert len(parts) == (1 if way == "serial" else 4)
+
+
+def test_rows_can_come_the_longest_first():
+    assert uneven._ordered("longest_first", [3, 9, 5]) == [1, 2, 0]
+    assert uneven._ordered("as_it_comes", [3, 9, 5]) == [0, 1, 2]
+    assert sorted(uneven._ordered("shuffled", [3, 9, 5])) == [0, 1, 2]
+
+
+def test_chunks_leave_one_hand_out_for_each_worker():
+    assert chunks(Params(workers=2, rows=16)) == [1, 2, 4, 8]
+    assert chunks(Params(workers=64, rows=16)) == [1]
+
+
+def test_a_point_inside_never_escapes_and_one_outside_soon_does():
+    last = uneven_jobs.row(320, 320, 64, 50)  # close to the axis
+
+    assert max(last) == 50
+    assert uneven_jobs.row(0, 320, 64, 50)[0] <= 2
+
+
+def test_twice_the_points_are_twice_the_iterations():
+    once, twice = (sum(uneven_jobs.row(200, 320, columns, 200)) for columns in (400, 800))
+
+    assert twice / once == pytest.approx(2, rel=0.05)
+
+
+def test_a_real_run_is_complete():
+    items = list(EXPERIMENT.measure(TINY, Bench(inspect())))
+    shares = [item for item in items if isinstance(item, Share)]
+    pictures = [item for item in items if isinstance(item, Frame)]
+
+    assert len(shares) == 2 * (3 + len(chunks(TINY)))
+    assert all(0 < share.efficiency_fraction <= 1.001 for share in shares)
+    assert [picture.shape for picture in pictures] == [(32, 16)]
+    assert len(pictures[0].data) == 32 * 16
+    slices = [item for item in items if isinstance(item, Slice)]
+    assert {s.way for s in slices} == {"block", "interleaved", "dynamic_1", "dynamic_16"}
+    assert sum(s.way == "dynamic_1" for s in slices) == 32
+    assert all(0 <= s.start_s <= s.end_s for s in slices)
+
+
+def test_workers_can_be_spawned_where_there_is_no_fork(monkeypatch):
+    monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    before = set(multiprocessing.active_children())
+    workers = uneven_jobs.Workers(2, (4, 4, 10))
+    try:
+        assert len(workers.run([[0], [1], [2], [3]], own=False)["slices"]) == 4
+        assert len(workers.run([[0, 1], [2, 3]], own=True)["slices"]) == 2
+    finally:
+        for child in set(multiprocessing.active_children()) - before:
+            child.kill()
+            child.join()
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, TINY, TINY.rows + 2)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Note
+from experiments.python_at_work.waiting import experiment as waiting
+from experiments.python_at_work.waiting import jobs as waiting_jobs
+from experiments.python_at_work.waiting.experiment import (
+    EXPERIMENT,
+    WAYS,
+    Params,
+    Wait,
+    Weight,
+    analyse,
+    arms,
+    numbers,
+)
+from experiments.tools import interpreters
+from experiments.tools.interpreters import Interpreter
+from machine.inspect import inspect
+from tests.experiments.machines import machine
+from tests.experiments.stopping import stop_after_rows
+
+NOISE = (1.0, 1.05, 0.95)
+AT_16 = {"serial": 1.6, "coroutines": 0.105, "threads": 0.11, "processes": 0.16}
+TINY = Params(wait_s=0.02, most_waits=16, weighed=200, rounds=2)
+
+
+def waits(way, number, all_s, noise=NOISE):
+    return [Wait(way=way, waits=number, repeat=n, all_s=all_s * f) for n, f in enumerate(noise)]
+
+
+def tables(at_16=AT_16):
+    rows = [row for way in WAYS for row in waits(way, 1, 0.1)]
+    rows += [row for way, all_s in at_16.items() for row in waits(way, 16, all_s)]
+    rows += waits("coroutines", 1024, 0.2) + waits("threads", 256, 0.15)
+    weights = [Weight(kind="coroutine", repeat=0, each_bytes=1000.0)]
+    return {"waits": rows, "weights": [*weights, Weight(kind="thread", repeat=0, each_bytes=2e4)]}
+
+
+def test_waits_overlap_where_coroutines_and_threads_part_from_one_after_another():
+    found = analyse(Params(), tables(), machine())
+
+    assert found.message == "waits_overlap"
+    assert found.values["waits"] == 16
+    assert found.values["serial_s"] == pytest.approx(1.6)
+    assert found.values["one_wait_s"] == pytest.approx(0.1)
+    assert found.values["most_coroutines"] == 1024
+    assert found.values["most_threads_s"] == pytest.approx(0.15)
+    assert found.values["bytes_per_thread"] == 2e4
+    assert found.limits == ("started_for_it", "many_take_longer", "ways_end_early")
+
+
+def test_few_waits_that_take_as_long_as_one_need_no_explanation():
+    rows = [row for row in tables()["waits"] if row.waits <= 16]
+    found = analyse(Params(most_waits=16), {**tables(), "waits": rows}, machine())
+
+    assert not {"many_take_longer", "ways_end_early"} & {*found.limits}
+
+
+def test_thousands_of_threads_that_take_longer_are_explained():
+    rows = [*tables()["waits"], *waits("threads", 1024, 0.4)]
+    found = analyse(Params(), {**tables(), "waits": rows}, machine())
+
+    assert "many_threads_take_longer" in found.limits
+
+
+@pytest.mark.parametrize(
+    ("at_16", "message"),
+    [
+        ({**AT_16, "coroutines": 1.6}, "some_waits_overlap"),
+        ({**AT_16, "threads": 1.65}, "some_waits_overlap"),
+        ({**AT_16, "threads": 1.65, "coroutines": 2.0}, "no_gain"),
+        ({"serial": 1.6, "coroutines": 0.1}, "nothing_to_compare"),
+    ],
+    ids=["one blocks", "threads do not", "neither", "not all measured"],
+)
+def test_what_does_not_part_is_not_claimed(at_16, message):
+    assert analyse(Params(), tables(at_16), machine()).message == message
+
+
+def test_nothing_measured_names_the_memory_that_is_missing():
+    found = analyse(Params(), {"waits": [], "weights": []}, machine())
+
+    assert found.message == "nothing_to_compare"
+    assert {"no_bytes_per_coroutine", "no_bytes_per_thread"} <= set(found.limits)
+
+
+def test_numbers_are_powers_of_four_and_slow_ways_stop_early():
+    assert numbers(Params(most_waits=100)) == [1, 4, 16, 64]
+    assert max(number for way, number in arms(Params()) if way == "serial") == 16
+    assert max(number for way, number in arms(Params()) if way == "processes") == 64
+    assert max(number for way, number in arms(Params()) if way == "threads") == 4096
+
+
+def measured(params):
+    return list(EXPERIMENT.measure(params, Bench(inspect())))
+
+
+def test_no_wait_is_shorter_than_the_server_takes():
+    rows = [row for row in measured(TINY) if isinstance(row, Wait)]
+
+    assert {(row.way, row.waits) for row in rows} == set(arms(TINY))
+    assert all(row.all_s >= TINY.wait_s for row in rows)
+    assert all(
+        row.all_s >= 16 * TINY.wait_s for row in rows if (row.way, row.waits) == ("serial", 16)
+    )
+
+
+def test_a_coroutine_that_blocks_keeps_the_others_waiting():
+    params = Params(wait_s=0.05, most_waits=4, weighed=100, rounds=1)
+    free, blocked = (
+        next(
+            r.all_s
+            for r in measured(p)
+            if isinstance(r, Wait) and (r.way, r.waits) == ("coroutines", 4)
+        )
+        for p in (params, waiting.replace(params, one_blocks=True))
+    )
+
+    assert free >= 0.05
+    assert blocked > 0.09
+
+
+def test_a_waiting_thread_is_heavier_than_a_coroutine():
+    rows = [row for row in measured(TINY) if isinstance(row, Weight)]
+    weights = {kind: min(r.each_bytes for r in rows if r.kind == kind) for kind in waiting.KINDS}
+
+    assert 300 < weights["coroutine"] < 10_000
+    assert weights["coroutine"] < weights["thread"] < 256 * 2**10
+
+
+def test_a_system_that_allows_few_files_is_told(monkeypatch):
+    class Scarce(Interpreter):
+        def answer(self):
+            answer = super().answer()
+            return {**answer, "files": 68} if "files" in answer else answer
+
+    monkeypatch.setattr(interpreters, "Interpreter", Scarce)
+    found = measured(TINY)
+
+    assert [item.key for item in found if isinstance(item, Note)] == ["too_few_files"]
+    assert max(row.waits for row in found if isinstance(row, Wait)) == 4
+
+
+def test_a_system_without_limits_of_files_has_none(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)  # Windows
+
+    assert waiting_jobs.allow_files() is None
+
+
+def test_refused_threads_are_left_out(monkeypatch):
+    def refuse(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(waiting_jobs.threading.Thread, "start", refuse)
+
+    assert waiting_jobs.weigh({"kind": "thread", "count": 10}) == {"refused": True}
+    request = {"way": "threads", "count": 3, "port": 1, "work_s": 0.0}
+    assert waiting_jobs.wait(request) == {"refused": True}
+
+
+def test_a_server_that_is_gone_refuses():
+    request = {"way": "serial", "count": 1, "port": 1, "work_s": 0.0}
+
+    assert waiting_jobs.wait(request) == {"refused": True}
+
+
+def test_nothing_is_left_of_a_run():
+    stop_after_rows(EXPERIMENT, TINY, 3)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.devices.conditions import Conditions
+from experiments.to_the_gpu.busy_not_full.experiment import (
+    EXPERIMENT,
+    LOADS,
+    Params,
+    analyse,
+    measure,
+)
+from machine.devices import Gpu
+from machine.live.gpu_samples import GpuSample
+from tests.experiments.machines import machine
+
+torch = pytest.importorskip("torch")
+from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+SMALL = Params(device=NAME, size=32, copy_bytes=2**16, load_s=0.002, rounds=3)
+KNOWN = Gpu(
+    index=0, torch_backend="cuda", vendor="NVIDIA", name="NVIDIA H100", compute_capability="9.0",
+    sms=1, sm_clock_hz=1_000_000_000, memory_clock_hz=1_000_000_000, memory_bus_bits=4096,
+)  # fmt: skip
+HERE = machine(gpus=1)
+WATTS = {"add_": 120.0, "copy": 300.0, "mm": 650.0}
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    with fake_gpu(monkeypatch, flop_per_s=5e9) as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def told(gpu, monkeypatch):
+    """Let the driver tell: busy whatever runs, and the power of what was queued last."""
+    asked = []
+
+    def look(_conditions):
+        work = next((e.split(" ")[0] for e in reversed(gpu.log) if e.split(" ")[0] in WATTS), None)
+        asked.append((work, gpu.default.query()))
+        return GpuSample(
+            index=0, busy=1.0 if work else 0.0, power_watts=WATTS.get(work, 70.0),
+            power_limit_watts=700.0,
+        )  # fmt: skip
+
+    monkeypatch.setattr(Conditions, "look", look)
+    return asked
+
+
+def tables_of(gpu, params=SMALL, here=HERE):
+    tables = {name: [] for name in EXPERIMENT.tables}
+    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
+    for item in measure(params, Bench(here, clock=gpu.clock)):
+        if type(item) in kinds:
+            tables[kinds[type(item)]].append(item)
+    return tables
+
+
+def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(gpu, told):
+    finding = analyse(SMALL, tables_of(gpu), HERE)
+    values = finding.values
+
+    assert finding.message == "busy_but_not_full"
+    assert [values[f"{load}_busy_fraction"] for load in LOADS] == [1.0, 1.0, 1.0]
+    assert values["tiny_power_watts"] == 120
+    assert values["product_power_fraction"] == pytest.approx(650 / 700)
+    assert values["idle_power_watts"] == 70
+    assert values["tiny_work_fraction"] < 1e-3 < values["product_work_fraction"]
+
+
+def test_the_driver_is_asked_while_the_load_is_under_way(gpu, told):
+    tables_of(gpu)
+    (before, _), *others = told
+
+    assert before is None
+    assert {work for work, _ in others} == set(WATTS)
+    products = [is_done for work, is_done in others if work == "mm"]
+    assert products == [False, True] * SMALL.rounds  # and once more for the conditions
+
+
+def test_every_mark_is_read_once(gpu, told):
+    tables_of(gpu)
+
+    assert max(event.reads for event in gpu.events) == 1
+
+
+def test_work_is_counted_by_the_device_s_own_time(gpu, told):
+    values = analyse(SMALL, tables_of(gpu), HERE).values
+
+    assert values["product_flop_per_s"] < gpu.flop_per_s
+    assert values["copy_bytes_per_s"] < 3e12
+    assert 1e4 < values["tiny_calls_per_s"] < 1e6
+
+
+def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, told):
+    here = replace(HERE, gpus=(KNOWN,))
+    tables = tables_of(gpu, here=here)
+    finding = analyse(SMALL, tables, here)
+
+    assert "share_of_the_best_seen" not in finding.limits
+    wanted = finding.values["product_flop_per_s"] / (4096 * 1e9)
+    assert finding.values["product_work_fraction"] == pytest.approx(wanted, rel=0.1)
+    assert "share_of_the_best_seen" in analyse(SMALL, tables, HERE).limits
+
+
+def test_more_than_the_limit_is_suspect(gpu, told):
+    slow = replace(HERE, gpus=(replace(KNOWN, memory_clock_hz=1000, sms=100_000),))
+
+    assert "above_the_limit" in analyse(SMALL, tables_of(gpu), slow).limits
+
+
+def test_where_nobody_tells_the_work_is_measured_all_the_same(gpu, monkeypatch):
+    monkeypatch.setattr(Conditions, "look", lambda _: None)
+    tables = tables_of(gpu)
+    finding = analyse(SMALL, tables, HERE)
+
+    assert finding.message == "nobody_tells"
+    assert finding.values["product_flop_per_s"] > 0
+    assert not tables["power"]
+
+
+def test_loads_that_look_alike_by_power_are_said_to(gpu, monkeypatch):
+    even = GpuSample(index=0, busy=1.0, power_watts=50.0, power_limit_watts=100.0)
+    monkeypatch.setattr(Conditions, "look", lambda _: even)
+    assert analyse(SMALL, tables_of(gpu), HERE).message == "busy_alike"
+
+    monkeypatch.setattr(Conditions, "look", lambda _: replace(even, busy=0.3))
+    assert analyse(SMALL, tables_of(gpu), HERE).message == "not_always_busy"
+
+
+def test_out_of_memory_ends_the_run_by_its_own_error(gpu):
+    gpu.fails = lambda work: torch.OutOfMemoryError("CUDA out of memory") if work == "mm" else None
+    with pytest.raises(torch.OutOfMemoryError):
+        tables_of(gpu)
+
+
+def test_a_stop_is_obeyed_under_a_load(gpu):
+    from experiments.core.bench import StopRequested
+
+    bench = Bench(HERE, clock=gpu.clock, stop=lambda: len(gpu.log) > 3000)
+    with pytest.raises(StopRequested):
+        list(measure(replace(SMALL, load_s=50.0), bench))

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from experiments.core.bench import Bench, StopRequested
+from experiments.core.declare import Frame
+from tests.experiments.machines import GIB, MIB, machine
+
+torch = pytest.importorskip("torch")
+from experiments.to_the_gpu.diffusion import experiment as diffusion  # noqa: E402  # noqa: E402
+from experiments.to_the_gpu.diffusion import solvers as heat  # noqa: E402
+from experiments.to_the_gpu.diffusion.experiment import Check, Params, Rate, Through, analyse, sides  # noqa: E402
+from experiments.to_the_gpu.diffusion.solvers import (  # noqa: E402
+    COMPILED,
+    GPU_COMPILED,
+    NUMPY,
+    TORCH_CPU,
+    TORCH_GPU,
+    TORCH_ONE,
+)
+from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+SMALL = Params(large=320, shown_s=0.07, rounds=3)
+ON_GPU = Params(device=NAME, large=320, shown_s=0.0, rounds=3, compiles=False)
+ONE_CORE = machine(cores=1)
+WITH_GPU = machine(cores=1, gpus=1)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    monkeypatch.setattr(diffusion, "SAMPLE_S", 1e-7)  # the processor takes no time of this clock
+    with fake_gpu(monkeypatch, cpu_bytes_per_s=2e10) as gpu:
+        yield gpu
+
+
+def measured(params, bench):
+    tables = {name: [] for name in diffusion.EXPERIMENT.tables}
+    kinds = {kind: name for name, kind in diffusion.EXPERIMENT.tables.items()}
+    frames = []
+    for item in diffusion.measure(params, bench):
+        if type(item) in kinds:
+            tables[kinds[type(item)]].append(item)
+        elif type(item) is Frame:
+            frames.append(item)
+    return tables, frames
+
+
+@pytest.fixture
+def small():
+    threads = torch.get_num_threads()
+    found = measured(SMALL, Bench(ONE_CORE))
+    assert torch.get_num_threads() == threads
+    return found
+
+
+def test_all_engines_of_the_processor_compute_the_same(small):
+    tables, _ = small
+    engines = {row.engine for row in tables["checks"]}
+
+    assert engines == {NUMPY, TORCH_ONE, TORCH_CPU, COMPILED}
+    assert max(row.difference for row in tables["checks"]) < 1e-5
+    assert {row.engine for row in tables["rates"]} == engines
+    assert {row.side for row in tables["rates"]} == {160, 320}
+    finding = analyse(SMALL, tables, machine())
+    assert "engines_differ" not in finding.limits
+    assert "gpu_not_measured" in finding.limits
+
+
+def test_the_field_is_drawn_as_it_spreads(small):
+    tables, frames = small
+
+    assert len(frames) == len(tables["drawn"]) == 3
+    assert all(frame.shape == (320, 320) for frame in frames)
+    assert all(len(frame.data) == 320 * 320 for frame in frames)
+    assert frames[0].data != frames[-1].data
+    steps = [row.steps for row in tables["drawn"]]
+    assert steps == sorted(steps)
+    assert steps[0] == 0
+
+
+def test_double_precision_is_exact_to_its_own_rounding():
+    tables, _ = measured(Params(large=64, shown_s=0.0, rounds=1, dtype="float64"), Bench(ONE_CORE))
+
+    assert max(row.difference for row in tables["checks"]) < 1e-12
+
+
+def plate(name, side, bands=1):
+    engines = heat.Engines(
+        type("", (), {"is_gpu": False, "has_streams": False})(), 4, compiles=False
+    )
+    field = heat.random_field(side, "float64")
+    made = engines.plate(name, field.copy(), field.copy())
+    if name == COMPILED:
+        made.run = heat.functools.partial(heat._in_bands, bands)
+    return made
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.parametrize("bands", [1, 3])
+def test_bands_of_threads_do_what_one_does(bands, steps):
+    one, other = plate(NUMPY, 50), plate(COMPILED, 50, bands)
+    one.advance(steps)
+    other.advance(steps)
+
+    assert np.allclose(one.now, other.now, rtol=1e-12)
+
+
+def test_heat_is_kept_inside_and_the_edges_stay():
+    made = plate(NUMPY, 20)
+    edges = made.now[0].copy(), made.now[:, -1].copy()
+    least, most = made.now.min(), made.now.max()
+    made.advance(7)
+
+    assert np.array_equal(made.now[0], edges[0])
+    assert np.array_equal(made.now[:, -1], edges[1])
+    assert least <= made.now.min()
+    assert made.now.max() <= most
+
+
+def test_on_a_gpu_its_memory_decides(gpu):
+    tables, _ = measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+    finding = analyse(ON_GPU, tables, machine(gpus=1))
+
+    assert {row.engine for row in tables["checks"]} >= {TORCH_GPU}
+    assert finding.message == "gpu_is_faster"
+    assert finding.values["gpu_over_cpu"] > 2
+    assert finding.values["gpu_memory_over_memory"] > 2
+    assert finding.values["gpu_memory_once_cells_per_s"] == pytest.approx(
+        finding.values["gpu_memory_bytes_per_s"] / 8
+    )
+    assert "not_compiled_on_gpu" in finding.limits
+
+
+def test_small_plates_on_a_gpu_are_bound_by_their_calls(gpu):
+    tables, _ = measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+    rates = {row.side: row.cells_per_s for row in tables["rates"] if row.engine == TORCH_GPU}
+
+    assert rates[160] < 0.4 * rates[320]
+
+
+def test_fields_go_to_the_gpu_once_for_each_size_and_every_sample_is_waited_for(gpu):
+    measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+    copied = sum(entry.startswith("copy pageable to_gpu") for entry in gpu.log)
+
+    assert copied == 2 * (len(sides(ON_GPU.large)) + 2)  # checked, drawn, and each size
+
+
+def test_what_a_gpu_computes_is_drawn_while_it_computes(gpu, monkeypatch):
+    monkeypatch.setattr(diffusion, "FRAMES_PER_S", 2000)
+    params = Params(device=NAME, large=160, shown_s=0.001, rounds=1)
+    tables, frames = measured(params, Bench(WITH_GPU, clock=gpu.clock))
+
+    assert len(frames) == 2
+    assert frames[0].data != frames[1].data
+    assert tables["drawn"][1].steps >= diffusion.DRAWN_STEPS
+    shown = [n for n, entry in enumerate(gpu.log) if entry.startswith("copy pageable from_gpu")]
+    assert "wait" in gpu.log[shown[1] : shown[2]]  # for the steps between two pictures
+
+
+def test_a_compiler_that_fails_is_left_out(gpu, monkeypatch):
+    def compiled(step):
+        def fails(now, then):
+            raise RuntimeError("no compiler")
+
+        return fails
+
+    monkeypatch.setattr(heat, "_has_triton", lambda: True)
+    monkeypatch.setattr(torch, "compile", compiled)
+    params = Params(device=NAME, large=160, shown_s=0.0, rounds=1)
+    tables, _ = measured(params, Bench(WITH_GPU, clock=gpu.clock))
+
+    assert GPU_COMPILED not in {row.engine for row in tables["rates"]}
+    assert "not_compiled_on_gpu" in analyse(params, tables, machine(gpus=1)).limits
+
+
+def test_what_is_compiled_for_the_gpu_is_measured_beside(gpu, monkeypatch):
+    monkeypatch.setattr(heat, "_has_triton", lambda: True)
+    monkeypatch.setattr(torch, "compile", lambda step: step)
+    params = Params(device=NAME, large=160, shown_s=0.0, rounds=1)
+    tables, _ = measured(params, Bench(WITH_GPU, clock=gpu.clock))
+
+    assert GPU_COMPILED in {row.engine for row in tables["rates"]}
+    assert "not_compiled_on_gpu" not in analyse(params, tables, machine(gpus=1)).limits
+
+
+def test_a_plate_that_the_gpu_cannot_hold_is_left_out_and_named(gpu):
+    gpu.free_bytes = MIB
+    tables, _ = measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+
+    assert {row.side for row in tables["rates"] if row.engine == TORCH_GPU} == {160}
+    finding = analyse(ON_GPU, tables, machine(gpus=1))
+    assert "large_not_on_gpu" in finding.limits
+
+
+def test_a_gpu_without_memory_is_told_by_its_own_error(gpu):
+    gpu.fails = lambda work: torch.OutOfMemoryError("CUDA out of memory") if work == "add" else None
+    with pytest.raises(torch.OutOfMemoryError):
+        measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+
+
+def test_a_stop_is_obeyed_while_it_is_drawn():
+    asked = iter([False] * 3)
+    with pytest.raises(StopRequested):
+        measured(SMALL, Bench(ONE_CORE, stop=lambda: next(asked, True)))
+
+
+def test_sizes_are_those_of_the_book_and_the_largest():
+    assert sides(5120) == [160, 640, 2560, 5120]
+    assert sides(640) == [160, 640]
+    assert sides(64) == [64]
+
+
+def tables_of(rates, *, large=5120, through=28e9, difference=1e-7):
+    rows = [
+        Rate(side=side, engine=engine, repeat=repeat, cells_per_s=each, bytes_per_s=each * 8)
+        for engine, rate in rates.items()
+        for side in (640, large)
+        for repeat, each in enumerate((rate, 1.01 * rate, 1.02 * rate))
+    ]
+    return {
+        "rates": rows,
+        "through": [Through(where="cpu", repeat=n, bytes_per_s=through) for n in range(3)],
+        "checks": [Check(engine=NUMPY, difference=difference)],
+        "drawn": [],
+        "conditions": [],
+    }
+
+
+USUAL = {NUMPY: 4e8, TORCH_ONE: 4e8, TORCH_CPU: 5e8, COMPILED: 3e9}
+
+
+def test_a_compiled_loop_that_is_faster_is_named():
+    finding = analyse(Params(), tables_of(USUAL), machine())
+
+    assert finding.message == "compiled_is_faster"
+    assert finding.values["compiled_over_numpy"] == pytest.approx(7.5)
+    assert finding.values["memory_passes_cells_per_s"] == pytest.approx(28e9 / 52)
+    assert finding.values["memory_once_cells_per_s"] == pytest.approx(28e9 / 8)
+    assert "above_the_limit" not in finding.limits
+
+
+def test_the_limit_is_what_the_machine_tells_where_it_does():
+    finding = analyse(Params(), tables_of(USUAL), machine(peak_bytes_per_s=50e9))
+
+    assert finding.values["memory_bytes_per_s"] == 50e9
+
+
+def test_faster_than_memory_is_suspect_unless_caches_hold_the_plate():
+    fast = tables_of(USUAL | {COMPILED: 4e9})
+
+    assert "above_the_limit" in analyse(Params(), fast, machine()).limits
+    cached = analyse(Params(), fast, machine(caches=(None, None, GIB)))
+    assert "above_the_limit" not in cached.limits
+    assert "partly_in_cache" in cached.limits
+
+
+def test_engines_that_differ_are_told():
+    finding = analyse(Params(), tables_of(USUAL, difference=1e-3), machine())
+
+    assert "engines_differ" in finding.limits
+
+
+def test_without_numba_the_rest_is_compared():
+    two = {name: rate for name, rate in USUAL.items() if name != COMPILED}
+    finding = analyse(Params(), tables_of(two), machine())
+
+    assert finding.message == "engines_compared"
+    assert "not_compiled" in finding.limits

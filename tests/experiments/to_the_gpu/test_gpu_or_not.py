@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core.bench import Bench
+from experiments.to_the_gpu.gpu_or_not import experiment as gpu_or_not
+from experiments.to_the_gpu.gpu_or_not import known_speeds, speeds
+from experiments.to_the_gpu.gpu_or_not.experiment import (
+    EXPERIMENT,
+    Answer,
+    Params,
+    Time,
+    analyse,
+    measure,
+)
+from experiments.to_the_gpu.gpu_or_not.works import WORKS, Work
+from tests.experiments.machines import machine
+
+torch = pytest.importorskip("torch")
+from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+SMALL = Params(device=NAME, rows=64, columns=64, steps=10, rounds=3)
+HERE = machine(gpus=1, cores=1)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
+    monkeypatch.setattr(speeds, "PRODUCT_ROWS", 64)
+    with fake_gpu(monkeypatch, cpu_flop_per_s=1e9) as gpu:
+        yield gpu
+
+
+def tables_of(params, bench):
+    tables = {name: [] for name in EXPERIMENT.tables}
+    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
+    for item in measure(params, bench):
+        if type(item) in kinds:
+            tables[kinds[type(item)]].append(item)
+    return tables
+
+
+def finding_of(gpu, params=SMALL):
+    return analyse(params, tables_of(params, Bench(HERE, clock=gpu.clock)), HERE)
+
+
+def test_work_that_the_processor_is_slow_at_is_worth_it(gpu):
+    finding = finding_of(gpu)
+    values = finding.values
+
+    assert finding.message == "worth_it"
+    assert values["gpu_s"] + values["copy_s"] < values["cpu_s"]
+    assert values["needed_bytes"] == 3 * 4 * 64 * 64
+    assert values["moved_bytes"] == values["needed_bytes"]
+    assert values["cpu_estimated_over_measured"] == pytest.approx(1, rel=0.2)
+
+
+def test_work_that_is_done_in_no_time_stays(gpu):
+    gpu.cpu_flop_per_s = 1e15
+    assert finding_of(gpu).message == "stay"
+
+
+def test_what_the_copies_eat_up_is_worth_it_only_there(gpu):
+    gpu.cpu_flop_per_s = 3.5e10
+    few = replace(SMALL, steps=1)
+    finding = finding_of(gpu, few)
+
+    assert finding.message == "worth_it_there"
+    assert finding.values["gpu_s"] < finding.values["cpu_s"]
+
+
+def test_deciding_after_each_step_costs_a_wait_each_on_a_gpu(gpu):
+    asks = replace(SMALL, asks=True)
+    tables = tables_of(asks, Bench(HERE, clock=gpu.clock))
+    waits = [row.piece_s for row in tables["pieces"] if (row.where, row.piece) == ("gpu", "asking")]
+    values = analyse(asks, tables, HERE).values
+
+    assert min(waits) > 0
+    assert values["gpu_s"] > finding_of(gpu).values["gpu_s"]
+    assert values["estimated_gpu_s"] > finding_of(gpu).values["estimated_gpu_s"]
+
+
+def test_what_does_not_fit_is_not_tried(gpu):
+    gpu.free_bytes = 2**10
+    finding = finding_of(gpu)
+
+    assert finding.message == "does_not_fit"
+    assert finding.values["free_bytes"] == int(0.6 * 2**10)
+    assert "gpu_s" not in finding.values
+
+
+def test_what_torch_does_not_have_there_is_said(gpu):
+    gpu.fails = lambda work: RuntimeError("'mm' not implemented") if work == "mm" else None
+
+    assert finding_of(gpu).message == "not_supported"
+
+
+def test_a_gpu_that_fails_is_no_missing_operation(gpu):
+    gpu.fails = lambda work: torch.OutOfMemoryError("CUDA out of memory") if work == "mm" else None
+    with pytest.raises(torch.OutOfMemoryError):
+        finding_of(gpu)
+
+
+def test_of_long_work_only_the_first_steps_are_tried(gpu):
+    short = replace(SMALL, steps=1000, most_s=0.02)
+    tables = tables_of(short, Bench(HERE, clock=gpu.clock))
+    cpu = [row for row in tables["times"] if row.kind == "cpu"]
+    finding = analyse(short, tables, HERE)
+
+    assert {row.steps for row in cpu} < set(range(20, 60))
+    assert cpu[0].taken_s == pytest.approx(1000 * 2 * 64**3 / 1e9, rel=0.1)
+    assert "measured_in_part" in finding.limits
+
+
+def test_a_step_that_is_too_long_is_only_estimated(gpu):
+    gpu.cpu_flop_per_s = 1e6
+    finding = finding_of(gpu, replace(SMALL, most_s=0.05))
+
+    assert finding.message == "cpu_estimated"
+    assert "too_long_to_try" in finding.limits
+    assert finding.values["estimated_cpu_s"] > 1
+
+
+def test_copies_are_timed_from_and_to_ordinary_memory(gpu):
+    finding = finding_of(gpu)
+
+    assert any("copy pageable to_gpu" in entry for entry in gpu.log)
+    assert not any("copy pinned" in entry for entry in gpu.log)
+    assert "ordinary_memory" in finding.limits
+
+
+@pytest.mark.parametrize("kind", WORKS)
+@pytest.mark.parametrize("asks", [False, True])
+def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypatch):
+    monkeypatch.setattr(gpu_or_not, "PROBE_BYTES", 2**16)
+    params = Params(work=kind, rows=32, columns=16, steps=3, asks=asks, rounds=3)
+    finding = analyse(params, tables_of(params, Bench(HERE)), HERE)
+
+    helps = kind != "sort"  # no number that could be typed tells how long a GPU sorts
+    assert finding.message == ("cpu_alone" if helps else "cpu_alone_at_this")
+    assert "needs_gpu" in finding.limits
+    assert ({"way_unknown", "gpu_unknown"} <= set(finding.limits)) is helps
+    assert set(finding.values) == {
+        "cpu_s", "estimated_cpu_s", "cpu_estimated_over_measured", "steps", "needed_bytes",
+        "moved_bytes",
+    }  # fmt: skip
+
+
+def test_work_knows_what_it_computes_and_moves():
+    product, add, sort = (Work(kind, 100, 10, "fp64") for kind in WORKS)
+
+    assert (product.operations, add.operations) == (20_000, 2000)
+    assert sort.operations == pytest.approx(1000 * 3.3219, rel=1e-3)
+    assert (product.bytes_there, product.bytes_back) == (8 * 1100, 8000)
+    assert (add.bytes_there, sort.bytes_there) == (16_000, 8000)
+    assert sort.needed_bytes == 16_000 + 8000
+
+
+@pytest.mark.parametrize("kind", WORKS)
+def test_work_does_what_it_says(kind):
+    device = gpu_or_not.Device("cpu", Bench(machine()))
+    work = Work(kind, 8, 6, "fp64")
+    inputs = work.inputs(device)
+    step, out = work.step(device, inputs)
+    step()
+
+    wanted = {
+        "product": lambda x, w: x @ w,
+        "elementwise": lambda x, w: x + 0.5 * w,
+        "sort": lambda x: x.sort(dim=1).values,
+    }[kind](*inputs)
+    assert torch.allclose(out, wanted)
+    assert work.is_supported(device)
+
+
+# --- what is known before -----------------------------------------------------------------------
+
+
+KNOWN = {
+    "cpu_flop_per_s": 1e9, "cpu_bytes_per_s": 1e10, "gpu_flop_per_s": 1e12, "gpu_bytes_per_s": 1e12,
+    "to_gpu_bytes_per_s": 1e9, "from_gpu_bytes_per_s": 2e9,
+}  # fmt: skip
+
+
+def estimated_s(tables, where, piece):
+    rows = [row for row in tables["pieces"] if (row.where, row.piece) == (where, piece)]
+    return rows[0].piece_s
+
+
+def test_what_other_experiments_found_is_what_is_estimated_with(gpu):
+    known = replace(SMALL, **KNOWN)
+    tables = tables_of(known, Bench(HERE, clock=gpu.clock))
+    finding = analyse(known, tables, HERE)
+
+    assert estimated_s(tables, "cpu", "arithmetic") == pytest.approx(10 * 2 * 64**3 / 1e9)
+    assert estimated_s(tables, "gpu", "there") > 2 * 4 * 64 * 64 / 1e9
+    assert not {limit for limit in finding.limits if limit.endswith("_sampled")}
+
+
+def test_what_is_not_known_is_sampled_and_the_experiment_that_tells_it_is_named(gpu):
+    assert set(finding_of(gpu).limits) >= {
+        "memory_sampled", "arithmetic_sampled", "gpu_arithmetic_sampled", "gpu_memory_sampled",
+        "way_sampled",
+    }  # fmt: skip
+
+
+def test_arithmetic_in_another_precision_is_not_what_was_earned(gpu):
+    half = replace(SMALL, precision="fp16", **KNOWN)
+    finding = analyse(half, tables_of(half, Bench(HERE, clock=gpu.clock)), HERE)
+
+    assert "own_arithmetic_sampled" in finding.limits
+    assert "arithmetic_sampled" not in finding.limits
+
+
+def test_a_gpu_that_is_not_here_is_estimated_from_the_numbers_given():
+    params = replace(SMALL, device="cpu", rounds=1, **KNOWN)
+    tables = tables_of(params, Bench(HERE))
+    finding = analyse(params, tables, HERE)
+
+    assert estimated_s(tables, "gpu", "calls") == pytest.approx(10 * known_speeds.CALL_S)
+    assert finding.values["estimated_copy_s"] > 2 * 4 * 64 * 64 / 1e9
+    assert "gpu_s" not in finding.values
+    assert "gpu_as_given" in finding.limits
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "message"),
+    [
+        ([5.0, 5.1, 5.2], "would_be_worth_it"),
+        ([2.0, 2.1, 2.2], "would_be_worth_it_there"),
+        ([0.9, 1.0, 1.1], "would_be_no_winner"),
+        ([0.5, 0.6, 0.7], "would_stay"),
+        ([5.0, 5.1], "would_be_no_winner"),  # too few to claim anything
+    ],
+)
+def test_the_question_is_answered_by_the_numbers_given(cpu_s, message):
+    times = [
+        Time(kind=kind, repeat=turn, steps=10, taken_s=taken_s)
+        for turn, each_s in enumerate(cpu_s)
+        for kind, taken_s in (("cpu", each_s), ("gpu_estimated", 1.0), ("copy_estimated", 2.0))
+    ]
+    fits = Answer(where="cpu", is_supported=True, needed_bytes=1, free_bytes=2)
+    tables = {"times": times, "pieces": [], "answers": [fits], "conditions": []}
+
+    assert analyse(replace(SMALL, device="cpu", **KNOWN), tables, HERE).message == message
+
+
+def test_nothing_is_told_of_a_gpu_of_which_a_number_is_missing():
+    params = replace(SMALL, device="cpu", rounds=1, **{**KNOWN, "gpu_bytes_per_s": 0.0})
+    finding = analyse(params, tables_of(params, Bench(HERE)), HERE)
+
+    assert finding.message == "cpu_alone"
+    assert "estimated_gpu_s" not in finding.values
+    assert {"way_unknown", "gpu_unknown"} <= set(finding.limits)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer, huge_pages_fraction
+
+MIB = 2**20
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+
+
+def resident_bytes() -> int:
+    """Return how much private memory of this process is really there."""
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:"))
+
+
+@linux
+@pytest.mark.parametrize("huge", [False, True])
+def test_a_buffer_is_really_there_before_anything_is_read_from_it(huge):
+    before = resident_bytes()
+
+    buffer = Buffer(64 * MIB, huge=huge)
+
+    assert resident_bytes() - before >= 0.98 * buffer.size_bytes
+
+
+def test_a_buffer_has_the_size_asked_for_and_lies_on_a_huge_page_boundary():
+    for size in (64, 4096, 3 * MIB + 64):
+        buffer = Buffer(size)
+
+        assert buffer.words.nbytes == buffer.size_bytes == size
+        assert buffer.words.dtype == np.uint64
+        assert int(buffer.address) % HUGE_PAGE_BYTES == 0
+        assert int(buffer.address) == buffer.words.ctypes.data
+
+
+def test_a_buffer_holds_ones_not_the_shared_page_of_zeros():
+    assert Buffer(MIB).words.sum() == MIB // 8
+
+
+@linux
+def test_small_pages_are_small():
+    assert huge_pages_fraction(Buffer(8 * MIB)) == 0.0
+
+
+@linux
+def test_huge_pages_are_asked_for():
+    chosen = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not chosen.exists() or "[never]" in chosen.read_text():
+        pytest.skip("the system gives no huge pages")
+
+    assert huge_pages_fraction(Buffer(16 * MIB, huge=True)) > 0.5
+
+
+@linux
+def test_more_memory_than_there_is_is_a_memory_error():
+    with pytest.raises(MemoryError):
+        Buffer(2**46)
+
+
+def test_a_part_lies_inside_the_buffer_and_elsewhere_each_turn():
+    buffer = Buffer(9 * MIB)
+
+    parts = [buffer.part(3 * MIB, turn) for turn in range(8)]
+
+    for words, address in parts:
+        assert words.nbytes == 3 * MIB
+        assert address == words.ctypes.data
+        assert int(buffer.address) <= address <= int(buffer.address) + 6 * MIB
+    assert len({address for _, address in parts}) == 4
+    assert buffer.part(9 * MIB, 5)[1] == int(buffer.address)

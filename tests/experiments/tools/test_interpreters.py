@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import psutil
+import pytest
+
+from experiments.core import killed_cpu_time
+from experiments.core.bench import StopRequested
+from experiments.core.problems import UserError
+from experiments.python_at_work.gil_threads.arms import JOBS
+from experiments.tools.interpreters import Interpreter
+
+OWN = [sys.executable, "-P"]
+LONG = {"arm": "serial", "workers": 1, "job": "sleep", "size": 60_000_000, "switch_s": 0.005}
+SHORT = {**LONG, "size": 1000}
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts a Python; all are closed at the end."""
+    started = []
+
+    def one(command=OWN, check_stop=lambda: None):
+        started.append(Interpreter("3.99", command, JOBS, check_stop))
+        return started[-1]
+
+    yield one
+    for python in started:
+        python.close()
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_requests_are_answered_in_their_order(start):
+    python = start()
+
+    for size in (1000, 3000):
+        python.ask(**{**SHORT, "size": size})
+    first, second = python.answer(), python.answer()
+
+    assert first["wall_s"] >= 0.001
+    assert second["wall_s"] >= 0.003
+
+
+def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
+    python = start()
+    python.ask(**SHORT)
+    python.answer()
+    python.ask(**LONG)
+
+    os.kill(python._process.pid, 9)
+
+    with pytest.raises(UserError) as caught:
+        python.answer()
+    assert caught.value.problem.key == "interpreter_died"
+    assert caught.value.problem.values == {"name": "3.99"}
+
+
+def test_a_python_that_ends_at_once_is_told_too(start):
+    python = start([sys.executable, "-c", "raise SystemExit(1)"])
+    python._process.wait()
+
+    python.ask(**SHORT)
+
+    with pytest.raises(UserError) as caught:
+        python.answer()
+    assert caught.value.problem.key == "interpreter_died"
+
+
+def test_closing_in_the_middle_of_a_job_leaves_nothing(start):
+    python = start()
+    python.ask(**SHORT)
+    python.answer()
+    python.ask(**LONG)
+    pid = python._process.pid
+    assert is_alive(pid)
+
+    started_s = time.monotonic()
+    python.close()
+
+    assert not is_alive(pid)
+    assert not python._reader.is_alive()
+    assert time.monotonic() - started_s < 30  # far less than the job
+
+
+def test_what_its_children_used_is_remembered_though_it_never_waited_for_them(tmp_path):
+    script = tmp_path / "jobs.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "input()\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'while True: pass'])\n"
+        "print(child.pid, flush=True)\n"
+        "child.wait()\n"
+    )
+    python = Interpreter("3.99", OWN, script, lambda: None)
+    python.ask()
+    child, before_s = psutil.Process(python.answer()), killed_cpu_time.used_s()
+    while child.cpu_times().user < 0.2:
+        time.sleep(0.01)
+    python.ask()
+    python.close()
+
+    gone, _ = psutil.wait_procs([child], timeout=10)
+    assert gone == [child]
+    assert killed_cpu_time.used_s() - before_s >= 0.2
+
+
+def test_closing_twice_is_no_error(start):
+    python = start()
+    python.close()
+    python.close()
+
+
+def test_a_stop_is_seen_while_waiting_for_an_answer(start):
+    looks = []
+
+    def check_stop():
+        looks.append(time.monotonic())
+        if len(looks) > 3:
+            raise StopRequested
+
+    python = start(check_stop=check_stop)
+    python.ask(**LONG)
+
+    with pytest.raises(StopRequested):
+        python.answer()
+    assert len(looks) == 4

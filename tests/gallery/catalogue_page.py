@@ -1,0 +1,76 @@
+"""How does the catalogue look? `python -m widgets.catalogue`: our experiments, and made-up ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from PySide6.QtWidgets import QWidget
+
+from experiments.core.catalogue import Catalogue as Experiments
+from experiments.core.declare import Part
+from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline, View
+from experiments.core.words import Words
+from tests.gallery.preview import preview
+from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.catalogue import Catalogue
+from widgets.catalogue.sketch import expected
+from widgets.style.look import Look
+
+VIEWS: tuple[View, ...] = (
+    Bars(key="", table="", label="", value=""),
+    Ruler(key="", table="", label="", value=""),
+    Lines(key="", table="", x=Axis(""), y=Axis(""), series="s"),
+    Heatmap(key="", table="", row="", column="", value=""),
+    Timeline(key="", table="", lane="", start="", end=""),
+)
+SAMPLES = (
+    ("python-at-work", "Sample: what does it cost to start one?", 8, State.NEW, 1),
+    ("python-at-work", "Sample: which cores are neighbours?", 4, State.PARTIAL, 3),
+    ("python-at-work", "Sample: where did my increments go?", 9, State.FAILED, 2),
+    ("memory", "Sample: many questions at once", 14, State.RUNNING, 2),
+    ("to-the-gpu", "Sample: from which size does the GPU win?", 25, State.NOT_HERE, 2),
+    ("to-the-gpu", "Sample: copy while computing, on two streams at the same time, "
+     "until the title is too long", 15, State.NOT_HERE, 4),
+    ("numbers", "Sample: the numbers of this machine", 60, State.NEW, 1),
+    ("many-devices", "Sample: who is waiting for whom?", 10, State.NEW, 4),
+)  # fmt: skip
+
+
+def _offers(words: Words) -> Iterator[Offer]:
+    for experiment in Experiments():
+        yield Offer(
+            id=experiment.id,
+            shelf=experiment.shelf,
+            parts=experiment.parts,
+            question=words.say(f"{experiment.id}.question"),
+            topic=words.say(f"{experiment.id}.topic"),
+            note=words.say(f"{experiment.id}.topic"),
+            sketch=expected(experiment.views[0]),
+            state=State.MEASURED,
+            is_measured=True,
+            seconds=18.0,
+        )
+    for shelf, question, seconds, state, view in SAMPLES:
+        is_here = state is not State.NOT_HERE
+        yield Offer(
+            id=question,
+            shelf=shelf,
+            parts=(Part.GPU,),
+            question=question,
+            topic="a sample",
+            note="a sample" if is_here else words.say("problems.needs_gpu"),
+            sketch=dataclasses.replace(expected(VIEWS[view]), is_measured=False),
+            state=state,
+            seconds=seconds,
+            fraction=0.4,
+        )
+
+
+def _make(look: Look, words: Words) -> QWidget:
+    catalogue = Catalogue(words, look)
+    catalogue.show_offers(sorted(_offers(words), key=lambda offer: offer.shelf))
+    return catalogue
+
+
+preview(_make, size=(1356, 863))

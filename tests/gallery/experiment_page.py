@@ -1,0 +1,53 @@
+"""How do the parts of an experiment's page look? `python -m widgets.experiment`."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from experiments.core.catalogue import Catalogue
+from experiments.core.words import Words
+from tests.gallery.preview import preview
+from widgets.controls.basics import column, row
+from widgets.experiment.action_button import ActionButton
+from widgets.experiment.header import Header
+from widgets.experiment.main_panel import MainPanel
+from widgets.experiment.side_column import SideColumn, Tab
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+
+def sample(look: Look, words: Words) -> QWidget:
+    """Return a page on which a run has ended."""
+    whole = QWidget()
+    actions = [QAction(text, whole) for text in ("Run again", "Quick run", "Plot", "Compare")]
+    actions[2].setCheckable(True)
+    actions[2].setChecked(True)
+    header = Header(words, actions[2:])
+    header.show_experiment(words.say("cache-ladder.question"), words.say("shelves.memory"))
+    panel = MainPanel(words, look)
+    panel.views.show_experiment(Catalogue().load("cache-ladder"))
+    panel.show_views()
+    buttons = (ActionButton(actions[0], "main", hint="9 s"), ActionButton(actions[1], hint="2 s"))
+    side = SideColumn(words, look, buttons)
+    side.state.show_state("Full run, just now", sentence="A read from memory takes 171 ns.")
+    farther = "The time of a read from memory divided by that of one from the L1 cache."
+    values = [
+        ("L1 cache", "1.1 ns"),
+        ("memory", "171 ns"),
+        ("memory over L1", "158×", farther),
+    ]
+    side.result.show_result(values, ["A virtual machine: its host may move the cores."])
+    side.offer([Tab.RESULT, Tab.SETTINGS])
+    side.fit(1200)
+    body = row(panel, side, space=6 * STEP)
+    body.setStretch(0, 1)
+    layout = column(header, body, space=4 * STEP)
+    layout.setStretch(1, 1)
+    layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
+    whole.setLayout(layout)
+    return whole
+
+
+if __name__ == "__main__":
+    preview(sample, size=(1200, 700))

@@ -1,0 +1,58 @@
+"""An experiment of a heatmap and a live picture, which is never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.core.declare import Experiment, column
+from experiments.core.views import Field, Heatmap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long a message takes from one core to another."""
+
+    to_core: int = column()
+    from_core: int = column()
+    repeat: int = column()
+    latency_s: float = column("s")
+
+
+def _nothing(*_: Any) -> Any:
+    raise NotImplementedError("an experiment for previews is never run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoParams:
+    """Nothing to turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRow:
+    """A table of pictures has no rows."""
+
+
+EXPERIMENT: Experiment[NoParams] = Experiment(
+    version=1,
+    params=NoParams,
+    tables={"messages": Latency, "field": NoRow},
+    measure=_nothing,
+    analyse=_nothing,
+    views=(
+        Heatmap(
+            key="messages",
+            table="messages",
+            row="to_core",
+            column="from_core",
+            value="latency_s",
+        ),
+        Field(key="field", table="field"),
+    ),
+    values=(),
+    parts=(),
+    defaults=_nothing,
+    quick=_nothing,
+    seconds=_nothing,
+    memory_bytes=_nothing,
+)

@@ -1,0 +1,79 @@
+"""What Windows would answer, constructed after Microsoft's documentation."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from machine.bus.identity import Host
+from machine.gpus import accelerators, nvidia
+from machine.gpus import windows as windows_gpus
+from machine.gpus.windows import Adapter, read
+from machine.model import Machine
+from machine.notes import Notes
+from tests.machine.unexplained import unexplained
+
+RADEON = Adapter(
+    device_id=r"PCI\VEN_1002&DEV_744C&SUBSYS_0E3B1002&REV_C8",
+    name="AMD Radeon RX 7900 XTX",
+    values={"HardwareInformation.qwMemorySize": 24 * 2**30, "DriverVersion": "31.0.24027.1012"},
+)
+ARC = Adapter(
+    device_id=r"PCI\VEN_8086&DEV_E20B&SUBSYS_11008086&REV_00", name="Intel Arc B580", values={}
+)
+OTHERS = [
+    Adapter(device_id=r"PCI\VEN_10DE&DEV_2684", name="NVIDIA GeForce RTX 4090", values={}),
+    Adapter(device_id=r"ROOT\BASICDISPLAY", name="Microsoft Basic Display Adapter", values={}),
+]
+
+
+def test_an_adapter_is_told_once_however_many_outputs_it_has():
+    (gpu,) = read(lambda: [RADEON, RADEON, *OTHERS])
+    assert gpu.values == {
+        "vendor": "AMD",
+        "name": "AMD Radeon RX 7900 XTX",
+        "memory_bytes": 24 * 2**30,
+        "driver_version": "31.0.24027.1012",
+    }
+    assert "AMD's own packages" in gpu.missing["torch_backend"].why
+
+
+def test_memory_that_is_written_as_bytes_is_the_same():
+    values = {"HardwareInformation.qwMemorySize": (16 * 2**30).to_bytes(8, "little")}
+    (gpu,) = read(lambda: [Adapter(device_id=RADEON.device_id, name="A", values=values)])
+    assert gpu.values["memory_bytes"] == 16 * 2**30
+
+
+def test_what_the_driver_has_not_written_is_unknown():
+    (gpu,) = read(lambda: [ARC])
+    assert gpu.values["torch_backend"] == "xpu"
+    assert "registry" in gpu.missing["memory_bytes"].why
+
+
+def test_elsewhere_windows_is_not_asked():
+    assert windows_gpus.adapters() == []
+
+
+def test_the_structure_has_the_size_that_windows_expects():
+    assert ctypes.sizeof(ctypes.c_wchar) in (2, 4)
+    characters = 32 + 128 + 128 + 128
+    size = ctypes.sizeof(windows_gpus._DisplayDevice)
+    assert size == 8 + characters * ctypes.sizeof(ctypes.c_wchar)
+
+
+@pytest.mark.parametrize("adapters", [[], [RADEON, ARC]])
+def test_all_is_explained_on_windows(monkeypatch, tmp_path, adapters):
+    monkeypatch.setattr(accelerators.sys, "platform", "win32")
+    notes = Notes()
+    found = dict(
+        accelerators.parts(
+            Host(root=tmp_path, is_live=True),
+            notes,
+            ask_nvidia=lambda host: nvidia.Found(),
+            ask_windows=lambda: read(lambda: adapters),
+        )
+    )
+    machine = Machine(**found, sources=notes.sources, missing=tuple(notes.missing))
+    assert len(machine.gpus) == len(adapters)
+    assert [path for path in unexplained(machine) if path.startswith(("gpu", "nvsw"))] == []

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+
+from machine.system.cgroups import cpuset, memory_left_bytes, quota
+
+V2 = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+V1 = (
+    "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n"
+    "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\n"
+    "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n"
+)
+
+
+@pytest.fixture
+def v2(tree):
+    tree.write("/proc/mounts", V2)
+    tree.write("/proc/self/cgroup", "0::/user.slice/job\n")
+    return tree
+
+
+@pytest.fixture
+def v1(tree):
+    tree.write("/proc/mounts", V1)
+    tree.write(
+        "/proc/self/cgroup", "3:cpuset:/batch/job\n2:cpu,cpuacct:/batch/job\n4:memory:/job\n"
+    )
+    return tree
+
+
+def test_a_limit_above_the_own_group_holds(v2):
+    v2.write("/sys/fs/cgroup/user.slice/job/cpu.max", "400000 100000\n")
+    v2.write("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n")
+    assert quota(v2.root) == (1.5, "/sys/fs/cgroup/user.slice/cpu.max")
+
+
+def test_max_is_no_limit(v2):
+    v2.write("/sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n")
+    assert quota(v2.root) is None
+
+
+def test_a_quota_of_version_1_is_time_over_period(v1):
+    v1.write("/sys/fs/cgroup/cpu,cpuacct/batch/job/cpu.cfs_quota_us", "-1\n")
+    v1.write("/sys/fs/cgroup/cpu,cpuacct/batch/job/cpu.cfs_period_us", "100000\n")
+    v1.write("/sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_quota_us", "25000\n")
+    v1.write("/sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_period_us", "100000\n")
+    assert quota(v1.root) == (0.25, "/sys/fs/cgroup/cpu,cpuacct/batch/cpu.cfs_quota_us")
+
+
+def test_a_group_without_a_cpuset_has_that_of_the_group_above(v2):
+    v2.write("/sys/fs/cgroup/user.slice/cpuset.cpus.effective", "2-5\n")
+    v2.write("/sys/fs/cgroup/cpuset.cpus.effective", "0-7\n")
+    file = "/sys/fs/cgroup/user.slice/cpuset.cpus.effective"
+    assert cpuset(v2.root) == ({2, 3, 4, 5}, file)
+
+
+def test_effective_threads_count_rather_than_configured_ones(v1):
+    v1.write("/sys/fs/cgroup/cpuset/batch/job/cpuset.cpus", "0-7\n")
+    v1.write("/sys/fs/cgroup/cpuset/batch/job/cpuset.effective_cpus", "0-3\n")
+    threads, file = cpuset(v1.root)
+    assert threads == {0, 1, 2, 3}
+    assert file == "/sys/fs/cgroup/cpuset/batch/job/cpuset.effective_cpus"
+
+
+def test_on_a_hybrid_host_the_empty_version_does_not_hide_the_other(tree):
+    tree.write("/proc/mounts", V1 + "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n")
+    tree.write("/proc/self/cgroup", "3:cpuset:/job\n2:cpu,cpuacct:/job\n0::/\n")
+    tree.write("/sys/fs/cgroup/unified/cgroup.controllers", "\n")
+    tree.write("/sys/fs/cgroup/cpuset/job/cpuset.cpus", "1\n")
+    tree.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n")
+    tree.write("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n")
+    assert cpuset(tree.root)[0] == {1}
+    assert quota(tree.root)[0] == 0.5
+
+
+def test_in_a_container_the_mounted_group_counts_where_the_named_one_is_not_visible(tree):
+    tree.write("/proc/mounts", V2)
+    tree.write("/proc/self/cgroup", "0::/docker/4b1f\n")
+    tree.write("/sys/fs/cgroup/cpu.max", "300000 100000\n")
+    assert quota(tree.root) == (3.0, "/sys/fs/cgroup/cpu.max")
+
+
+def test_a_group_outside_of_the_own_namespace_does_not_lead_out_of_the_tree(tree):
+    tree.write("/proc/mounts", V2)
+    tree.write("/proc/self/cgroup", "0::/../../../../elsewhere\n")
+    tree.write("/sys/fs/cgroup/cpu.max", "200000 100000\n")
+    (tree.root.parent / "elsewhere").mkdir()
+    (tree.root.parent / "elsewhere/cpu.max").write_text("100000 100000\n")
+    assert quota(tree.root)[0] == 2.0
+
+
+def test_old_cpusets_are_found_by_proc_self_cpuset(tree):
+    tree.write("/proc/mounts", "none /dev/cpuset cpuset rw 0 0\n")
+    tree.write("/proc/self/cpuset", "/batch\n")
+    tree.write("/dev/cpuset/batch/cpus", "4-6\n")
+    assert cpuset(tree.root) == ({4, 5, 6}, "/dev/cpuset/batch/cpus")
+
+
+def test_without_control_groups_there_is_no_limit(tree):
+    assert (cpuset(tree.root), quota(tree.root), memory_left_bytes(tree.root)) == (None, None, None)
+
+
+def test_files_that_can_be_dropped_count_as_memory_left(v2):
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.max", "1000\n")
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.current", "900\n")
+    v2.write("/sys/fs/cgroup/user.slice/job/memory.stat", "anon 500\ninactive_file 300\n")
+    v2.write("/sys/fs/cgroup/user.slice/memory.max", "max\n")
+    v2.write("/sys/fs/cgroup/user.slice/memory.current", "9000\n")
+    assert memory_left_bytes(v2.root) == 400
+
+
+def test_memory_limits_of_version_1_are_read(v1):
+    v1.write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5000\n")
+    v1.write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "6000\n")
+    assert memory_left_bytes(v1.root) == 0

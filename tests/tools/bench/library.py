@@ -1,0 +1,147 @@
+"""How long do many runs take: listed, searched, sorted, and a long one played back?
+
+Offscreen. A library of the size that a class leaves behind, a table of ten times as many, and a
+recording whose player begins anew when it goes back.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from experiments.core.units import show
+from tests.tools.bench.lines import Line
+
+LISTED, LISTED_S, TURN_S = 2000, 2.0, 0.1
+ROWS, SHOWN_S, SHOWN_AGAIN_S, FOUND_S, SCROLLED_S = 10_000, 1.0, 1.5, 0.3, 0.2
+EVENTS, SEEK_S = 6000, 0.25
+
+
+def lines() -> Iterator[Line]:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication.instance() or QApplication([])
+    from tests.widgets.runs.samples import worn
+
+    look = worn()
+    with tempfile.TemporaryDirectory() as data:
+        yield from _listing(look, Path(data))
+    yield from _table(look)
+    with tempfile.TemporaryDirectory() as folder:
+        yield _seeking(Path(folder))
+    del application
+
+
+def _listing(look: Any, data: Path) -> Iterator[Line]:
+    """Read and show a library that was indexed before, as on every start but the first."""
+    from app.context import Context
+    from app.window.core.background import Background
+    from app.window.core.session import Session
+    from app.window.core.settings import Settings
+    from app.window.runs.place import RunsPlace
+    from tests.tools.bench.running_window import Heart
+    from tests.tools.pictures import until, wait_s
+
+    session = Session(Context(data=data), look, Settings())
+    session.background = Background()
+    session.runner = SimpleNamespace(is_running=False, close=lambda: None)
+    session.watcher = SimpleNamespace(close=lambda: None)
+    try:
+        _fill(session.library.folder / "runs")
+        session.library.runs()
+        place = RunsPlace(session)
+        place.resize(1360, 850)
+        place.show()
+        place.arrive()
+        until(lambda: len(place.table.runs.shown) == LISTED)
+        heart, shown = Heart(), []
+        place.table.runs.modelReset.connect(lambda: shown.append(time.perf_counter()))
+        heart.start()
+        start_s = time.perf_counter()
+        session.refresh_runs()
+        until(lambda: bool(shown))
+        wait_s(0.1)  # to the end of the turn that shows them
+        heart.stop()
+    finally:
+        session.close()
+    yield _kept(f"{LISTED} runs, listed anew", shown[0] - start_s, LISTED_S)
+    yield _kept("the longest turn of the event loop meanwhile", max(heart.gaps_s), TURN_S)
+
+
+def _fill(folder: Path) -> None:
+    """Write the same run under many names and times."""
+    from tests.app.recordings import burst
+
+    folder.mkdir(parents=True)
+    made = burst(noise=(1.0,))
+    for number in range(LISTED):
+        run = f"{number:08x}-0000-0000-0000-000000000000"
+        at = f"2026-{number // 280 + 1:02}-{number % 28 + 1:02}T{number % 24:02}:00:00+00:00"
+        data = made.data.replace(made.run.encode(), run.encode())
+        data = data.replace(b"2026-05-04T03:02:01+00:00", at.encode())
+        (folder / f"{number}-{run[:8]}.coreopsis.jsonl").write_bytes(data)
+
+
+def _table(look: Any) -> Iterator[Line]:
+    """Show, search and sort runs that lie in no particular order."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QApplication
+
+    from tests.widgets.runs.samples import WORDS, run
+    from widgets.runs.model import Column
+    from widgets.runs.table import RunsTable
+
+    numbers = list(range(ROWS))
+    random.Random(1).shuffle(numbers)
+    runs = [run(number, tags=("a",) if number % 3 else ()) for number in numbers]
+    table = RunsTable(look, WORDS)
+    table.resize(940, 500)
+    table.show()
+
+    def took_s(work: Callable[[], object]) -> float:
+        start_s = time.perf_counter()
+        work()
+        QApplication.processEvents()
+        return time.perf_counter() - start_s
+
+    ascending = Qt.SortOrder.AscendingOrder
+    for what, work, budget_s in (
+        ("shown", lambda: table.show_runs(runs), SHOWN_S),
+        ("searched", lambda: table.search("question 77"), FOUND_S),
+        ("all found again", lambda: table.search(""), FOUND_S),
+        ("sorted", lambda: table.sortByColumn(Column.RESULT, ascending), FOUND_S),
+        ("all selected", table.selectAll, FOUND_S),
+        ("shown anew, all selected", lambda: table.show_runs(runs), SHOWN_AGAIN_S),
+        ("scrolled to the end", table.scrollToBottom, SCROLLED_S),
+    ):
+        yield _kept(f"{ROWS} runs in the table, {what}", took_s(work), budget_s)
+
+
+def _seeking(folder: Path) -> Line:
+    """Go back in a recording that was played to its end."""
+    from app.window.core.player import Player
+    from experiments.core.catalogue import Catalogue
+    from experiments.engine.recording import read
+    from experiments.memory.burst_random.experiment import MIB, Params
+    from tests.app.recordings import burst
+
+    params = Params(largest_bytes=MIB, rounds=7)
+    recording = read(burst(noise=(1.0,) * 300, params=params).write(folder / "x.coreopsis.jsonl"))
+    assert len(recording.events) > EVENTS
+    player = Player(recording, Catalogue().load("burst-random"))
+    player.finish()
+    start_s = time.perf_counter()
+    player.seek(player.total_s * 0.9)
+    took_s = time.perf_counter() - start_s
+    return _kept(f"seeking back in a recording of {len(recording.events)} events", took_s, SEEK_S)
+
+
+def _kept(what: str, took_s: float, budget_s: float) -> Line:
+    return Line(what, show(took_s, "s"), show(budget_s, "s"), took_s <= budget_s)

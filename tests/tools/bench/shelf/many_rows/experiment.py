@@ -1,0 +1,42 @@
+"""How many rows a second go through worker, pipe, check and file?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.core.bench import Bench
+from experiments.core.declare import Experiment, Finding, Measured, column, param
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    rows: int = param(100_000, minimum=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    place: int = column()
+    start_s: float = column("s")
+    end_s: float = column("s")
+    name: str = column()
+
+
+def measure(params: Params, bench: Bench) -> Measured:
+    for place in range(params.rows):
+        yield Point(place=place, start_s=place * 1e-3, end_s=place * 1e-3 + 5e-4, name="slice")
+
+
+EXPERIMENT = Experiment(
+    version=1,
+    params=Params,
+    tables={"points": Point},
+    measure=measure,
+    analyse=lambda params, tables, machine: Finding("done"),
+    views=(),
+    values=(),
+    parts=(),
+    defaults=lambda machine: Params(),
+    quick=lambda params: params,
+    seconds=lambda params: 1.0,
+    memory_bytes=lambda params: 0,
+)

@@ -1,0 +1,152 @@
+"""What is a fake machine put together from, and what completes it?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from machine.bus import pcie
+from machine.devices import Link, PciDevice
+from machine.inspect import assemble
+from machine.model import Cache, CacheKind, CpuCounts, Machine, Missing, Thread, to_json
+from machine.notes import Notes
+from machine.peaks import read_peaks
+from machine.processor.core_kinds import ONE_KIND
+from machine.processor.cpu import NO_QUOTA
+from tests.machine.unexplained import unexplained
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+BRIDGE, NVME, ETHERNET, DISPLAY, COMPUTE = 0x060400, 0x010802, 0x020000, 0x030000, 0x030200
+MADE = "synthetic: made for demonstration, after data sheets"
+_WIDTH = 180  # of a line of JSON: one hardware thread, one cache, one link
+_WHY = "This machine is made up for demonstration, and nobody has filled it in."
+_NOTHING = "There is nothing to look at."
+_HOW = "coreopsis inspect, on a machine that exists."
+# Reasons as the readers give them, where they hold for all of these machines.
+_REASONS = {
+    "cpu.counts.quota": NO_QUOTA,
+    "cpu.threads_list[*].cluster": "The kernel names no clusters of cores here.",
+    "cpu.threads_list[*].kind": ONE_KIND,
+    "cpu.clock.base_hz": "The kernel has no base_frequency here: only some drivers know it.",
+    "pci[*].link": "A part of the processor or of a bridge has no link of its own.",
+    "gpus[*].uuid": "It is the number of one very GPU, and stays out of files that are passed on.",
+    "gpus[*].architecture": "Only AMD names its GPUs so.",
+    "gpus[*].fabric": "The GPU is not part of a fabric of switches.",
+    "gpus[*].c2c_bytes_per_s": "No NVLink-C2C joins the GPU to the processor.",
+    "gpus[*].link": "It stands in pci, by the address, with both its ends.",
+    "gpus[*].memory_numa_node": "The memory of the GPU is no memory node of the machine.",
+    "gpu_links[*].nvlink_version": "No NVLink joins the two GPUs.",
+}
+
+
+def link(
+    generation: int, width: int, *, slot: tuple[int, int] | None = None, now: int | None = None
+) -> Link:
+    """Return the link of a card of that generation and width; `now` is its generation at rest."""
+    slot_generation, slot_width = slot or (generation, width)
+    able = min(generation, slot_generation), min(width, slot_width)
+    return Link(
+        generation=now or able[0],
+        width=able[1],
+        card_generation=generation,
+        card_width=width,
+        slot_generation=slot_generation,
+        slot_width=slot_width,
+        peak_bytes_per_s=pcie.bytes_per_s(*able),
+    )
+
+
+def card(
+    address: str,
+    parent: str,
+    class_id: int,
+    numbers: tuple[int, int],
+    name: str,
+    *,
+    link: Link | None = None,
+    node: int = 0,
+) -> PciDevice:
+    """Return a PCI device; `numbers` are its vendor's and its own."""
+    return PciDevice(
+        address=address,
+        parent=parent,
+        class_id=class_id,
+        vendor_id=numbers[0],
+        device_id=numbers[1],
+        name=name,
+        numa_node=node,
+        link=link,
+    )
+
+
+def cache(
+    level: int, size_bytes: int, threads: Iterable[int], ways: int, kind: CacheKind = "unified"
+) -> Cache:
+    """Return one cache with lines of 64 bytes."""
+    return Cache(
+        level=level,
+        kind=kind,
+        size_bytes=size_bytes,
+        line_bytes=64,
+        ways=ways,
+        threads=tuple(sorted(threads)),
+    )
+
+
+def own_caches(
+    core: Iterable[int], *, data: tuple[int, int], instruction: tuple[int, int]
+) -> Iterator[Cache]:
+    """Yield the first level of a core; a pair is size and ways."""
+    threads = tuple(core)
+    yield cache(1, data[0], threads, data[1], "data")
+    yield cache(1, instruction[0], threads, instruction[1], "instruction")
+
+
+def counts(threads: int) -> CpuCounts:
+    """Return the counts of a machine that nobody has limited."""
+    return CpuCounts(present=threads, online=threads, affinity=threads, cpuset=threads)
+
+
+def thread(number: int, **places: Any) -> Thread:
+    """Return a hardware thread that is online and usable."""
+    return Thread(id=number, online=True, usable=True, **places)
+
+
+def finished(machine: Machine, *reasons: Missing) -> Machine:
+    """Return the machine with ceilings, sources, and a reason for everything that it lacks."""
+    notes = Notes()
+    for reason in reasons:
+        notes.lack(reason.what, why=reason.why, how=reason.how)
+    peaks = read_peaks(machine.memory, machine.pci, machine.gpus, machine.gpu_links, notes)
+    plain = to_json(machine)
+    for name in plain.keys() - {"format", "version", "fingerprint", "peaks", "sources", "missing"}:
+        notes.sources[name] = MADE
+    fields = {name: getattr(machine, name) for name in plain}
+    fields |= {"peaks": peaks, "sources": dict(sorted(notes.sources.items()))}
+    told = Machine(**fields | {"missing": tuple(notes.missing)})
+    for what in dict.fromkeys(re.sub(r"\[\d+\]", "[*]", path) for path in unexplained(told)):
+        how = _NOTHING if what in _REASONS else _HOW
+        notes.lack(what, why=_REASONS.get(what, _WHY), how=how)
+    return assemble(fields | {"missing": tuple(notes.missing)})
+
+
+def text(machine: Machine) -> str:
+    """Return the machine as JSON, one line for each of its smaller parts."""
+    return _laid_out(to_json(machine), "") + "\n"
+
+
+def _laid_out(value: Any, indent: str) -> str:
+    flat = json.dumps(value, ensure_ascii=False)
+    has_parts = isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(part, dict | list) for part in value)
+    )
+    if not has_parts or (indent and len(flat) <= _WIDTH):
+        return flat
+    deeper = indent + " "
+    if isinstance(value, dict):
+        lines = [f"{deeper}{json.dumps(k)}: {_laid_out(v, deeper)}" for k, v in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    lines = [deeper + _laid_out(part, deeper) for part in value]
+    return "[\n" + ",\n".join(lines) + f"\n{indent}]"

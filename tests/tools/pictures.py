@@ -1,0 +1,304 @@
+"""Pictures of every place and state of the real window, to be looked at: nothing is asserted.
+
+`python -m tests.tools.pictures FOLDER [--data DIR] [--light] [--zoom N] [--size W H] [NAME ...]`;
+the README's pictures are made by it too. Without a data folder some quick runs are made first; one
+with an empty `runs` shows the window as it is at first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QPoint, QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QMenu
+
+from app.context import Context
+from app.window.core.session import Session
+from app.window.core.settings import Settings
+from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
+from app.window.shell.crash import report
+from app.window.shell.window import Window
+from experiments.core.declare import Part
+from experiments.engine.lock import FOLDER_VARIABLE
+from widgets.doctor.page import DoctorPage
+from widgets.plots.plot import Plot
+from widgets.sheets.about import About
+from widgets.sheets.overlay import Overlay
+from widgets.sheets.trouble import CrashDialog
+from widgets.style import theme as themes
+from widgets.style.look import Look
+
+RUNS_FIRST = (
+    ("gil-threads", "--quick"),
+    ("cache-ladder", "--quick"),
+    ("burst-random", "--quick"),
+    ("cache-ladder", "--quick"),
+)
+
+
+class Tour:
+    """Goes through the window; each method is one state, named by its picture."""
+
+    def __init__(self, window: Window, folder: Path, suffix: str) -> None:
+        self.window, self.session = window, window.session
+        self._folder, self._suffix = folder, suffix
+
+    def states(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield every state, in an order in which one leads to the next."""
+        for name in vars(type(self)):
+            if name.startswith("show_"):
+                yield name.removeprefix("show_").replace("_", "-"), getattr(self, name)
+
+    def take(self, name: str) -> None:
+        """Write the picture of what is shown now."""
+        wait_s(0.3)
+        path = self._folder / f"{name}{self._suffix}.png"
+        in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        (in_front or self.window).grab().save(str(path))
+        print(path)  # noqa: T201
+
+    def show_map(self) -> None:
+        self.window.go(Target(MAP))
+
+    def show_map_part(self) -> None:
+        self.window.go(Target(MAP, part=Part.L3))
+        wait_s(1)
+
+    def show_live(self) -> None:
+        self.window.go(Target(LIVE))
+        wait_s(8)
+
+    def show_catalogue(self) -> None:
+        self.window.go(Target(EXPERIMENTS))
+
+    def show_catalogue_none(self) -> None:
+        self.show_catalogue()
+        self.window.place._catalogue._bar._search.setText("nothing is called this")
+
+    def show_page_last(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
+        wait_s(1.5)
+
+    def show_page_running(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="gil-threads"))
+        wait_s(1)
+        self.do("Shift+F5")
+        wait_s(2.0)
+
+    def show_page_done(self) -> None:
+        until(lambda: not self.session.runner.is_running)
+        wait_s(0.5)
+
+    def show_page_stopped(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="burst-random"))
+        wait_s(1)
+        self.do("F5")
+        until(lambda: self.session.runner.following.rows > 30)
+        self.session.runner.stop()
+        until(lambda: not self.session.runner.is_running)
+
+    def show_page_lost(self) -> None:
+        self.do("F5")
+        until(lambda: self.session.runner.following.rows > 10)
+        os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)
+        until(lambda: not self.session.runner.is_running)
+
+    def show_page_code(self) -> None:
+        self.do("page.code")
+
+    def show_page_data(self) -> None:
+        self.do("page.data")
+        wait_s(0.5)
+
+    def show_page_compared(self) -> None:
+        self.do("page.plot")
+        a, b = [run for run in self.session.runs if run.experiment == "cache-ladder"][:2]
+        self.session.go(EXPERIMENTS, experiment="cache-ladder", run=a.path, beside=b.path)
+        wait_s(1.5)
+
+    def show_page_recorded(self) -> None:
+        run = next(run for run in self.session.runs if run.experiment == "gil-threads")
+        self.session.go(EXPERIMENTS, run=run.path)
+        wait_s(1.5)
+
+    def show_page_replay(self) -> None:
+        self.window.place._page._actions.replay.trigger()
+        wait_s(2.0)
+
+    def show_page_menu(self) -> None:
+        self.window.findChild(Plot).menu().popup(QPoint(0, 0))
+
+    def show_page_compare(self) -> None:
+        self.window.place._page._actions.compare.trigger()
+
+    def show_runs(self) -> None:
+        self.window.go(Target(RUNS))
+        wait_s(0.5)
+
+    def show_runs_menu(self) -> None:
+        self.window.place.actions_.menu(self.window).popup(QPoint(0, 0))
+
+    def show_runs_several(self) -> None:
+        self.window.place.table.selectAll()
+
+    def show_runs_deleted(self) -> None:
+        self.window.place.table.select([self.session.runs[0].path.name])
+        self.window.place.actions_.delete.trigger()
+        wait_s(0.5)
+
+    def show_runs_bin(self) -> None:
+        self.window.place.actions_.restore.trigger()
+        wait_s(0.5)
+
+    def show_runs_pair(self) -> None:
+        self.window.place.actions_.undo.trigger()
+        wait_s(0.5)
+        self.window.place.actions_.compare_with.trigger()
+
+    def show_runs_none(self) -> None:
+        self.window.place.pairing.leave()
+        self.window.place.page.search.setText("nothing is called this")
+
+    def show_import_one(self) -> None:
+        self.window.place.page.show_all()
+        self.window.place.sheets.look_into([self.session.runs[0].path])
+        wait_s(0.5)
+
+    def show_import_several(self) -> None:
+        torn = self._folder / "torn.coreopsis.jsonl"
+        torn.write_bytes(self.session.runs[0].path.read_bytes()[:500])
+        self.window.place.sheets.look_into([torn, *(run.path for run in self.session.runs[:6])])
+        wait_s(0.5)
+        torn.unlink()
+
+    def show_bin(self) -> None:
+        self.window.place.sheets.ask_to_empty(1)
+
+    def show_palette(self) -> None:
+        self.window.actions_here.find()
+
+    def show_keys(self) -> None:
+        self.window.actions_here.show_keys()
+
+    def show_settings(self) -> None:
+        self.window.preferences.open()
+
+    def show_about(self) -> None:
+        self.window.actions_here.show_about()
+
+    def show_doctor(self) -> None:
+        self.window.actions_here.show_doctor()
+        wait_s(0.5)
+        self.until_examined()
+
+    def show_licences(self) -> None:
+        self.window.actions_here.show_about()
+        self.window.findChildren(About)[-1].show_page("licences")
+
+    def show_menu(self) -> None:
+        self.window.actions_here.show_menu()
+
+    def show_crash(self) -> None:
+        try:
+            raise RuntimeError("on purpose")
+        except RuntimeError:
+            text = report(traceback.format_exc(), lambda: {"place": self.window.place.name})
+        dialog = CrashDialog(text, self.session.words, self.window)
+        dialog.add(text)
+        dialog.open()
+
+    def show_closing(self) -> None:
+        self.window.go(Target(EXPERIMENTS, experiment="burst-random"))
+        wait_s(1)
+        self.do("F5")
+        until(lambda: self.session.runner.is_running)
+        self.window.close()
+
+    def until_examined(self) -> None:
+        page = self.window.findChild(DoctorPage)
+        until(page.copy_text.isEnabled)
+
+    def do(self, what: str) -> None:
+        """Do what the action with these keys, or these words, does."""
+        text = self.session.words.say(what)
+        for _, actions in self.window.actions_here.groups():
+            for action in actions:
+                if what == action.shortcut().toString() or text == action.text():
+                    action.trigger()
+                    return
+        raise LookupError(what)
+
+
+def wait_s(seconds: float) -> None:
+    """Let the window live for a while."""
+    loop = QEventLoop()
+    QTimer.singleShot(round(seconds * 1000), loop.quit)
+    loop.exec()
+
+
+def until(holds: Callable[[], bool], limit_s: float = 60.0) -> None:
+    """Let the window live until something holds."""
+    end_s = time.monotonic() + limit_s
+    while not holds() and time.monotonic() < end_s:
+        wait_s(0.05)
+
+
+def main() -> None:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--light", action="store_true")
+    parser.add_argument("--zoom", type=float, default=1.0)
+    parser.add_argument("--size", type=int, nargs=2, default=(1440, 900))
+    options = parser.parse_intermixed_args()  # names may follow options
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ.setdefault(FOLDER_VARIABLE, scratch)
+        data = options.data or Path(scratch) / "data"
+        if not (data / "runs").exists():
+            for run in RUNS_FIRST:
+                command = [sys.executable, "-m", "app", "--data", str(data), "run", *run]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        application = QApplication([])
+        themes.add_fonts()
+        mode = "light" if options.light else "dark"
+        settings = Settings(mode=mode, zoom=options.zoom)
+        look = Look(themes.load(mode, options.zoom))
+        look.wear(look.theme)
+        session = Session(Context(data=data), look, settings)
+        window = Window(session)
+        window.resize(*options.size)
+        window.painted.connect(window.wake)
+        window.show()
+        until(lambda: bool(session.entries))
+        suffix = "" if not options.light else "-light"
+        tour = Tour(window, options.folder, suffix)
+        for name, show in tour.states():
+            if not options.names or name in options.names:
+                show()
+                tour.take(name)
+                for sheet in window.findChildren(Overlay):
+                    sheet.dismiss()
+                for menu in window.findChildren(QMenu):
+                    menu.close()
+                for dialog in window.findChildren(QDialog):
+                    dialog.accept()
+        session.close()
+        application.quit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""The blocks of the side column: state, result, and the tabs below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication, QLabel, QProgressBar, QPushButton, QWidget
+
+from experiments.core import words
+from experiments.core.catalogue import Catalogue
+from experiments.core.units import unbroken
+from widgets.controls.wrapped_link import WrappedLink
+from widgets.experiment.comparison_table import ComparedRow, Comparison
+from widgets.experiment.result import ResultBlock
+from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab
+from widgets.experiment.state import StateBlock
+from widgets.form.form import ParamsForm
+from widgets.style import theme as themes
+from widgets.style.look import Look
+
+ENGLISH = words.load("en")
+
+
+@pytest.fixture
+def look(qapp) -> Look:
+    return Look(themes.load("dark"))
+
+
+def texts(widget: QWidget) -> list[str]:
+    return [each.text() for each in widget.findChildren(QLabel) if each.isVisibleTo(widget)]
+
+
+def test_a_state_hides_what_does_not_belong_to_it(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    bar = block.findChild(QProgressBar)
+    block.show_state("Running", "about 4 s left", fraction=0.25, detail="round 1 of 4")
+    assert texts(block) == ["Running", "about 4 s left", "round 1 of 4"]
+    assert bar.value() / bar.maximum() == 0.25
+
+    block.show_state("Full run, just now", sentence="It was so.")
+    assert texts(block) == ["Full run, just now", "It was so."]
+    assert not bar.isVisibleTo(block)
+
+
+def test_what_can_be_done_stays_where_it_is_however_long_the_finding(qtbot):
+    button = QPushButton("Run again")
+    block = StateBlock(ENGLISH, [button])
+    qtbot.addWidget(block)
+    block.show()
+    places = set()
+    for sentence in ("Short.", "A finding of some length. " * 9):
+        block.show_state("Full run, just now", sentence=sentence, detail="A setting.")
+        QApplication.processEvents()  # the role of the title brings another font
+        block.resize(345, block.heightForWidth(345))
+        QApplication.processEvents()
+        places.add(button.mapTo(block, QPoint()).y())
+
+    assert len(places) == 1
+
+
+def test_a_bar_moves_by_itself_while_nobody_knows_how_long(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_state("Starting", busy=True)
+
+    assert block.findChild(QProgressBar).maximum() == 0
+
+
+def test_a_state_is_told_to_those_who_do_not_see_it(qtbot):
+    block = StateBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_state("Running", "about 4 s left", detail="round 1 of 4")
+
+    assert block.accessibleName() == "Running"
+    assert block.accessibleDescription() == "about 4 s left round 1 of 4"
+
+
+def test_a_result_is_a_column_of_values_then_sentences(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns")], ["A limit."], ["A note."], lead="In part.")
+
+    assert [text for text in texts(block) if text != "·"] == [
+        "In part.", "memory", "171 ns", "A limit.", "A note.",
+    ]  # fmt: skip
+    limit, note = (
+        next(each for each in block.findChildren(QLabel) if each.text() == text)
+        for text in ("A limit.", "A note.")
+    )
+    assert limit.parent() is note.parent()  # one list, not two
+    assert "memory: 171 ns" in [each.accessibleName() for each in block.findChildren(QLabel)]
+
+
+def test_what_a_value_is_stands_where_one_points(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns", "One <read> after another."), ("L1", "1 ns")])
+
+    tips = {each.text(): each.toolTip() for each in block.findChildren(QLabel)}
+    assert "One &lt;read&gt; after another." in tips["memory"]
+    assert tips["171 ns"] == tips["memory"]
+    assert tips["L1"] == tips["1 ns"] == ""
+
+
+def test_nothing_of_the_result_before_stays(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result([("memory", "171 ns")], ["A limit."])
+    block.show_result([("L1 cache", "1 ns")])
+    QApplication.processEvents()
+
+    assert texts(block) == ["L1 cache", "1 ns"]
+
+
+def test_an_experiment_that_a_sentence_names_is_a_link_below_it(qtbot):
+    block = ResultBlock(ENGLISH)
+    qtbot.addWidget(block)
+    block.show_result((), ["Run `stream` first, not `stream`.", "`doctor` tells."], ["A note."])
+    wanted = []
+    block.experiment_wanted.connect(wanted.append)
+
+    (link,) = block.findChildren(WrappedLink)
+    assert link.accessibleName() == f"stream: {ENGLISH.say('stream.question')}"
+    assert unbroken("Run stream first, not stream.") in texts(block)
+    assert unbroken("`doctor` tells.") in texts(block)  # a command keeps its ticks
+    link.click()
+
+    assert wanted == ["stream"]
+
+
+@pytest.fixture
+def column(qtbot, look) -> SideColumn:
+    column = SideColumn(ENGLISH, look, [])
+    qtbot.addWidget(column)
+    return column
+
+
+def test_what_is_new_is_shown_first(column):
+    column.offer([Tab.SETTINGS])
+    assert column.tab is Tab.SETTINGS
+
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+    assert column.tab is Tab.RESULT
+
+
+def test_a_choice_stays_while_the_same_is_offered(column):
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+    column.choose(Tab.SETTINGS)
+    column.offer([Tab.RESULT, Tab.SETTINGS])
+
+    assert column.tab is Tab.SETTINGS
+
+
+def test_one_tab_alone_needs_no_choice(column):
+    column.offer([Tab.SETTINGS])
+
+    assert not any(button.isVisibleTo(column) for button in column._tabs.buttons())
+
+
+def test_another_form_takes_the_place_of_the_one_before(column):
+    column.offer([Tab.SETTINGS])
+    form = QWidget()
+    column.set_form(form)
+
+    assert column._stack.currentWidget() is form
+
+
+def test_another_comparison_is_shown_from_its_beginning(qtbot, column):
+    def compared(ratio):
+        rows = [ComparedRow(f"value {n}", "1 ns", "2 ns", ratio) for n in range(40)]
+        return Comparison(a="one", b="other", rows=rows)
+
+    column.resize(345, 600)
+    column.show()
+    column.show_comparison(compared("2×"))
+    column.offer([Tab.COMPARISON])
+    bar = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    bar.setValue(100)
+    column.show_comparison(compared("2×"))
+    assert bar.value() == 100
+
+    column.show_comparison(compared("3×"))
+    assert bar.value() == 0
+
+
+def test_another_result_is_shown_from_its_beginning(qtbot, column):
+    values = [(f"value {n}", "1 ns") for n in range(60)]
+    column.resize(345, 600)
+    column.show()
+    column.show_result(values, ["A limit."], [], "")
+    column.offer([Tab.RESULT])
+    bar = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    bar.setValue(100)
+    column.show_result(values, ["A limit."], [], "")
+    assert bar.value() == 100
+
+    column.show_result(values, ["Another limit."], [], "")
+    assert bar.value() == 0
+
+
+def test_large_text_leaves_room_for_the_plots(qapp, column, look):
+    look.theme = themes.load("dark", 2.0)
+    column.fit(1000)
+
+    assert column.width() == round(1000 * WIDEST_SHARE)
+
+
+def test_one_scroll_bar_is_enough_where_the_head_leaves_no_room(qtbot, column):
+    column.resize(345, 600)
+    column.show()
+    column.result.show_result([(f"value {n}", "1 ns") for n in range(40)])
+    column.offer([Tab.RESULT])
+    inner = column._stack.currentWidget().verticalScrollBar()
+    qtbot.waitUntil(lambda: inner.maximum() > 0)  # the tab scrolls by itself
+    assert column.verticalScrollBar().maximum() == 0
+
+    column.state.show_state("Full run", sentence="\n".join(["a long finding"] * 30))
+    qtbot.waitUntil(lambda: column.verticalScrollBar().maximum() > 0)
+    qtbot.waitUntil(lambda: inner.maximum() == 0)
+
+
+@pytest.fixture(params=[1.0, 2.0])
+def worn(request, look) -> Iterator[Look]:
+    """Return a look that the application wears, for as long as the test goes on."""
+    themes.add_fonts()
+    look.wear(themes.load("dark", request.param))
+    yield look
+    look.wear(themes.load("dark"))
+
+
+@pytest.mark.parametrize("height", range(240, 900, 60))
+def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch, height):
+    experiment = Catalogue().load("gil-threads")
+    form = ParamsForm(experiment, ENGLISH, worn)
+    form.show_params(experiment.params(), {"pythons": tuple(f"3.{n}" for n in range(8, 15))})
+    column.set_form(form)
+    column.result.show_result([(f"value {n}", "1 ns") for n in range(9)], ["What is meant. " * 20])
+    column.state.show_state("Full run", sentence="A finding of some length. " * 4)
+    column.fit(1100)
+    column.resize(column.width(), height)
+    column.show()
+    column.offer([Tab.SETTINGS])
+    for _ in range(20):
+        QApplication.processEvents()
+    asked = []
+    monkeypatch.setattr(column._stack, "unroll", lambda **given: asked.append(given))
+
+    for _ in range(20):
+        QApplication.processEvents()
+
+    assert asked == []

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from experiments.core import words
+from experiments.core.declare import Part
+from machine.model import Cache, Cpu, Machine, Missing
+from tests.widgets.map.machines import MACHINES, dense, small, workstation
+from widgets.map.layout.boxes import Box, Kind, Rect
+from widgets.map.layout.layout import lay_out
+from widgets.map.panel.about import About
+
+WORDS = words.load()
+HERE = Rect(0, 0, 10, 10)
+
+
+def boxes_of(machine, measure):
+    return lay_out(machine, WORDS, measure(), 972, 690).boxes
+
+
+def facts(machine, box):
+    return {fact.label: fact for fact in About(machine, WORDS).facts.of(box)}
+
+
+def test_every_box_is_explained_in_whole_sentences(any_machine, measure):
+    about = About(any_machine, WORDS)
+
+    for box in boxes_of(any_machine, measure):
+        assert about.title(box)
+        assert about.sentences(box).endswith(".")
+        assert "{" not in about.sentences(box) + str(about.told(box))
+        assert "map." not in about.sentences(box) + str(about.told(box))
+        for fact in about.facts.of(box):
+            assert fact.value or fact.why, (box, fact)
+            assert fact.value not in ("None", "")
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_whole_machine_is_told_too(name):
+    for fact in About(MACHINES[name](), WORDS).facts.of_machine():
+        assert fact.value or fact.why
+
+
+@pytest.mark.parametrize(
+    ("virtualization", "container", "said"),
+    [
+        ("kvm", "docker", "a virtual machine (kvm), and in it a container (docker)"),
+        ("none", "docker", "the bare machine, and in it a container (docker)"),
+        (None, "docker", "a container (docker)"),
+        ("kvm", "none", "a virtual machine (kvm)"),
+        ("kvm", None, "a virtual machine (kvm)"),
+        ("none", "none", "the bare machine"),
+    ],
+)
+def test_virtual_machine_and_container_are_told_together(virtualization, container, said):
+    sources = {"virtualization": "/proc/cpuinfo", "container": "/.dockerenv"}
+    here = replace(small(), virtualization=virtualization, container=container, sources=sources)
+    fact = next(f for f in About(here, WORDS).facts.of_machine() if f.label == "Runs on")
+
+    assert fact.value == said
+    assert ("/proc/cpuinfo" in fact.source) is (virtualization is not None)
+    assert ("/.dockerenv" in fact.source) is (container == "docker")
+
+
+def test_a_fact_says_where_it_was_read(measure):
+    machine = small()
+    cache = next(b for b in boxes_of(machine, measure) if b.titles == ("L3 16 MiB", "L3"))
+
+    known = facts(machine, cache)
+
+    assert known["Size"].value == "16 MiB"
+    assert known["Size"].source == "/sys/devices/system/cpu/cpu*/cache/index*"
+    assert known["Serves"].value == "threads 0–1"
+
+
+def test_the_first_cache_says_for_what_it_is(measure):
+    boxes = boxes_of(small(), measure)
+    first, second = (
+        next(box for box in boxes if box.kind is Kind.CACHE and box.part is part)
+        for part in (Part.L1, Part.L2)
+    )
+
+    told = facts(small(), first)
+    assert told["Size, for data"].value == "32 KiB"
+    assert told["Size, for instructions"].value == "64 KiB"
+    assert "Size" not in told
+    assert "Size, for data" not in facts(small(), second)
+    assert facts(small(), second)["Size"].value == "1 MiB"
+    without = next(box for box in boxes_of(workstation(), measure) if box.part is Part.L1)
+    assert "Size, for instructions" not in facts(workstation(), without)
+
+
+def test_what_is_not_known_says_why_and_how_to_get_it(measure):
+    machine = small()
+    memory = next(b for b in boxes_of(machine, measure) if b.kind is Kind.MEMORY)
+
+    modules = facts(machine, memory)["Modules"]
+
+    assert (modules.value, modules.why, modules.how) == (
+        None,
+        "Virtual machines have none.",
+        "dmidecode",
+    )
+
+
+def test_what_nobody_explains_is_still_not_zero():
+    machine = Machine(cpu=Cpu(caches=(Cache(level=2, threads=(0, 1)),)))
+    box = Box(id="cache:0", kind=Kind.CACHE, rect=HERE, members=(0,))
+
+    assert facts(machine, box)["Size"].value is None
+    assert facts(machine, box)["Size"].why == "The system does not report it."
+
+
+def test_what_nobody_looked_for_gives_its_reason():
+    missing = Missing(what="gpus", why="Not read.", how="nvidia-smi")
+    box = Box(id="no-gpu", kind=Kind.UNREAD, rect=HERE, path="gpus", titles=("GPUs",))
+
+    (state,) = About(Machine(missing=(missing,)), WORDS).facts.of(box)
+
+    assert (state.value, state.why, state.how) == (None, "Not read.", "nvidia-smi")
+
+
+def test_a_link_tells_what_card_and_slot_could(measure):
+    machine = workstation()
+    link = next(b for b in boxes_of(machine, measure) if b.id == "link:gpu:1")
+
+    known = facts(machine, link)
+
+    assert known["Runs now as"].value == "Gen5 ×8"
+    assert known["The card can do"].value == "×16"
+    assert known["The slot can do"].value is None
+
+
+def test_caches_alike_are_counted_by_level_and_size(measure):
+    machine = dense()
+    about = About(machine, WORDS)
+    boxes = boxes_of(machine, measure)
+
+    first = {box.titles[0]: about.count_alike(box) for box in boxes if box.kind is Kind.CACHE}
+
+    assert first["L3 32 MiB"] == 4
+    assert first["L1 48 KiB in each core"] == 32

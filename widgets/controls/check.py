@@ -1,0 +1,107 @@
+"""How is something chosen or left out? A box with a tick; its words wrap where room is short."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QCheckBox, QSizePolicy
+
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+BOX, CORNER = 16, 4  # pixels at zoom 1
+MOST_PX = 2**15  # higher than any text
+TICK = ((0.24, 0.52), (0.43, 0.70), (0.77, 0.32))  # in shares of the box
+
+
+class Check(QCheckBox):
+    """A check box whose words take as many lines as they need."""
+
+    def __init__(self, text: str, look: Look) -> None:
+        super().__init__(text)
+        self._look = look
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        look.changed.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of one line."""
+        width = self._indent() + self.fontMetrics().horizontalAdvance(self.text()) + STEP
+        return QSize(width, self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return what is needed with many lines."""
+        return QSize(8 * self._indent(), self._line_px())
+
+    def hasHeightForWidth(self) -> bool:
+        """Narrow means high."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the words when they are wrapped."""
+        room = QRect(0, 0, max(1, width - self._indent()), MOST_PX)
+        words = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
+        return max(self._line_px(), words.height() + STEP)
+
+    def hitButton(self, place: QPoint) -> bool:
+        """Take clicks on the words too."""
+        return self.rect().contains(place)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the box, the tick and the words."""
+        theme = self._look.theme
+        side = self._box_px()
+        box = QRectF(1.5, (self._line_px() - side) / 2 + 0.5, side - 1, side - 1)
+        is_on, is_usable = self.isChecked(), self.isEnabled()
+        edge = theme.accent if is_usable and (is_on or self.underMouse()) else theme.soft
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(edge), 1.2))
+            painter.setBrush(QColor(edge if is_on else theme.panel))
+            painter.drawRoundedRect(box, CORNER, CORNER)
+            if is_on:
+                painter.setPen(_tick_pen(theme.on_accent if is_usable else theme.panel, side))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawPath(_tick(box))
+            room = self.rect().adjusted(self._indent(), 0, 0, 0)
+            painter.setPen(QColor(theme.ink if is_usable else theme.soft))
+            painter.drawText(
+                room,
+                Qt.TextFlag.TextWordWrap
+                | Qt.AlignmentFlag.AlignLeft
+                | Qt.AlignmentFlag.AlignVCenter,
+                self.text(),
+            )
+            if self.hasFocus():
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(QColor(theme.accent), 2))
+                painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), CORNER + 2, CORNER + 2)
+
+    def _box_px(self) -> int:
+        return round(BOX * self._look.theme.zoom)
+
+    def _indent(self) -> int:
+        return self._box_px() + 2 * STEP + 2
+
+    def _line_px(self) -> int:
+        return max(self._box_px() + STEP + 2, self.fontMetrics().height() + STEP)
+
+
+def _tick(box: QRectF) -> QPainterPath:
+    path = QPainterPath()
+    for place, (x, y) in enumerate(TICK):
+        at_x, at_y = box.left() + x * box.width(), box.top() + y * box.height()
+        if place:
+            path.lineTo(at_x, at_y)
+        else:
+            path.moveTo(at_x, at_y)
+    return path
+
+
+def _tick_pen(colour: str, side: int) -> QPen:
+    pen = QPen(QColor(colour), side / 9)
+    pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+    return pen

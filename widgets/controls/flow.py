@@ -1,0 +1,96 @@
+"""How do small things stand side by side and go on in the next line where room ends?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+from widgets.style.theme import STEP
+
+
+class FlowLayout(QLayout):
+    """Lines of widgets as words stand in a text; each line is centred vertically."""
+
+    def __init__(self, *widgets: QWidget, space: int = 2 * STEP) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self.setSpacing(space)
+        self.setContentsMargins(0, 0, 0, 0)
+        for widget in widgets:
+            self.addWidget(widget)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Add one at the end."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """Return how many there are."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """Return one, None beyond the last."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Remove one and return it, None beyond the last."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """Take no more room than is needed."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """Narrow means high."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines."""
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Put every widget into its line."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of one line."""
+        sizes = [item.sizeHint() for item in self._shown()]
+        width = sum(size.width() for size in sizes) + self.spacing() * max(0, len(sizes) - 1)
+        return QSize(width, max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:
+        """Return the size of the largest."""
+        size = QSize()
+        for item in self._shown():
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        """Return the height of all lines, and move the widgets there if wanted."""
+        top = rect.top()
+        for line in self._lines(rect.width()):
+            height = max(item.sizeHint().height() for item in line)
+            left = rect.left()
+            for item in line:
+                size = item.sizeHint()
+                if move:
+                    corner = QPoint(left, top + (height - size.height()) // 2)
+                    item.setGeometry(QRect(corner, size.boundedTo(QSize(rect.width(), height))))
+                left += size.width() + self.spacing()
+            top += height + self.spacing()
+        return max(0, top - self.spacing() - rect.top())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        left = width + 1
+        for item in self._shown():
+            needed = item.sizeHint().width()
+            if not lines or left + needed > width:
+                lines.append([])
+                left = 0
+            lines[-1].append(item)
+            left += needed + self.spacing()
+        return lines

@@ -1,0 +1,70 @@
+"""Which place is this? A quiet line, the title below it, and chips at the right of the line.
+
+Every place has the same head, so titles stand still when one goes from place to place.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from widgets.controls.flow import FlowLayout
+from widgets.style.theme import STEP
+
+MARGINS = 8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP  # around every place: left, top, right, bottom
+BELOW = 4 * STEP  # between the head and what follows
+
+
+class PlaceHead(QWidget):
+    """Chips that find no room beside the line stand below the title, in as many lines as needed."""
+
+    def __init__(self, about: QWidget, title: QLabel, chips: QWidget) -> None:
+        super().__init__()
+        self._about, self._chips = about, chips
+        self._is_beside: bool | None = None
+        about.setMinimumWidth(1)  # a long name of a machine makes no window wider
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        chips.setSizePolicy(policy)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(4 * STEP)
+        self._grid.setVerticalSpacing(STEP)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.addWidget(about, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._grid.addWidget(title, 1, 0, 1, 2)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the width there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Measure anew when words or their size have changed."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.StyleChange):
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        line, gap = self._chips.sizeHint(), self._grid.horizontalSpacing()
+        is_beside = self._about.sizeHint().width() + gap + line.width() <= self.width()
+        if self._grid.rowMinimumHeight(0) != line.height():  # each call asks for another layout
+            self._grid.setRowMinimumHeight(0, line.height())
+        self._chips.setMinimumWidth(line.width() if is_beside else 0)
+        if is_beside == self._is_beside:
+            return
+        self._is_beside = is_beside
+        self._grid.removeWidget(self._chips)
+        if is_beside:
+            self._grid.addWidget(self._chips, 0, 1, Qt.AlignmentFlag.AlignVCenter)
+        else:
+            self._grid.addWidget(self._chips, 2, 0, 1, 2)
+
+
+def chip_row(*chips: QWidget) -> QWidget:
+    """Return chips side by side, in several lines where room ends."""
+    made = QWidget()
+    made.setLayout(FlowLayout(*chips))
+    return made

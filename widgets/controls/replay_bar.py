@@ -1,0 +1,169 @@
+"""How does one move about in a recorded run? Play, pause, steps, and its time on a slider."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QButtonGroup, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.basics import IconButton, chip, label, leave_keys, row, tip
+from widgets.controls.slider import StopSlider
+from widgets.style.icons import icon
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+SPEEDS = (1.0, 4.0)
+PAGES = 10  # Page Up so often goes from one end to the other
+
+
+class ReplayBar(QWidget):
+    """Asks for what is to be done, and shows what it is told by `show_state`."""
+
+    play_asked = Signal(float)  # at this speed
+    pause_asked = Signal()
+    step_asked = Signal(bool)  # back?
+    seek_asked = Signal(float)  # to this second
+    restart_asked = Signal()
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look, self._words = look, words
+        self._is_playing = False
+        self._shown = self._longest = ""
+        self.setAccessibleName(words.say("replay.bar"))
+        self.play_button = IconButton(look, "play", words.say("replay.play"))
+        self.restart_button = IconButton(look, "restart", words.say("replay.restart"))
+        self.back_button = IconButton(look, "step-back", words.say("replay.back"))
+        self.step_button = IconButton(look, "step", words.say("replay.step"))
+        self.slider = _TimeSlider(look)
+        self.slider.setAccessibleName(words.say("replay.position"))
+        self._time = label(role="soft")
+        self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._speeds = QButtonGroup(self)
+        chips = [self._speed_chip(speed) for speed in SPEEDS]
+        self.setLayout(
+            row(
+                row(
+                    self.play_button, self.back_button, self.step_button, self.restart_button,
+                    space=STEP,
+                ),
+                self.slider, self._time, row(*chips, space=STEP),
+                space=3 * STEP,
+            )
+        )  # fmt: skip
+        leave_keys(self.play_button, self.back_button, self.step_button, self.restart_button)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on the bar gives it the keys
+        self.setFocusProxy(self.slider)  # only now: a proxy takes the policy over
+        self.play_button.clicked.connect(self.toggle)
+        self.restart_button.clicked.connect(self.restart_asked)
+        self.back_button.clicked.connect(lambda: self.step_asked.emit(True))
+        self.step_button.clicked.connect(lambda: self.step_asked.emit(False))
+        self.slider.valueChanged.connect(lambda ms: self.seek_asked.emit(ms / 1000))
+        look.changed.connect(self._show_button)
+        look.changed.connect(self._fit)
+        self.show_state(0.0, 0.0, is_playing=False)
+
+    @property
+    def speed(self) -> float:
+        """How many times as fast as it was."""
+        return SPEEDS[self._speeds.checkedId()]
+
+    def show_state(
+        self, t_s: float, total_s: float, *, is_playing: bool, left_out_s: float = 0.0
+    ) -> None:
+        """Show where the recording stands, whether it goes on by itself, and what is not played."""
+        with QSignalBlocker(self.slider):
+            total_ms = max(1, math.ceil(total_s * 1000))
+            self.slider.setRange(0, total_ms)
+            self.slider.setPageStep(max(1, total_ms // PAGES))
+            self.slider.setSingleStep(max(1, total_ms // 100))
+            if not self.slider.isSliderDown():
+                self.slider.setValue(total_ms if t_s >= total_s else round(t_s * 1000))
+        places = 1 if total_s >= 1 else 2
+        left_out = self._words.say("replay.left_out", {"duration": left_out_s})
+        for each in (self.slider, self._time):
+            each.setToolTip(tip(left_out) if left_out_s else "")
+        time = {"position": f"{t_s:.{places}f}", "total": f"{total_s:.{places}f} s"}
+        self._show_time(self._words.say("replay.time", time), f"{total_s:.{places}f}")
+        if is_playing != self._is_playing or not self._shown:
+            self._is_playing = is_playing
+            self._show_button()
+
+    def toggle(self) -> None:
+        """Ask to play or to pause, whichever is not the case."""
+        if self._is_playing:
+            self.pause_asked.emit()
+        else:
+            self.play_asked.emit(self.speed)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Play or pause by Space, step by comma and full stop, as in a video."""
+        match event.key():
+            case Qt.Key.Key_Space:
+                self.toggle()
+            case Qt.Key.Key_Comma:
+                self.step_asked.emit(True)
+            case Qt.Key.Key_Period:
+                self.step_asked.emit(False)
+            case _:
+                event.ignore()
+
+    def _speed_chip(self, speed: float) -> QWidget:
+        times = {"times": f"{speed:g}"}
+        made = chip(self._words.say("replay.speed", times), checkable=True)
+        made.setAccessibleName(self._words.say("replay.speed_name", times))
+        made.setToolTip(made.accessibleName())
+        made.setChecked(speed == SPEEDS[0])
+        leave_keys(made)
+        self._speeds.addButton(made, SPEEDS.index(speed))
+        made.clicked.connect(self._take_speed)
+        return made
+
+    def _take_speed(self) -> None:
+        if self._is_playing:
+            self.play_asked.emit(self.speed)
+
+    def _show_time(self, text: str, total: str) -> None:
+        if text == self._time.text():
+            return
+        self._time.setText(text)
+        self.slider.setAccessibleDescription(text)
+        self._longest = self._words.say("replay.time", {"position": total, "total": f"{total} s"})
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep room for the longest time, so that nothing moves while it plays."""
+        font = self._look.theme.font("note")
+        self._time.setMinimumWidth(QFontMetrics(font).horizontalAdvance(self._longest))
+
+    def _show_button(self) -> None:
+        key = "replay.pause" if self._is_playing else "replay.play"
+        self._shown = key
+        name = self._words.say(key)
+        self.play_button.setToolTip(name)
+        self.play_button.setAccessibleName(name)
+        colour = self._look.theme.accent
+        self.play_button.setIcon(icon("pause" if self._is_playing else "play", colour))
+
+
+class _TimeSlider(StopSlider):
+    """Its value is a time in milliseconds instead of the index of a stop."""
+
+    def _go_to(self, x: float) -> None:
+        left, right = self._reach()
+        share = (x - left) / max(1.0, right - left)
+        self.setValue(round(self.maximum() * min(max(share, 0.0), 1.0)))
+
+    def _handle_x(self) -> float:
+        left, right = self._reach()
+        return left + (right - left) * self.value() / max(1, self.maximum())
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    bar = ReplayBar(look, words)
+    bar.show_state(2.13, 11.84, is_playing=True)
+    bar.seek_asked.connect(lambda t_s: bar.show_state(t_s, 11.84, is_playing=False))
+    return bar

@@ -1,0 +1,70 @@
+"""How does one look for words in a list? A small round field among the chips above it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLineEdit
+
+from widgets.controls.escape import asks_for_escape
+from widgets.style.icons import icon, pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+SIGN_PX = 12  # at zoom 1
+PADDING = 9  # of the role's style, with its border
+
+
+class SearchField(QLineEdit):
+    """Enter and Down go on to what was found, by `left`; Esc clears the words first."""
+
+    left = Signal()
+
+    def __init__(self, look: Look, name: str, width: int) -> None:
+        super().__init__()
+        self._look, self._width = look, width
+        self.setProperty("role", "chip-search")
+        self.setPlaceholderText(name)
+        self.setAccessibleName(name)
+        self.setClearButtonEnabled(True)
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the sign before the words; Qt's own would be of one size at every zoom."""
+        super().paintEvent(event)
+        side = self._side()
+        with QPainter(self) as painter:
+            sign = pixmap("search", self._look.theme.soft, side)
+            painter.drawPixmap(PADDING, (self.height() - side) // 2, sign)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc while there are words that it clears."""
+        if asks_for_escape(event) and self.text():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Lead on to what was found."""
+        match event.key():
+            case Qt.Key.Key_Escape if self.text():
+                self.clear()
+            case Qt.Key.Key_Escape | Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Down:
+                self.left.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def _side(self) -> int:
+        return round(SIGN_PX * self._look.theme.zoom)
+
+    def setClearButtonEnabled(self, enable: bool) -> None:
+        """Let a cross clear the words: ours, where Qt draws a disc."""
+        super().setClearButtonEnabled(enable)
+        self._fit()
+
+    def _fit(self) -> None:
+        for cross in self.findChildren(QAction):  # the field has no other
+            cross.setIcon(icon("close", self._look.theme.soft))
+        self.setFixedWidth(round(self._width * self._look.theme.zoom))
+        self.setTextMargins(self._side() + STEP, 0, 0, 0)

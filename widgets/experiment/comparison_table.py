@@ -1,0 +1,212 @@
+"""Do two runs differ? Their values side by side, each with a verdict in a word and a sign.
+
+In a narrow column what a value is called stands above its numbers instead of before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from experiments.core.units import unbroken
+from experiments.core.words import Words
+from widgets.controls.basics import column, label, tip
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+NARROW_PX = 520  # at zoom 1
+SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?", "elsewhere": "≠"}
+MEANS = {
+    "higher": "terminal.higher_means",
+    "lower": "terminal.lower_means",
+    "same": "terminal.same_means",
+    "too_few": "terminal.too_few_means",
+    "elsewhere": "terminal.elsewhere_means",
+}
+HEADINGS = ("A", "B", "B / A")
+NONE = "–"  # where a run has no such value, or there is no verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One value of two runs, in words, "" where a run has none; `verdict` is a key of `verdicts`.
+
+    `about` says what was timed or counted.
+    """
+
+    label: str
+    a: str
+    b: str
+    ratio: str = ""
+    verdict: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two runs in words. With a `refusal` there is nothing else to show."""
+
+    a: str = ""  # what the runs are called
+    b: str = ""
+    cautions: Sequence[str] = ()  # what in the runs is not alike, or not whole
+    rows: Sequence[ComparedRow] = ()
+    footnotes: Sequence[str] = ()
+    refusal: str = ""
+
+
+class ComparisonTable(QWidget):
+    """Shows one Comparison; as high as it needs to be."""
+
+    def __init__(self, look: Look, words: Words) -> None:
+        super().__init__()
+        self._look, self._words = look, words
+        self._comparison = Comparison()
+        self._is_narrow: bool | None = None
+        self._body = QWidget()
+        self._layout = column(self._body)
+        self.setLayout(self._layout)
+        self.setAccessibleName(words.say("runs.comparison"))
+        look.changed.connect(self._arrange)
+
+    def show_comparison(self, comparison: Comparison) -> bool:
+        """Show a comparison; return whether it is another one."""
+        if comparison == self._comparison:
+            return False
+        self._comparison = comparison
+        self._fill()
+        return True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the names above the numbers where there is little room."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if self._is_narrow != (self.width() < NARROW_PX * self._look.theme.zoom):
+            self._fill()
+
+    def _fill(self) -> None:
+        self._is_narrow = self.width() < NARROW_PX * self._look.theme.zoom
+        shown, body = self._comparison, QWidget()
+        parts: list[QWidget] = []
+        if shown.refusal:
+            parts.append(label(shown.refusal, wrap=True))
+        else:
+            say = self._words.say
+            parts += [
+                _run(letter, name, say(key))
+                for letter, name, key in (
+                    ("A", shown.a, "runs.a_drawn"),
+                    ("B", shown.b, "runs.b_drawn"),
+                )
+            ]
+            parts += [label(unbroken(caution), wrap=True) for caution in shown.cautions]
+            if shown.rows:
+                parts.append(self._table(shown.rows))
+            parts += [label(unbroken(note), "soft", wrap=True) for note in shown.footnotes]
+        body.setLayout(column(*parts, None, space=2 * STEP))
+        self._layout.replaceWidget(self._body, body)
+        self._body.hide()
+        self._body.deleteLater()
+        self._body = body
+        body.show()
+
+    def _table(self, rows: Sequence[ComparedRow]) -> QWidget:
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, STEP, 0, STEP)
+        grid.setHorizontalSpacing((2 if self._is_narrow else 3) * STEP)
+        grid.setVerticalSpacing(STEP)
+        first = 0 if self._is_narrow else 1
+        for place, heading in enumerate(HEADINGS, first):
+            grid.addWidget(_number(heading, "soft"), 0, place)
+            grid.setColumnStretch(place, int(bool(self._is_narrow)))
+        if not self._is_narrow:
+            grid.setColumnStretch(0, 2)
+            grid.setColumnStretch(first + 3, 1)
+        line, are_judged = 1, any(each.verdict for each in rows)
+        for each in rows:
+            name = label(each.label, "soft" if self._is_narrow else "text", wrap=True)
+            name.setToolTip(tip(each.about))
+            if self._is_narrow:
+                name.setContentsMargins(0, STEP, 0, 0)
+                grid.addWidget(name, line, 0, 1, 3)
+                line += 1
+            else:
+                grid.addWidget(name, line, 0)
+            undivided = self._words.say("terminal.no_ratio") if each.verdict else NONE
+            texts = (each.a or NONE, each.b or NONE, each.ratio or undivided)
+            numbers = [_number(text, "number") for text in texts]
+            for number, why in zip(numbers, self._why_none(each, are_judged), strict=True):
+                number.setToolTip(tip(self._words.say(why) if why else ""))
+            for place, number in enumerate(numbers, first):
+                grid.addWidget(number, line, place)
+            if each.verdict and self._is_narrow:
+                line += 1
+                grid.addWidget(self._verdict(each), line, 0, 1, 3, Qt.AlignmentFlag.AlignRight)
+            elif each.verdict:
+                grid.addWidget(self._verdict(each), line, first + 3)
+            line += 1
+        return table
+
+    def _why_none(self, compared: ComparedRow, are_judged: bool) -> tuple[str, str, str]:
+        """Return why A, B and their ratio are not there, each "" where it is or nobody asks."""
+        lacks = [("" if text else "runs.lacks_value") for text in (compared.a, compared.b)]
+        no_ratio = ""
+        if not compared.ratio and compared.verdict:
+            no_ratio = "runs.no_ratio"
+        elif not compared.ratio and are_judged:
+            no_ratio = "terminal.unjudged_means"
+        return lacks[0], lacks[1], no_ratio
+
+    def _verdict(self, compared: ComparedRow) -> QLabel:
+        differs = compared.verdict in ("higher", "lower")
+        word = self._words.say(f"verdicts.{compared.verdict}")
+        shown = label(f"{SIGNS[compared.verdict]} {word}", "differs" if differs else "soft")
+        shown.setAccessibleName(f"{compared.label}: {word}")
+        shown.setToolTip(tip(self._words.say(MEANS[compared.verdict])))
+        return shown
+
+
+def _run(letter: str, name: str, drawn: str) -> QWidget:
+    shown = QWidget()
+    grid = QGridLayout(shown)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(2 * STEP)
+    grid.addWidget(label(letter, "strong"), 0, 0, Qt.AlignmentFlag.AlignTop)
+    grid.addWidget(label(name, wrap=True), 0, 1)
+    grid.addWidget(label(drawn, "soft", wrap=True), 1, 1)
+    grid.setColumnStretch(1, 1)
+    return shown
+
+
+def _number(text: str, role: str) -> QLabel:
+    shown = label(text, role, wrap=not any(map(str.isdigit, text)))  # words may be broken
+    shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    return shown
+
+
+def _sample(look: Look, words: Words) -> QWidget:
+    table = ComparisonTable(look, words)
+    table.show_comparison(
+        Comparison(
+            a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
+            b="9e01b7d4 · 12 March · AMD EPYC 7B13",
+            cautions=(
+                "The runs differ in Largest array (A: 128 MiB; B: 256 MiB); the numbers are "
+                "shown side by side without a verdict.",
+            ),
+            rows=(
+                ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
+                ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
+                ComparedRow("reads under way at once", "9.81", "4.02", "0.410×", "lower"),
+                ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
+            ),
+            footnotes=(words.say("terminal.same_means"), words.say("terminal.too_few_means")),
+        )
+    )
+    return table

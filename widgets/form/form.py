@@ -1,0 +1,177 @@
+"""What can be turned before a run? A form made from what the experiment declares, nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from experiments.core.declare import Experiment, Spec, specs
+from experiments.core.parameters import from_text
+from experiments.core.problems import UserError
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label, row
+from widgets.form.folder_input import FolderInput
+from widgets.form.inputs import Asked, Input, OneInput, SomeInput, YesNoInput
+from widgets.form.typed_input import TypedInput
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+HELP_LINES = 2  # kept free below the form, so that little moves when help appears
+
+
+class ParamsForm(QWidget):
+    """The parameters of one experiment. `changed` comes when somebody has changed one."""
+
+    changed = Signal()
+
+    def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
+        super().__init__()
+        self._experiment, self._words, self._look = experiment, words, look
+        self._start: Any = None  # what "Reset" goes back to
+        self._shown: Any = None
+        self._choices: Mapping[str, tuple[str, ...]] = {}
+        types = typing.get_type_hints(experiment.params)
+        self._inputs = {
+            name: self._input(name, spec, types[name])
+            for name, spec in specs(experiment.params).items()
+        }
+        self._reset = button(words.say("form.reset"), "link", clicked=self.reset)
+        self._reset.setToolTip(words.say("form.reset_help"))
+        self._reset.hide()
+        self._content = QWidget()
+        content = QVBoxLayout(self._content)
+        content.setContentsMargins(0, 0, 0, 0)
+        content.setSpacing(3 * STEP)
+        for each in self._inputs.values():
+            content.addWidget(each)
+        content.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(self._content)
+        self._scroll = scroll
+        self._help = label(role="soft", wrap=True)
+        self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
+        foot = row(self._help, self._reset)
+        foot.setStretch(0, 1)
+        foot.setAlignment(self._reset, Qt.AlignmentFlag.AlignTop)
+        self.setLayout(column(scroll, foot))
+        self.setAccessibleName(words.say("form.name"))
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def show_params(
+        self, params: Any, choices: Mapping[str, tuple[str, ...]], *, start: Any = None
+    ) -> None:
+        """Show these parameters, with the choices of this machine.
+
+        `start` is what "Reset" goes back to where it is not `params` itself.
+        """
+        self._choices, self._shown = choices, params
+        for name, each in self._inputs.items():
+            each.show_value(getattr(params, name), self._choices_of(name))
+        controls = [control for each in self._inputs.values() for control in each.controls()]
+        for before, control in pairwise([*controls, self._reset]):
+            QWidget.setTabOrder(before, control)
+            before.installEventFilter(self)  # once, however often it is asked for
+        self._start = params if start is None else start
+        self._show_used()
+        self._show_reset()
+
+    def params(self) -> Any:
+        """Return the record that is shown. Raises UserError with the first thing that cannot be."""
+        values = {name: each.value() for name, each in self._inputs.items()}
+        return dataclasses.replace(self._shown, **values)
+
+    def reset(self) -> None:
+        """Go back to the values to start from."""
+        if self._reset.hasFocus():  # it goes away
+            next(iter(self._inputs.values())).controls()[0].setFocus()
+        self.show_params(self._start, self._choices)
+        self.changed.emit()
+
+    def set_enabled_for_run(self, enabled: bool) -> None:
+        """Let the values be changed, or only read while a run is on."""
+        self._content.setEnabled(enabled)
+        self._reset.setEnabled(enabled)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the help of what has the focus, and bring it into sight."""
+        if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
+            owner = watched.parentWidget()
+            self._help.setText(owner.asked.help if isinstance(owner, Input) else "")
+            self._scroll.ensureWidgetVisible(watched, 0, 6 * STEP)
+        elif event.type() == QEvent.Type.FocusOut:
+            self._help.clear()
+        return super().eventFilter(watched, event)
+
+    def _input(self, name: str, spec: Spec, kind: Any) -> Input:
+        words, experiment = self._words, self._experiment.id
+
+        def say_choice(choice: str) -> str:
+            key = f"{experiment}.choices.{choice}"
+            # A device is called as PyTorch calls it, whatever else has that name.
+            return words.say(key) if name != "device" and words.has(key) else choice
+
+        asked = Asked(
+            name=name,
+            label=words.say(f"{experiment}.params.{name}"),
+            help=words.say(f"{experiment}.help.{name}"),
+            spec=spec,
+            is_whole=kind is int,
+            read=lambda text: self._read(name, text),
+            say_choice=say_choice,
+            words=words,
+            look=self._look,
+        )
+        made = _kind(spec, kind)(asked)
+        made.changed.connect(self._tell)
+        return made
+
+    def _read(self, name: str, text: str) -> Any:
+        """Return what is typed as the value of one parameter. Raises UserError."""
+        return getattr(from_text(self._shown, {name: text}), name)
+
+    def _choices_of(self, name: str) -> tuple[str, ...]:
+        declared = specs(self._experiment.params)[name].choices
+        return self._choices.get(name, () if callable(declared) else declared)
+
+    def _tell(self) -> None:
+        self._show_used()
+        self._show_reset()
+        self.changed.emit()
+
+    def _show_used(self) -> None:
+        """Let nobody turn what makes no difference as the others are."""
+        for name, spec in specs(self._experiment.params).items():
+            if spec.used_with is not None:
+                other, value = spec.used_with
+                self._inputs[name].setEnabled(self._inputs[other].value() == value)
+
+    def _show_reset(self) -> None:
+        try:
+            self._reset.setVisible(self.params() != self._start)
+        except UserError:
+            self._reset.setVisible(True)
+
+    def _fit(self) -> None:
+        line_px = self._look.theme.px("note") * 1.35
+        self._help.setMinimumHeight(round(HELP_LINES * line_px))
+
+
+def _kind(spec: Spec, kind: Any) -> type[Input]:
+    if kind is bool:
+        return YesNoInput
+    if typing.get_origin(kind) is tuple:
+        return SomeInput
+    if spec.is_folder:
+        return FolderInput
+    return OneInput if spec.choices else TypedInput

@@ -1,0 +1,130 @@
+"""How does the window say something in passing? By a line at its foot that goes by itself.
+
+The newest takes the place of the one before. It stays while it is pointed at or has the focus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtGui import QKeyEvent, Qt
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.announce import announce
+from widgets.controls.basics import IconButton, button, label
+from widgets.controls.escape import asks_for_escape
+from widgets.sheets.overlay import give_focus
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+MARGIN = 4 * STEP
+WIDTH_FRACTION = 0.9  # of the parent at most
+MS_PER_S = 1000
+
+
+class Notices(QFrame):
+    """The notices at the foot of `parent`; there is one at a time."""
+
+    def __init__(self, parent: QWidget, words: Words, look: Look) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._action: Callable[[], object] | None = None
+        self.setProperty("role", "notice")
+        self.setAccessibleName(words.say("notice.name"))
+        self.text = label("", wrap=True)
+        self.button = button("", "link", clicked=self._act)
+        self.closer = IconButton(look, "close", words.say("notice.close"))
+        self.closer.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(4 * STEP, 2 * STEP, 2 * STEP, 2 * STEP)
+        layout.setSpacing(3 * STEP)
+        for part in (self.text, self.button, self.closer):
+            layout.addWidget(part)
+        layout.setStretch(0, 1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._go_if_nobody_looks)
+        self._focus_before: QWidget | None = None
+        look.changed.connect(self._arrange)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def tell(
+        self,
+        text: str,
+        action_text: str | None = None,
+        action: Callable[[], object] | None = None,
+        seconds: float = 8,
+    ) -> None:
+        """Say something for a while, with a button such as "Undo" if there is something to do."""
+        self._action = action
+        self.text.setText(text)
+        self.button.setText(action_text or "")
+        self.button.setVisible(bool(action_text))
+        self.setAccessibleDescription(text)
+        self._timer.start(round(seconds * MS_PER_S))
+        if not self._has_focus():
+            self._focus_before = QApplication.focusWidget()
+        self._arrange()  # first: where it stood before, the mouse may rest
+        self.show()
+        self._arrange()  # a style gives true sizes only to what is shown
+        self.raise_()
+        announce(self, text)
+
+    def dismiss(self) -> None:
+        """Take the notice away, and give the focus back."""
+        had_focus = self._has_focus()
+        self._timer.stop()
+        self.hide()
+        if had_focus:
+            give_focus(self._focus_before)
+        self._focus_before = None
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the size of the parent."""
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._arrange()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc from the shortcuts of the window while the focus is here."""
+        if asks_for_escape(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _act(self) -> None:
+        action = self._action
+        self.dismiss()
+        if action is not None:
+            action()
+
+    def _go_if_nobody_looks(self) -> None:
+        if self.underMouse() or self._has_focus():
+            self._timer.start(MS_PER_S)
+        else:
+            self.dismiss()
+
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    def _arrange(self) -> None:
+        """Stand in the middle of the foot, as wide as the text needs."""
+        most = round(self._parent.width() * WIDTH_FRACTION)
+        self.text.setWordWrap(False)
+        width = self.sizeHint().width()
+        self.text.setWordWrap(width > most)
+        width = min(width, most)
+        height = self.heightForWidth(width) if width == most else self.sizeHint().height()
+        left = (self._parent.width() - width) // 2
+        self.setGeometry(left, self._parent.height() - height - MARGIN, width, height)

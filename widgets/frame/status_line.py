@@ -1,0 +1,69 @@
+"""What is going on? The quiet line at the bottom: machine, what runs, and a way to stop it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QLabel
+
+from experiments.core.words import Words
+from widgets.controls.basics import button, row, tip
+from widgets.controls.elided import ElidedButton, ElidedLabel
+from widgets.style.theme import STEP
+
+MACHINE_CHARACTERS = 24  # at least, where room is short
+
+
+class StatusLine(QFrame):
+    """Facts at the left, the run under way in the middle, the place's own words at the right."""
+
+    stop_wanted = Signal()
+    run_wanted = Signal()  # to see the run under way
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self.setProperty("role", "status")
+        self._machine = ElidedLabel("soft", least=MACHINE_CHARACTERS)
+        self._load, self._power, self._right = (ElidedLabel("soft") for _ in range(3))
+        self._run = ElidedButton("small-link")
+        self._run.clicked.connect(lambda _checked=False: self.run_wanted.emit())
+        self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
+        stays = self._stop.sizePolicy()
+        stays.setRetainSizeWhenHidden(True)  # or the line, and all above it, would jump
+        self._stop.setSizePolicy(stays)
+        layout = row(
+            self._machine, self._load, self._power, self._run, self._stop, None, self._right,
+            space=6 * STEP,
+        )  # fmt: skip
+        layout.setContentsMargins(5 * STEP, 2 * STEP, 5 * STEP, 2 * STEP)
+        self.setLayout(layout)
+        self.show_run("")
+
+    def show_machine(self, text: str) -> None:
+        """Say which machine this is."""
+        self._machine.setText(text)
+
+    def show_load(self, text: str, about: str = "") -> None:
+        """Say whether the machine is quiet, and where one points at it what that is."""
+        _set(self._load, text)
+        self._load.explain(tip(about))
+
+    def show_power(self, text: str) -> None:
+        """Say what it runs on, where that matters."""
+        _set(self._power, text)
+
+    def show_run(self, text: str, stops: str = "") -> None:
+        """Say what runs, and what its button `stops`; nothing if `text` is empty."""
+        self._run.say(text)
+        self._stop.setToolTip(stops)
+        self._stop.setAccessibleDescription(stops)
+        self._run.setVisible(bool(text))
+        self._stop.setVisible(bool(text))
+
+    def show_place(self, text: str) -> None:
+        """Say what the place has to say."""
+        _set(self._right, text)
+
+
+def _set(words: QLabel, text: str) -> None:
+    words.setText(text)
+    words.setVisible(bool(text))

@@ -1,0 +1,166 @@
+"""What does each tile say? Utilisation large, saturation small, errors apart.
+
+After Brendan Gregg's USE method. Where a value is not known, the reason stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from experiments.core.units import show
+from experiments.core.words import Words
+from machine.model import Machine, is_virtual
+from widgets.live.history import Moment
+from widgets.live.tiles.face import Face, Reasons, joined, lines, part_of, percent, shown_bytes
+
+MUCH_STOLEN_FRACTION = 0.05
+LITTLE_AVAILABLE_FRACTION = 0.05
+PLACES = ("disks", "network", "gpus", "threads", "threads[*].hz")  # whose lack is said in a note
+
+
+class Faces:
+    """Puts samples into words."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self.machine: Machine | None = None
+        self.is_recorded = False  # so that its newest sample is not now
+        self.reasons = Reasons()
+        self._unsampled: Sequence[Mapping[str, str]] = ()
+
+    def know_machine(self, machine: Machine | None) -> None:
+        """Take in what machine this is."""
+        self.machine = machine
+
+    def know_missing(self, missing: Sequence[Mapping[str, str]]) -> None:
+        """Take in what a sample says that it lacks."""
+        self.reasons = Reasons(missing)
+        self._unsampled = [entry for entry in missing if entry["what"] in PLACES]
+
+    def cores(self, moment: Moment) -> Face:
+        """Say how many hardware threads are busy."""
+        busy = [share for share in moment.threads.values() if share is not None]
+        errors = self._words.say("live.errors_untold")
+        if moment.busy_fraction is None:
+            return self.unknown(self.reasons.why("threads[*].busy", "threads"), errors)
+        values = {"busy": f"{sum(busy):.2f}", "count": len(moment.threads)}
+        parts = [self._words.say("live.threads_busy", values)]
+        if moment.highest_hz is not None:
+            parts.append(show(moment.highest_hz, "hz"))
+        parts.append(self.waited(moment, "cpu"))
+        return Face(number=percent(moment.busy_fraction), detail=joined(parts), errors=errors)
+
+    def memory(self, moment: Moment) -> Face:
+        """Say how much memory could not be given to another program."""
+        errors = self._words.say("live.errors_untold")
+        memory = moment.memory
+        number = part_of(self._words, memory.get("used_bytes"), memory.get("total_bytes"))
+        if number is None:
+            return self.unknown(self.reasons.why("memory"), errors)
+        parts, attention = [], False
+        available = memory.get("available_bytes")
+        if available is not None:
+            values = {"available": shown_bytes(available)}
+            parts.append(self._words.say("live.available", values))
+            attention = available < LITTLE_AVAILABLE_FRACTION * memory["total_bytes"]
+        if memory.get("swap_total_bytes") == 0:
+            parts.append(self._words.say("live.no_swap"))
+        detail = lines(joined(parts), joined([self.waited(moment, "memory")]))
+        return Face(number=number, detail=detail, errors=errors, attention=attention)
+
+    def swap(self, moment: Moment) -> Face:
+        """Say how much memory lies on the disk."""
+        used, total = (moment.memory.get(f"swap_{name}_bytes") for name in ("used", "total"))
+        number = part_of(self._words, used, total)
+        if number is None:
+            return self.unknown(self.reasons.why("memory"))
+        return Face(number=number, detail=self._words.say("live.swap_means"))
+
+    def clock(self, moment: Moment) -> Face:
+        """Say how fast the fastest thread is clocked, and the slowest."""
+        low, high = moment.lowest_hz, moment.highest_hz
+        if low is None or high is None:
+            return self.unknown(self.reasons.why("threads[*].hz"))
+        parts = [self._words.say("live.slowest_thread", {"lowest_hz": low})]
+        if limit := self.highest_clock_hz():
+            parts.append(self._words.say("live.clock_limit", {"limit_hz": limit}))
+        return Face(number=show(high, "hz"), detail=joined(parts))
+
+    def stolen(self, moment: Moment) -> Face:
+        """Say how much of the time the host gave to others."""
+        share = moment.stolen_fraction
+        if share is None:
+            return self.unknown(self.reasons.why("threads[*].steal_fraction"))
+        much = share > MUCH_STOLEN_FRACTION
+        detail = self._words.say("live.much_stolen" if much else "live.stolen_means")
+        return Face(number=percent(share), detail=detail, attention=much)
+
+    def highest_clock_hz(self) -> float | None:
+        """Return the limit that the hardware names."""
+        return None if self.machine is None else self.machine.cpu.clock.max_hz
+
+    def may_be_robbed(self, moment: Moment) -> bool:
+        """Is there a host that may take time away?"""
+        virtual = self.machine is not None and is_virtual(self.machine)
+        return virtual or bool(moment.stolen_fraction)
+
+    def not_sampled(self) -> tuple[str, str]:
+        """Return what no sample tells yet, and how to ask for it meanwhile; "" and "" for none."""
+        if not self._unsampled:
+            return "", ""
+        names = {
+            "disks": self._words.say("live.disks"),
+            "network": self._words.say("live.network"),
+            "gpus": self._words.say("live.gpus"),
+            "threads": self._words.say("live.threads"),
+            "threads[*].hz": self._words.say("live.clocks"),
+        }
+        by_reason: dict[str, list[str]] = {}
+        for entry in self._unsampled:
+            by_reason.setdefault(entry["why"], []).append(names.get(entry["what"], entry["what"]))
+        text = " ".join(
+            self._words.say("live.not_sampled", {"names": ", ".join(parts), "why": why})
+            for why, parts in by_reason.items()
+        )
+        return text, "\n".join(
+            self._words.say(
+                "live.meanwhile",
+                {"name": names.get(entry["what"], entry["what"]), "how": entry["how"]},
+            )
+            for entry in self._unsampled
+        )
+
+    def when(self, ago_s: float) -> str:
+        """Say how long before the newest sample a point of the last minute is."""
+        now, ago = "live.now", "live.ago"
+        if self.is_recorded:
+            now, ago = "live.last_sample", "live.earlier"
+        return self._words.say(now if ago_s < 0.5 else ago, {"seconds": round(ago_s)})
+
+    def reading(self, moment: Moment | None, ago_s: float, value: str | None) -> str:
+        """Say what a point of the last minute reads."""
+        ago = self.when(ago_s)
+        if moment is None:
+            return self._words.say("live.nobody_looked", {"ago": ago})
+        shown = self._words.say("live.unknown") if value is None else value
+        return self._words.say("live.reading", {"value": shown, "ago": ago})
+
+    def thread_reading(self, moment: Moment | None, thread: int) -> str | None:
+        """Say how busy one thread was; None where that is not known."""
+        busy = None if moment is None else moment.threads.get(thread)
+        if busy is None:
+            return None
+        return self._words.say("live.thread_busy", {"number": thread, "percent": percent(busy)})
+
+    def waited(self, moment: Moment, resource: str) -> str:
+        """Say for which share of the time some task waited for a resource: its saturation."""
+        share = moment.memory.get(f"{resource}_pressure_fraction")
+        if share is None:
+            return self._words.say("live.waiting_untold")
+        if not share:
+            return self._words.say("live.nobody_waits")
+        return self._words.say("live.waited", {"percent": percent(share)})
+
+    def unknown(self, why: str, errors: str = "") -> Face:
+        """Say that a value is not known, and why."""
+        return Face(number=self._words.say("live.unknown"), detail=why, errors=errors, known=False)

@@ -1,0 +1,198 @@
+"""What is on the map? Boxes inside boxes and the links between them, in units of the map.
+
+One unit is one pixel while the map is shown at its own size. Nothing here knows Qt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import NamedTuple, Protocol
+
+from experiments.core.declare import Part
+
+
+class Kind(StrEnum):
+    """What a box stands for."""
+
+    PACKAGE = "package"
+    DIE = "die"
+    CORE_KIND = "core_kind"  # the performance or the efficiency cores of a package
+    CORE = "core"
+    THREAD = "thread"
+    CACHE = "cache"
+    OFF = "off"  # threads that are switched off, and of which no core is known
+    MEMORY = "memory"
+    NODE = "node"
+    MODULE = "module"
+    GPU = "gpu"
+    LINK = "link"
+    NVLINK = "nvlink"
+    SWITCH = "switch"  # of PCIe, where several cards share the way up
+    SLICE = "slice"  # of a GPU (MIG)
+    DISK = "disk"
+    NETWORK = "network"
+    UNREAD = "unread"  # a kind of part that is not there, or that nobody looked for
+    FOLD = "fold"  # more of the same, shown on demand
+
+
+# What bears the number of its part.
+BEARING = frozenset(
+    {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
+)
+
+COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that say nothing of one part
+RATES = {  # of what computes; a time there is one of some task
+    Part.CORES: frozenset({"flop/s"}),
+    Part.GPU: frozenset({"flop/s", "bytes/s"}),
+}
+
+
+class Rect(NamedTuple):
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The x of the right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The y of the lower edge."""
+        return self.y + self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The point in the middle."""
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def holds(self, x: float, y: float) -> bool:
+        """Does the point lie inside?"""
+        return self.x <= x < self.right and self.y <= y < self.bottom
+
+    def inset(self, by: float) -> Rect:
+        """Return the rectangle without a border of this width."""
+        return Rect(self.x + by, self.y + by, self.width - 2 * by, self.height - 2 * by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One box. `members` are places in the machine's list of such parts; `threads` their ids.
+
+    `titles` say the same, the longest first: the first that fits is shown. `bears_value` marks what
+    shows the number of its part, `asks` what shows a question mark where there is none. `ceiling`
+    is what it carries at best. In `bar` stands how full its memory is, in `grid` small tiles of one
+    colour, such as the multiprocessors of a GPU; `lines` begin at `lines_y`.
+    """
+
+    id: str
+    kind: Kind
+    rect: Rect
+    parent: str | None = None
+    part: Part | None = None
+    titles: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    threads: tuple[int, ...] = ()
+    members: tuple[int, ...] = ()
+    path: str = ""  # of what is missing, where the box stands for that
+    is_dashed: bool = False
+    bears_value: bool = False
+    asks: bool = False
+    needs_look: bool = False  # it does less than it could
+    ceiling: float | None = None  # bytes/s, in one direction
+    cells: int = 0
+    grid: Rect | None = None
+    bar: Rect | None = None
+    bar_titles: tuple[str, ...] = ()
+    lines_y: float | None = None  # None for below the title
+    states: tuple[str, ...] = ()  # what it was doing when the machine was read
+    is_upright: bool = False  # its title is written upwards
+    is_linked: bool = False  # a line leads to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """A line between boxes, through these points; `box` is its label.
+
+    `name` is told apart from other lines with the same label, and is what its load goes by.
+    """
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    thickness: float
+    box: str
+    needs_look: bool = False  # it is narrower than the card could be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The whole map; parents stand before what is in them, in the order of reading."""
+
+    boxes: tuple[Box, ...]
+    wires: tuple[Wire, ...]
+    width: float
+    height: float
+    is_roomy: bool = False  # nothing had to be made smaller or folded
+    style: int = 0  # in which of the styles, from the largest on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarnedValue:
+    """A number that was measured on this machine, in words."""
+
+    label: str  # with the settings of the run where they were not the usual ones
+    text: str  # "1.41 ns"
+    when: str  # "3 minutes ago"
+    experiment: str
+    unit: str = ""
+    is_quick: bool = False
+    about: str = ""  # what was timed or counted
+
+
+def is_of_part(part: Part | None, unit: str) -> bool:
+    """Does a number of this unit say something of the part alone? Others are of an experiment."""
+    return unit in RATES[part] if part in RATES else unit not in COMPARING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """An experiment about a part, and its question.
+
+    `fills`: it has numbers of the part, of which the `missing` ones have not been measured yet;
+    `heads`: one of them may stand at the part's title. `lack` says what this machine lacks for it,
+    "" for nothing.
+    """
+
+    experiment: str
+    question: str
+    fills: bool = True
+    heads: bool = True
+    lack: str = ""
+    missing: tuple[str, ...] = ()
+
+
+class Letters(Enum):
+    """How texts on the map are written."""
+
+    TITLE = "title"
+    DETAIL = "detail"
+    NUMBER = "number"  # of a thread, in its tile
+    VALUE = "value"
+
+
+class Measure(Protocol):
+    """How large are texts?"""
+
+    def width(self, text: str, letters: Letters) -> float:
+        """Return the width of one line of text."""
+
+    def line(self, letters: Letters) -> float:
+        """Return the height of one line."""
+
+    def elided(self, text: str, letters: Letters, width: float) -> str:
+        """Return the text, cut to `width` with an ellipsis; "" where not even that fits."""

@@ -1,0 +1,270 @@
+"""Where do the links between boxes run, and how thick are they? Thickness is bandwidth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from experiments.core.declare import Part
+from machine.bus import pcie
+from machine.devices import Link, PciDevice
+from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect, Wire
+from widgets.map.layout.device_labels import Titles, is_narrow, narrower_way
+from widgets.map.layout.gpus import linked_height
+from widgets.map.layout.labels import Labels
+from widgets.style.theme import STEP
+
+THICKEST, THINNEST = 12.0, 1.5
+FULL_BYTES_PER_S = 63e9  # PCIe 5 with 16 lanes is drawn the thickest
+USUAL_RATE = "88.8 of 88.8 GB/s"  # below the name of a link whose ceiling is known
+
+
+def thickness(bytes_per_s: float | None) -> float:
+    """Return how thick a link is drawn; the thinnest where its bandwidth is not known."""
+    if bytes_per_s is None:
+        return THINNEST
+    return max(THINNEST, THICKEST * min(1.0, bytes_per_s / FULL_BYTES_PER_S))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    """What joins a device to the processor: a PCIe link, or something faster."""
+
+    titles: Titles
+    path: str
+    ceiling: float | None = None
+    needs_look: bool = False
+    address: str | None = None
+    part: Part = Part.PCIE
+
+
+class Wiring:
+    """Connects the devices to the packages they hang on, by the switches they share."""
+
+    def __init__(self, labels: Labels, measure: Measure, shared: Mapping[str, PciDevice]) -> None:
+        self._labels, self._machine = labels, labels.machine
+        self._pci = {device.address: n for n, device in enumerate(self._machine.pci)}
+        self._shared = shared
+        self._height = linked_height(measure)
+        self._switch = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP if shared else 0
+        self._label_width = self._needed_width(measure)
+        # between the devices and the way to them
+        self.width = self._label_width + (self._switch + 2 * STEP if shared else 0)
+
+    def connect(
+        self,
+        processor: Sequence[Box],
+        devices: Sequence[Box],
+        area: Rect,
+        *,
+        is_beside: bool,
+    ) -> tuple[list[Box], list[Wire]]:
+        """Return the labels of the links, the switches, and the lines to the devices."""
+        ends = [(box, joint) for box in devices if (joint := self._joint(box))]
+        switches = self._switches(ends)
+        over = {device.id: switch for switch, on_it in switches for device in on_it}
+        labels, wires = [], [*self._nvlinks(devices)]
+        rooted: list[tuple[str | None, Wire]] = []  # and the address of what they lead to
+        for switch, on_it in switches:
+            entry = switch.rect.x, switch.rect.centre[1]
+            wire = replace(_wire(switch, (entry,)), name=f"up:{switch.id}")
+            rooted.append((self._machine.gpus[on_it[0].members[0]].pci_address, wire))
+        for box, joint in ends:
+            label, end = self._label(box, joint), (box.rect.x, box.rect.centre[1])
+            labels.append(label)
+            if box.id in over:
+                wires.append(_wire(label, ((over[box.id].rect.right, end[1]), end)))
+            else:
+                rooted.append((joint.address, _wire(label, ((label.rect.x, end[1]), end))))
+        rooted.sort(key=lambda one: one[1].points[0][1])
+        wires += self._from_processor(rooted, processor, area, is_beside=is_beside)
+        return [*(switch for switch, _ in switches), *labels], wires
+
+    # --- labels --------------------------------------------------------------------------------
+
+    def _joint(self, box: Box) -> Joint | None:
+        """Return what joins a device to the processor, None for what hangs on nothing."""
+        if box.kind is Kind.DISK and box.is_linked:
+            address = self._machine.storage[box.members[0]].pci_address
+            return self._pcie(address) if self._link(address) else None
+        if box.kind is not Kind.GPU:
+            return None
+        gpu = self._machine.gpus[box.members[0]]
+        path = f"gpus[{box.members[0]}]"
+        if gpu.c2c_bytes_per_s or gpu.unified_memory:
+            return Joint(
+                titles=self._labels.joint(gpu),
+                path=f"{path}.c2c_bytes_per_s",
+                ceiling=gpu.c2c_bytes_per_s,
+                part=Part.NVLINK,
+            )
+        found = self._pcie(gpu.pci_address, is_gpu=True)
+        if found is not None and gpu.link and not self._link(gpu.pci_address):
+            return Joint(
+                titles=self._labels.link(gpu.link),
+                path=f"{path}.link",
+                ceiling=gpu.link.peak_bytes_per_s,
+                needs_look=is_narrow(gpu.link),
+                address=gpu.pci_address,
+            )
+        return found
+
+    def _pcie(self, address: str | None, *, is_gpu: bool = False) -> Joint | None:
+        """Return a PCIe link; a GPU behind something narrower is worth a look, a disk is not."""
+        if address is None:
+            return None
+        link = self._link(address)
+        place = self._pci.get(address)
+        titles, ceiling = self._labels.link(link), link.peak_bytes_per_s if link else None
+        way = narrower_way(self._machine, address, link) if is_gpu else None
+        if way is not None:
+            titles = self._labels.held_up(titles, way)
+        return Joint(
+            titles=titles,
+            path="pci" if place is None else f"pci[{place}].link",
+            ceiling=ceiling if way is None else way,
+            needs_look=is_narrow(link) or way is not None,
+            address=address,
+        )
+
+    def _link(self, address: str | None) -> Link | None:
+        place = self._pci.get(address or "")
+        return None if place is None else self._machine.pci[place].link
+
+    def _label(self, box: Box, joint: Joint) -> Box:
+        middle, half = box.rect.centre[1], self._height / 2
+        return Box(
+            id=f"link:{box.id}",
+            kind=Kind.LINK,
+            rect=Rect(box.rect.x - self._label_width, middle - half, self._label_width, 2 * half),
+            part=joint.part,
+            titles=joint.titles,
+            ceiling=joint.ceiling,
+            needs_look=joint.needs_look,
+            path=joint.path,
+            members=box.members,
+        )
+
+    def _needed_width(self, measure: Measure) -> float:
+        """Return how wide the labels must be, with a sign beside them; 0 where there are none."""
+        here = Rect(0, 0, 0, 0)
+        boxes = [
+            Box(id="", kind=Kind.GPU, rect=here, members=(n,))
+            for n in range(len(self._machine.gpus))
+        ]
+        boxes += [
+            Box(id="", kind=Kind.DISK, rect=here, members=(n,), is_linked=True)
+            for n in range(len(self._machine.storage))
+        ]
+        sign = measure.line(Letters.VALUE) + STEP
+        widths = [0.0]
+        for joint in map(self._joint, boxes):
+            if joint is not None:
+                title = measure.width(joint.titles[0], Letters.VALUE)
+                widths.append(title + 2 * sign * joint.needs_look)
+                if joint.ceiling:
+                    widths.append(measure.width(USUAL_RATE, Letters.VALUE))
+        widest = max(widths)
+        return math.ceil(widest + 4 * STEP) if widest else 0.0
+
+    def _switches(self, ends: Sequence[tuple[Box, Joint]]) -> list[tuple[Box, list[Box]]]:
+        """Return the switches, each beside the devices that are on it."""
+        groups: dict[str, list[Box]] = {}
+        for box, joint in ends:
+            hop = self._shared.get(joint.address or "")
+            if box.kind is Kind.GPU and hop is not None:
+                groups.setdefault(hop.address, []).append(box)
+        return [(self._switch_box(address, boxes), boxes) for address, boxes in groups.items()]
+
+    def _switch_box(self, address: str, boxes: Sequence[Box]) -> Box:
+        top, place = boxes[0].rect.y, self._pci[address]
+        link = self._machine.pci[place].link
+        return Box(
+            id=f"switch:{address}",
+            kind=Kind.SWITCH,
+            rect=Rect(
+                boxes[0].rect.x - self._label_width - self._switch,
+                top,
+                self._switch,
+                boxes[-1].rect.bottom - top,
+            ),
+            part=Part.PCIE,
+            titles=self._labels.switch(),
+            path=f"pci[{place}].link",
+            ceiling=link.peak_bytes_per_s if link else None,
+            needs_look=is_narrow(link),
+            is_upright=True,
+        )
+
+    # --- lines ---------------------------------------------------------------------------------
+
+    def _from_processor(
+        self,
+        rooted: Sequence[tuple[str | None, Wire]],
+        processor: Sequence[Box],
+        area: Rect,
+        *,
+        is_beside: bool,
+    ) -> Iterator[Wire]:
+        """Yield the lines with their beginning at a package, spread along its side."""
+        groups: dict[Rect, list[Wire]] = {}
+        for address, wire in rooted:
+            groups.setdefault(self._source(address, processor, area), []).append(wire)
+        for source, wires in groups.items():
+            ends = [wire.points[0][1] for wire in wires]
+            widths = [wire.thickness for wire in wires]
+            for wire, y in zip(wires, _beginnings(source, ends, widths), strict=True):
+                start = (source.right, y) if is_beside else (area.x + 2 * STEP, area.bottom)
+                yield replace(wire, points=(start, *wire.points))
+
+    def _source(self, address: str | None, processor: Sequence[Box], area: Rect) -> Rect:
+        """Return the package that a device hangs on, or all of them where nobody tells."""
+        way = pcie.way(self._machine.pci, address)
+        number = next((hop.numa_node for hop in way if hop.numa_node is not None), None)
+        near = {t for node in self._machine.numa if node.id == number for t in node.threads}
+        for box in processor:
+            if box.kind is Kind.PACKAGE and near & set(box.threads):
+                return Rect(area.x, box.rect.y, area.width, box.rect.height)
+        return area
+
+    def _nvlinks(self, devices: Sequence[Box]) -> Iterator[Wire]:
+        """Yield the lines from GPUs to what joins them."""
+        trunk = next((box for box in devices if box.kind is Kind.NVLINK), None)
+        for box in devices:
+            if trunk is None or box.kind is not Kind.GPU:
+                continue
+            gpu = self._machine.gpus[box.members[0]]
+            if self._labels.nvlinks_of(gpu):
+                y = box.rect.centre[1]
+                yield Wire(
+                    name=f"nvlink:{gpu.index}",
+                    points=((box.rect.right, y), (trunk.rect.x, y)),
+                    thickness=thickness(self._labels.nvlink_bytes_per_s(gpu)),
+                    box="nvlink",
+                )
+
+
+def _wire(box: Box, points: tuple[tuple[float, float], ...]) -> Wire:
+    """Return the line of a link or a switch."""
+    return Wire(
+        name=box.id,
+        points=points,
+        thickness=thickness(box.ceiling),
+        box=box.id,
+        needs_look=box.needs_look,
+    )
+
+
+def _beginnings(source: Rect, ends: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """Return where lines begin at the side of a package: straight ahead, as far as it reaches."""
+    margin = 2 * STEP
+    found: list[float] = []
+    below = source.bottom - margin - sum(widths) - STEP * len(widths)  # room for those that follow
+    lowest = source.y + margin
+    for end, width in zip(ends, widths, strict=True):
+        below += width + STEP
+        y = max(lowest + width / 2, min(end, max(lowest + width / 2, below - width / 2)))
+        found.append(y)
+        lowest = y + width / 2 + STEP
+    return found

@@ -1,0 +1,32 @@
+"""What is shown on the map besides its structure? Numbers, load, what is chosen, and a way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from experiments.core.declare import Part
+from widgets.map.layout.boxes import EarnedValue
+from widgets.map.live import Live
+
+
+@dataclass(slots=True)
+class State:
+    """All of it; painting reads it anew each time."""
+
+    values: Mapping[Part, Sequence[EarnedValue]] = field(default_factory=dict)
+    asked: frozenset[Part] = frozenset()  # parts that have an experiment
+    busy: Mapping[int, int | None] = field(default_factory=dict)  # thread to step of load
+    live: Mapping[str, Live] = field(default_factory=dict)  # by id of boxes and lines
+    unusable: frozenset[int] = frozenset()
+    chosen: str | None = None
+    hovered: str | None = None
+    pointed: str | None = None  # the other end of a way, by keys
+    lit: frozenset[str] = frozenset()  # boxes and lines on the way to there
+    has_focus: bool = False
+    shows_values: bool = True
+    shows_load: bool = True
+
+    def live_of(self, name: str) -> Live | None:
+        """Return what a part is doing now, where that is shown."""
+        return self.live.get(name) if self.shows_load else None

@@ -1,0 +1,112 @@
+"""How are hardware threads painted? Many at once, those of one colour together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QBrush, QFont, QPainter, QStaticText
+
+from widgets.map.layout.boxes import Box
+from widgets.map.painting.box_styles import Dress, Dresses
+from widgets.map.painting.state import State
+from widgets.map.painting.view import View
+
+FINE_PX = 5.0  # boxes that would be smaller on the screen have no round corners
+ROUND = 6.0
+
+
+class Number(NamedTuple):
+    """The number of a thread, laid out once, and its upper left corner."""
+
+    corner: QPointF
+    text: QStaticText
+
+
+class Tiles:
+    """Paints them; `number_of` tells their numbers, None for one without room for it."""
+
+    def __init__(
+        self,
+        dresses: Dresses,
+        depths: Mapping[str, int],
+        font: QFont,
+        number_of: Callable[[Box], Number | None],
+    ) -> None:
+        self._dresses, self._depths, self._font = dresses, depths, font
+        self._number_of = number_of
+        self._rects: dict[str, QRectF] = {}
+        self._insides: dict[str, tuple[QRectF, float]] = {}
+        self._numbers: dict[str, Number | None] = {}
+
+    def paint_over(
+        self,
+        painter: QPainter,
+        tiles: Sequence[Box],
+        cores: Mapping[str, Box],
+        state: State,
+        view: View,
+        *,
+        with_numbers: bool,
+    ) -> None:
+        """Paint tiles over what they were before; at their corners their `cores` show through."""
+        painter.resetTransform()
+        grounds: dict[str, QBrush] = {}
+        map_rect = view.transform.mapRect
+        for box in tiles:
+            core = box.parent or ""
+            if core not in grounds:
+                grounds[core] = self._dresses.dress(cores[core], state, self._depths[core]).fill
+            painter.fillRect(map_rect(self._rect(box)).toAlignedRect(), grounds[core])
+        painter.setTransform(view.transform)
+        self.paint(painter, tiles, state, view.scale, with_numbers=with_numbers)
+
+    def paint(
+        self,
+        painter: QPainter,
+        tiles: Iterable[Box],
+        state: State,
+        scale: float,
+        *,
+        with_numbers: bool,
+    ) -> None:
+        """Paint tiles."""
+        alike: dict[int, tuple[Dress, list[Box]]] = {}
+        for box in tiles:
+            dress = self._dresses.dress(box, state, self._depths[box.id])
+            alike.setdefault(id(dress), (dress, []))[1].append(box)
+        painter.setFont(self._font)
+        for dress, boxes in alike.values():
+            painter.setPen(dress.pen)
+            painter.setBrush(dress.fill)
+            more = (dress.pen.widthF() - 1) / 2
+            draw = painter.drawRoundedRect
+            for box in boxes:
+                inside, corner = self._inside(box)
+                if 4 * corner * scale < FINE_PX:
+                    corner = 0.0
+                draw(inside.adjusted(more, more, -more, -more) if more else inside, corner, corner)
+            if with_numbers and dress.ink is not None:
+                painter.setPen(dress.ink)
+                for box in boxes:
+                    if (number := self._number(box)) is not None:
+                        painter.drawStaticText(*number)
+
+    def _rect(self, box: Box) -> QRectF:
+        if box.id not in self._rects:
+            self._rects[box.id] = QRectF(*box.rect)
+        return self._rects[box.id]
+
+    def _inside(self, box: Box) -> tuple[QRectF, float]:
+        """Return what the thinnest frame leaves, and how round its corners are."""
+        if box.id not in self._insides:
+            small = min(box.rect.width, box.rect.height)
+            inside = self._rect(box).adjusted(0.5, 0.5, -0.5, -0.5)
+            self._insides[box.id] = inside, min(ROUND, small / 4)
+        return self._insides[box.id]
+
+    def _number(self, box: Box) -> Number | None:
+        if box.id not in self._numbers:
+            self._numbers[box.id] = self._number_of(box)
+        return self._numbers[box.id]

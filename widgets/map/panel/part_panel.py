@@ -1,0 +1,246 @@
+"""What is the part that was chosen on the map? Sentences, numbers, facts, experiments.
+
+Every fact says where it was read; what is not known says why, and how to get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QLayout,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from experiments.core.declare import Part
+from experiments.core.words import Words
+from machine.model import Machine
+from widgets.controls.basics import column, label, row, tip
+from widgets.controls.wrapped_link import WrappedLink
+from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind
+from widgets.map.layout.device_labels import joined
+from widgets.map.live import Live
+from widgets.map.panel.about import About
+from widgets.map.panel.fact import Fact
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+NAMED = 2  # of the numbers that an experiment would earn
+BREAK = "\u200b"  # a line may end here: after the slashes of a path
+
+
+class PartPanel(QFrame):
+    """The panel; with nothing chosen it tells of the whole machine."""
+
+    experiment_wanted = Signal(str)
+    doctor_wanted = Signal()
+    machine_wanted = Signal()  # of the whole of it, no part
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self.setProperty("role", "panel")
+        self._words, self._look = words, look
+        self._machine: Machine | None = None
+        self._box: Box | None = None
+        self._values: Mapping[Part, Sequence[EarnedValue]] = {}
+        self._invitations: Mapping[Part, Sequence[Invitation]] = {}
+        self._possible: Mapping[Part, int] = {}
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2, 2, 2, 2)
+        layout.addWidget(self._scroll)
+        self._now = label("")
+        self._show()
+
+    @property
+    def box(self) -> Box | None:
+        """The part that is told of; None for the whole machine."""
+        return self._box
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Tell of another machine, and of nothing in it yet."""
+        self._machine, self._box = machine, None
+        self._show()
+
+    def show_values(
+        self,
+        values: Mapping[Part, Sequence[EarnedValue]],
+        invitations: Mapping[Part, Sequence[Invitation]],
+        possible: Mapping[Part, int],
+    ) -> None:
+        """Take the numbers that are known now, how many there could be, and the experiments."""
+        known = values, invitations, possible
+        if known != (self._values, self._invitations, self._possible):
+            self._values, self._invitations, self._possible = known
+            self._show_anew()
+
+    def show_now(self, live: Live | None) -> None:
+        """Say what the part is doing now; nothing else of the panel is touched."""
+        texts = [live.texts[:1], live.bar_texts[:1]] if live else []
+        what = joined(text for some in texts for text in some)
+        text = self._words.say("map.now", {"what": what}) if what else ""
+        if text != self._now.text():
+            self._now.setText(text)
+            self._now.setVisible(bool(text))
+
+    def show_box(self, box: Box | None) -> None:
+        """Tell of this box."""
+        if box != self._box:
+            self._box = box
+            self._show()
+
+    def _show_anew(self) -> None:
+        """Tell of the same part; whoever reads or walks through it stays where they are."""
+        bar, focus = self._scroll.verticalScrollBar(), self.focusWidget()
+        at, name = bar.value(), focus.accessibleName() if focus and focus.hasFocus() else ""
+        self._show()
+        bar.setValue(at)
+        same = (link for link in self.findChildren(WrappedLink) if link.accessibleName() == name)
+        if name and (link := next(same, None)):
+            link.setFocus()
+
+    def _show(self) -> None:
+        content = QWidget()
+        parts: list[QWidget] = []
+        if self._machine is None:
+            parts.append(label(self._words.say("map.reading"), "soft", wrap=True))
+        else:
+            parts += self._told(About(self._machine, self._words))
+        layout = column(*parts, None, space=STEP)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        content.setLayout(layout)
+        self._scroll.setWidget(content)  # what was there before is deleted
+
+    def _told(self, about: About) -> list[QWidget]:
+        say, box = self._words.say, self._box
+        title = say("map.this_machine") if box is None else about.title(box)
+        text = say("map.about_machine") if box is None else about.sentences(box)
+        self.setAccessibleName(say("map.panel_of", {"part": title}))
+        if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
+            title = title[:1].upper() + title[1:]
+        parts: list[QWidget] = []
+        if box is not None:
+            whole = WrappedLink(say("map.whole"))
+            whole.clicked.connect(lambda _=False: self.machine_wanted.emit())
+            parts.append(whole)
+        parts.append(label(title, "head", wrap=True))
+        parts.append(label(text, "note", wrap=True))
+        self._now = label("", "note", wrap=True)
+        self._now.hide()
+        parts.append(self._now)
+        parts += self._numbers(about, box)
+        facts = about.facts.of_machine() if box is None else about.facts.of(box)
+        if facts:
+            parts.append(self._heading("map.facts"))
+            parts += self._facts(facts)
+        parts += self._experiments(box)  # last: of some parts there are many
+        if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
+            examine = WrappedLink(say("map.examine"))
+            examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
+            parts.append(examine)
+        return parts
+
+    def _heading(self, key: str, values: Mapping[str, object] | None = None) -> QWidget:
+        heading = label(self._words.say(key, values), "strong")
+        heading.setContentsMargins(0, 2 * STEP, 0, 0)
+        return heading
+
+    def _numbers(self, about: About, box: Box | None) -> list[QWidget]:
+        if box is None or box.part is None or not (box.bears_value or box.kind is Kind.CORE):
+            return []
+        known = self._values.get(box.part, ())
+        if not known:
+            return []
+        count = {"count": len(known), "possible": self._possible.get(box.part, len(known))}
+        parts = [self._heading("map.measured", count)]
+        for value in known:
+            key = "map.quickly_measured" if value.is_quick else "map.measured_when"
+            told = self._words.say(key, {"label": value.label, "when": value.when})
+            parts.append(pair := _pair(value.text, told))
+            pair.setToolTip(tip(value.about))
+        if not box.bears_value:
+            parts.append(label(self._words.say("map.at_package"), "small", wrap=True))
+        elif (alike := about.count_alike(box)) > 1:
+            parts.append(label(self._words.say("map.one_of", {"count": alike}), "small", wrap=True))
+        return parts
+
+    def _experiments(self, box: Box | None) -> list[QWidget]:
+        some = self._invitations.get(box.part, ()) if box and box.part else ()
+        if not some:
+            return []
+        parts = [self._heading("map.experiments")]
+        for invitation in some:
+            link = WrappedLink(invitation.question)
+            wanted = invitation.experiment
+            link.clicked.connect(lambda _=False, id_=wanted: self.experiment_wanted.emit(id_))
+            parts.append(link)
+            if invitation.lack:
+                parts.append(label(invitation.lack, "small", wrap=True))
+            elif invitation.missing:
+                parts.append(label(self._missing(invitation.missing), "small", wrap=True))
+        return parts
+
+    def _missing(self, numbers: Sequence[str]) -> str:
+        """Say which numbers an experiment would earn, the first of them by name."""
+        more = len(numbers) - NAMED
+        key = "map.missing_more" if more > 0 else "map.missing"
+        return self._words.say(key, {"numbers": "; ".join(numbers[:NAMED]), "count": more})
+
+    def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:
+        """Return the facts; those of one source, or of one reason, share it."""
+        say = self._words.say
+        below = [
+            [fact.source]
+            if fact.value
+            else [fact.why, say("map.how", {"how": fact.how}) if fact.how else ""]
+            for fact in facts
+        ]
+        parts = []
+        for place, fact in enumerate(facts):
+            is_last = place + 1 == len(facts) or below[place] != below[place + 1]
+            told = [text for text in below[place] if text] if is_last else []
+            unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
+            value = unknown if fact.value is None else fact.value
+            parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
+        return parts
+
+
+def _pair(value: str, text: str) -> QWidget:
+    shown = label(value, "strong")
+    shown.setMinimumWidth(shown.sizeHint().width())
+    return _held(row(shown, _filling(label(text, "soft", wrap=True))))
+
+
+def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
+    """Return a name, its value at the right, and small text below."""
+    told = label(value, "note" if is_known else "soft", wrap=True)
+    told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    named = label(name, "soft")
+    named.setAlignment(Qt.AlignmentFlag.AlignTop)
+    head = row(named, _filling(told))
+    lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
+    whole = column(head, *lines, space=0)
+    whole.setContentsMargins(0, 0, 0, STEP if lines else 0)
+    return _held(whole)
+
+
+def _filling(widget: QWidget) -> QWidget:
+    policy = widget.sizePolicy()
+    policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+    widget.setSizePolicy(policy)
+    return widget
+
+
+def _held(layout: QLayout) -> QWidget:
+    widget = QWidget()
+    widget.setLayout(layout)
+    return widget

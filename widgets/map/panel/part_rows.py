@@ -1,0 +1,61 @@
+"""Which parts does a machine have, one by one, with all that is known of each?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from experiments.core.words import Words
+from machine.model import Machine
+from widgets.map.layout.boxes import Box, Kind, Measure
+from widgets.map.layout.device_labels import joined
+from widgets.map.layout.layout import lay_out
+from widgets.map.panel.about import About
+
+HUGE = 4000.0, 1e6  # a room in which little is folded
+DEEPER = "    "  # before a part that lies in another
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow:
+    """One part in words; `depth` is in how many others it lies, `box` stands for it."""
+
+    box: Box
+    name: str
+    facts: str
+    measured: str = ""
+    depth: int = 0
+
+    def cell(self, at: int) -> str:
+        """Return what stands in a column."""
+        return (DEEPER * self.depth + self.name, self.facts, self.measured)[at]
+
+
+def rows_of(
+    machine: Machine,
+    words: Words,
+    measure: Measure,
+    about: About,
+    measured: Callable[[Box], str],
+) -> list[PartRow]:
+    """Return every part, also those that a map would fold, in the order of reading."""
+    folds: frozenset[str] = frozenset()
+    layout = lay_out(machine, words, measure, *HUGE)
+    while more := {box.id for box in layout.boxes if box.kind is Kind.FOLD} - folds:
+        folds |= more
+        layout = lay_out(machine, words, measure, *HUGE, folds)
+    depths: dict[str | None, int] = {None: -1}
+    rows = []
+    for box in (box for box in layout.boxes if box.kind is not Kind.FOLD):
+        depths[box.id] = depths.get(box.parent, -1) + 1
+        facts = (f"{fact.label}: {fact.value}" for fact in about.facts.of(box) if fact.value)
+        rows.append(
+            PartRow(
+                box=box,
+                name=about.title(box),
+                facts=joined(facts),
+                measured=measured(box),
+                depth=depths[box.id],
+            )
+        )
+    return rows

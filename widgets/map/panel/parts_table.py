@@ -1,0 +1,138 @@
+"""How is a map read by those who do not see it? As a table: each part, its facts, its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.basics import column, label
+from widgets.map.layout.boxes import Box, Kind
+from widgets.map.panel.part_rows import PartRow
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+COLUMNS = ("map.column_part", "map.column_facts", "map.column_measured")
+PART, FACTS, MEASURED = range(3)
+WIDEST = {PART: 0.5, MEASURED: 0.25}  # of the table; the facts have the rest
+
+
+class PartsModel(QAbstractTableModel):
+    """The rows, as Qt asks for them."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self._words = words
+        self.parts: Sequence[PartRow] = ()
+
+    def show(self, parts: Sequence[PartRow]) -> None:
+        """Take other rows."""
+        self.beginResetModel()
+        self.parts = parts
+        self.endResetModel()
+
+    def rowCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """Return how many parts there are."""
+        return len(self.parts)
+
+    def columnCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """Return how many columns there are."""
+        return len(COLUMNS)
+
+    def data(self, at: QModelIndex | QPersistentModelIndex, role: int = 0) -> Any:
+        """Return a cell, in full also as its tip."""
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self.parts[at.row()].cell(at.column())
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        """Return the name of a column."""
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._words.say(COLUMNS[section])
+        return None
+
+
+class PartsTable(QWidget):
+    """The table, with the count of parts above it. `part_chosen` carries a Box or None."""
+
+    part_chosen = Signal(object)
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._marked: Box | None = None
+        self._wanted: dict[int, int] = {}  # the width of a column in which nothing is cut
+        self.model = PartsModel(words)
+        self.model.setParent(self)
+        self._count = label("", "soft")
+        self.view = QTableView()
+        self.view.setModel(self.model)
+        self.view.setProperty("role", "data")
+        self.view.setAccessibleName(words.say("map.table_name"))
+        self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.setTabKeyNavigation(False)
+        self.view.setShowGrid(False)
+        self.view.setWordWrap(False)  # which would cut between words, and leave a column half empty
+        self.view.verticalHeader().hide()
+        header = self.view.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(FACTS, QHeaderView.ResizeMode.Stretch)
+        self.setFocusProxy(self.view)
+        self.setLayout(column(self._count, self.view, space=2 * STEP))
+        self.view.selectionModel().selectionChanged.connect(self._choose)
+        look.changed.connect(self._fit)
+        self._fit()
+
+    def show_parts(self, parts: Sequence[PartRow]) -> None:
+        """Show these parts; where they are as before, the reader stays where they are."""
+        if parts == self.model.parts:
+            return
+        self.model.show(parts)
+        count = sum(part.box.kind is not Kind.UNREAD for part in parts)
+        self._count.setText(self._words.say("map.table_count", {"count": count}))
+        self._fit()
+
+    def mark(self, box: Box | None) -> Box | None:
+        """Mark the row of a part; return the box of that row, None where there is no such row."""
+        ids = [part.box.id for part in self.model.parts]
+        at = ids.index(box.id) if box is not None and box.id in ids else None
+        self._marked = None if at is None else self.model.parts[at].box
+        if at is None:
+            self.view.setCurrentIndex(QModelIndex())  # Qt would frame the first row
+        else:
+            self.view.selectRow(at)
+        return self._marked
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the new width."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _choose(self) -> None:
+        """Say which row was chosen, unless that is the one that was marked."""
+        rows = self.view.selectionModel().selectedRows()
+        box = self.model.parts[rows[0].row()].box if rows else None
+        if box != self._marked:
+            self._marked = box
+            self.part_chosen.emit(box)
+
+    def _fit(self) -> None:
+        line = self._look.theme.px("note")
+        self.view.verticalHeader().setDefaultSectionSize(line + 3 * STEP)
+        self._wanted = {}
+        for place in WIDEST:
+            self.view.resizeColumnToContents(place)
+            self._wanted[place] = self.view.columnWidth(place)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        for place, wanted in self._wanted.items():
+            most = round(WIDEST[place] * self.view.width())
+            self.view.setColumnWidth(place, min(wanted, most))

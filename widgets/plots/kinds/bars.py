@@ -1,0 +1,203 @@
+"""How do a few things compare? Bars from zero, every repeat a dot, the value in bold beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QFont
+
+from experiments.core import marks
+from experiments.core.views import Axis, Bars
+from widgets.plots.drawing import Area, AxisPlan, Beside, Name, Plan, Span, Track
+from widgets.plots.labels import Anchor
+from widgets.plots.ranges import reach
+from widgets.plots.sheet import DOT_PX, Sheet, text_size
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import placed
+from widgets.style.theme import STEP, Theme
+
+ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the air around it
+BAR, HALF_BAR = 0.38, 0.24  # thickness, in rows; the second that of two runs beside each other
+APART = 0.21  # of each of the two from the middle of their row
+SECOND_ALPHA = 130  # the bar of the other run
+FAR = 3.0  # a limit so many times the longest bar would leave nothing of the bars
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A bar at its place: -1 is the upper of a pair, 1 the lower, 0 one alone."""
+
+    mark: marks.Bar
+    name: str
+    row: int
+    side: int
+    number: str  # what stands right of it
+    colour: int
+
+    @property
+    def middle(self) -> float:
+        """Where on the axis of names the bar lies."""
+        return self.row + self.side * APART
+
+    @property
+    def halves(self) -> tuple[float, float]:
+        """From its middle to its upper and its lower edge."""
+        half = (HALF_BAR if self.side else BAR) / 2
+        return -half, half
+
+    def scattered(self) -> list[float]:
+        """Return places for the repeats around the middle: dots of one value stay apart."""
+        width = 0.7 * (HALF_BAR if self.side else BAR)
+        count = len(self.mark.repeats)
+        return [self.middle + ((n * 7) % 9 - 4) / 9 * width for n in range(count)]
+
+
+class BarsDrawing:
+    """Bars, one below the other; those of another run right below their twins."""
+
+    def __init__(self, view: Bars, terms: Terms) -> None:
+        self._view, self._terms = view, terms
+        self._names: tuple[Name, ...] = ()
+        self._bars: tuple[_Bar, ...] = ()
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
+        self._left_out = 0
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Group the rows to bars."""
+        self._values = (values, beside.values if beside else {})
+        ours = self._marks(rows)
+        self._left_out = len(rows) - sum(len(bar.repeats) for bar in ours)
+        theirs = self._marks(beside.rows) if beside else []
+        together = self._marks([*rows, *beside.rows]) if beside else ours
+        keys = [(bar.label, bar.detail) for bar in together]
+        is_detailed = len({detail for _, detail in keys}) > 1
+        self._names = tuple(
+            self._terms.name(label, self._view.detail, detail if is_detailed else "")
+            for label, detail in keys
+        )
+        colours = marks.colours(self._view, (label for label, _ in keys))
+        side, run_a, run_b = (1, beside.name_a, beside.name_b) if beside else (0, "", "")
+        found = [(bar, -side, run_a) for bar in ours] + [(bar, side, run_b) for bar in theirs]
+        bars = []
+        for bar, at, run in found:
+            row = keys.index((bar.label, bar.detail))
+            name = self._terms.of_run(run, self._terms.one_line(self._names[row]))
+            number = self._terms.of_run(run, self._terms.show(bar.value, self._view.value))
+            bars.append(_Bar(bar, name, row, at, number, colours[bar.label]))
+        self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, bar.side)))
+
+    def plan(self) -> Plan:
+        """Return an axis of values below, and the names at the left."""
+        value = self._view.value
+        title = self._terms.column(value)
+        return Plan(
+            x=AxisPlan(unit=self._terms.unit(value), title=title, has_grid=True),
+            y=AxisPlan(names=self._names, can_zoom=False, row_px=ROW_PX),
+        )
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return zero to a round value that leaves room for the longest bar's number."""
+        ends = [repeat for bar in self._bars for repeat in bar.mark.repeats]
+        longest = max(ends, default=0.0)
+        near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
+        font = _number_font(theme)
+        widest = max((text_size(bar.number, font).width() for bar in self._bars), default=0.0)
+        room = min((widest + 3 * STEP) / size.width(), 0.5)
+        low = -reach(-min(ends)) if ends and min(ends) < 0.0 else 0.0
+        high = reach(max(longest / (1.0 - room), *near, 0.0))
+        return Span((low, high), (-0.5, max(len(self._names), 1) - 0.5))
+
+    def least_px(self, area: Area, theme: Theme) -> float:
+        """Return the height at which each bar has its line of text."""
+        row_px = LEAST_ROW_PX * theme.zoom
+        if any(bar.side for bar in self._bars):  # two lines, as far apart as their bars
+            line_px = text_size(self._bars[0].number, _number_font(theme, "small")).height()
+            row_px = max(row_px, line_px / (2 * APART))
+        return len(self._names) * row_px
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw bars and dots, and each number where dots and limits behind its bar leave room."""
+        area, theme = sheet.area, sheet.theme
+        limits = [area.x_px(limit) for limit in self._limits()]
+        for bar in self._bars:
+            top, bottom = (area.y_px(bar.middle + half) for half in bar.halves)
+            zero, end = area.x_px(0.0), area.x_px(bar.mark.value)
+            rect = QRectF(QPointF(zero, top), QPointF(end, bottom)).normalized()
+            alpha = SECOND_ALPHA if bar.side > 0 else 255
+            sheet.block(rect, theme.series_colour(bar.colour), alpha)
+        for bar, track in zip(self._bars, self.tracks(), strict=True):
+            sheet.dots(track.xs[1:], track.ys[1:], theme.ink)
+            font = _number_font(theme, "small" if bar.side else "note")
+            aside = DOT_PX / 2 * theme.zoom + STEP  # from the middle of a dot
+            room = text_size(bar.number, font).width() + 2 * aside
+            end, *dots = (area.x_px(x) for x in track.xs)
+            left = _first_gap(end, [*dots, *limits], room)
+            is_full = left + room > area.rect.right() + aside  # then rather over the dots
+            left = end if is_full else left
+            if area.rect.left() <= left <= area.rect.right():
+                anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
+                sheet.wish(
+                    bar.number, (anchor,), theme.ink, font=font,
+                    stays_in_row=True, stays_put=is_full,
+                )  # fmt: skip
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the bars: first the end of the bar, then its rounds."""
+        return [
+            Track(
+                bar.name,
+                bar.colour,
+                np.array([bar.mark.value, *bar.mark.repeats]),
+                np.array([bar.middle, *bar.scattered()]),
+            )
+            for bar in self._bars
+        ]
+
+    def read(self, track: int, point: int) -> str:
+        """Return the name, the round, the value and the distance to the nearest limit."""
+        bar, terms = self._bars[track], self._terms
+        if point == 0:
+            value = bar.mark.value
+            count = len(bar.mark.repeats)
+            part = terms.of_count(self._view.statistic, count)
+        else:
+            value = bar.mark.repeats[point - 1]
+            rounds = bar.mark.rounds  # one may hold several dots
+            part = terms.say("plot.round", {"round": rounds[point - 1] + 1}) if rounds else ""
+        values = self._values[bar.side > 0]
+        shown = terms.with_limit(value, self._view.value, "linear", "x", values, bar.mark.label)
+        return terms.joined(bar.name, part, shown)
+
+    def summary(self) -> str:
+        """Return each bar with its value."""
+        said = [
+            self._terms.say(
+                "plot.bar",
+                {"name": bar.name, "value": self._terms.show(bar.mark.value, self._view.value)},
+            )
+            for bar in self._bars
+        ]
+        said.append(self._terms.left_out(self._left_out))
+        return " ".join(part for part in said if part)
+
+    def _limits(self) -> list[float]:
+        known = [limit.value for limit in self._view.limits if limit.axis == "x"]
+        return [values[name] for values in self._values for name in known if name in values]
+
+    def _marks(self, rows: Sequence[Any]) -> list[marks.Bar]:
+        return marks.bars(self._view, placed(rows, Axis(self._view.value)))
+
+
+def _first_gap(end: float, taken: Sequence[float], room: float) -> float:
+    """Return the end of the bar, or what is taken after it, behind which there is so much room."""
+    behind = [end, *sorted(px for px in taken if px > end)]
+    return next((a for a, b in pairwise(behind) if b - a >= room), behind[-1])
+
+
+def _number_font(theme: Theme, size: str = "note") -> QFont:
+    return theme.font(size, weight=QFont.Weight.Bold)

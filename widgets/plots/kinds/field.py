@@ -1,0 +1,81 @@
+"""What does the thing that is computed look like? The newest picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QSizeF
+
+from experiments.core.views import Field
+from experiments.engine import messages as wire
+from widgets.plots.drawing import AxisPlan, Beside, Plan, Span, Track
+from widgets.plots.kinds.picture import Picture
+from widgets.plots.sheet import Sheet
+from widgets.plots.terms import Terms
+from widgets.style.theme import Theme
+
+
+class FieldDrawing:
+    """One picture, whose values stay squares."""
+
+    def __init__(self, view: Field, terms: Terms) -> None:
+        self._view, self._terms = view, terms
+        self._picture = Picture()
+        self._tracks: tuple[Track, ...] = ()
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Take nothing: pictures come one by one."""
+
+    def take_frame(self, frame: wire.Frame) -> None:
+        """Show this picture from now on."""
+        if frame.shape != self._picture.shape:
+            self._tracks = ()
+        self._picture.show(frame)
+
+    def plan(self) -> Plan:
+        """Return no axes at all; rows are counted downwards."""
+        nothing = AxisPlan(names=(), is_shown=False)
+        return Plan(x=nothing, y=nothing, is_square=True)
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return the whole picture."""
+        rows, columns = self._picture.shape
+        return Span((-0.5, max(columns, 1) - 0.5), (-0.5, max(rows, 1) - 0.5))
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw the picture."""
+        self._picture.paint(sheet)
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the rows of the picture."""
+        rows, columns = self._picture.shape
+        if not self._tracks:
+            xs = np.arange(columns, dtype=np.float64)
+            self._tracks = tuple(
+                Track("", 0, xs, np.full(columns, float(row))) for row in range(rows)
+            )
+        return self._tracks
+
+    def point_at(self, x: float, y: float) -> tuple[int, int] | None:
+        """Return row and column of the value at a place."""
+        return None if self._picture.value_at(x, y) is None else (round(y), round(x))
+
+    def read(self, track: int, point: int) -> str:
+        """Return where in the picture it is, and the value there."""
+        value = self._picture.value_at(point, track)
+        return self._terms.say(
+            "plot.pixel", {"row": track + 1, "column": point + 1, "value": value}
+        )
+
+    def summary(self) -> str:
+        """Return the size of the picture, and its least and greatest value."""
+        rows, columns = self._picture.shape
+        if not rows:
+            return ""
+        least, greatest = self._picture.ends()
+        return self._terms.say(
+            "plot.picture",
+            {"rows": rows, "columns": columns, "least": least, "greatest": greatest},
+        )

@@ -1,0 +1,253 @@
+"""How does something change along an axis? A line through the statistic, every repeat a dot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from experiments.core import marks
+from experiments.core.views import Axis, Lines, along
+from widgets.plots.drawing import Area, AxisPlan, Beside, Plan, Range, Span, Track
+from widgets.plots.labels import Anchor
+from widgets.plots.owners import Courses, Owner, Path
+from widgets.plots.ranges import around
+from widgets.plots.sheet import ROUND_DOTS, Curve, Sheet
+from widgets.plots.terms import Terms
+from widgets.plots.ticks import from_axis, has_place, placed, to_axis
+from widgets.style.theme import STEP, Theme
+
+FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
+FAR = 3.0  # a limit so many times farther than the data is not shown on a linear axis
+LABELS_AT = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the way that is in sight
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One series in places on the axes: the line, the dots, and how many repeats each point has."""
+
+    label: str
+    colour: int
+    is_second: bool
+    xs: np.ndarray
+    ys: np.ndarray
+    dot_xs: np.ndarray
+    dot_ys: np.ndarray
+
+
+class LinesDrawing:
+    """Lines with their labels at them; those of another run are dashed."""
+
+    def __init__(self, view: Lines, terms: Terms) -> None:
+        self._view, self._terms = view, terms
+        self._lines: tuple[_Line, ...] = ()
+        self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
+        self._left_out = 0  # repeats that have no place on a logarithmic axis
+        self._along = along(view, terms.experiment.views)
+        self._others_xs: tuple[float, ...] = ()
+
+    def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
+        """Group the rows to series."""
+        self._values, self._left_out = (values, beside.values if beside else {}), 0
+        ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
+        colours = marks.colours(self._view, (line.series for line in [*ours, *theirs]))
+        run_a, run_b = (beside.name_a, beside.name_b) if beside else ("", "")
+        self._lines = tuple(
+            self._line(line, colours[line.series], run, is_second)
+            for found, run, is_second in ((ours, run_a, False), (theirs, run_b, True))
+            for line in found
+        )
+        every = [*rows, *beside.rows] if beside else rows
+        others = [other for other in self._along if other is not self._view]
+        elsewhere = {x for other in others for x in _xs(other, every)}
+        self._others_xs = tuple(to_axis(x, self._view.x.scale) for x in elsewhere)
+
+    def plan(self) -> Plan:
+        """Return two axes with units, hairlines at the values."""
+        return Plan(x=self._axis(self._view.x), y=self._axis(self._view.y, has_grid=True))
+
+    def span(self, size: QSizeF, theme: Theme) -> Span:
+        """Return round values around all dots, with some room above for labels."""
+        xs = [line.dot_xs for line in self._lines if len(line.dot_xs)]
+        if not xs:
+            return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
+        ys = [line.dot_ys for line in self._lines if len(line.dot_ys)]
+        x, y = self._view.x, self._view.y
+        every = [*xs, np.array(self._others_xs)] if self._others_xs else xs
+        x_low, x_high = self._with_limits(_extent(every), "x", x, self._along)
+        y_low, y_high = self._with_limits(_extent(ys), "y", y, [self._view])
+        line = QFontMetricsF(theme.font("note")).height()
+        room = (y_high - y_low) * min(1.5 * line / size.height(), 0.3)
+        is_one_count = x_low == x_high and x.scale == "linear" and self._terms.is_count(x.column)
+        return Span(
+            (x_low - 0.5, x_high + 0.5) if is_one_count else around(x_low, x_high, x.scale),
+            around(y_low, y_high + room, y.scale),
+            is_passing=x_low == x_high or y_low == y_high,
+        )
+
+    def least_px(self, area: Area, theme: Theme) -> float:
+        """Return the height at which all labels could stand one below the other."""
+        return min(len(self._lines), FEW) * QFontMetricsF(theme.font("note")).height()
+
+    def paint(self, sheet: Sheet) -> None:
+        """Draw dots, lines and labels; the first line lies above the others."""
+        theme, upward = sheet.theme, self._lines[::-1]
+        paths = sheet.lines(
+            [
+                Curve(
+                    xs=line.xs,
+                    ys=line.ys,
+                    colour=theme.series_colour(line.colour),
+                    is_dashed=line.is_second,
+                )
+                for line in upward
+            ]
+        )
+        crowd = sum(len(line.dot_xs) for line in self._lines)
+        for line in upward:
+            if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line says it all
+                colour = theme.series_colour(line.colour)
+                hollow = line.is_second
+                sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
+            if len(line.xs) == 1:  # no line goes through its statistic
+                sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
+        font = theme.font("note", weight=QFont.Weight.DemiBold)
+        away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
+        are_few = len(self._lines) <= FEW
+        courses = Courses(paths[::-1])
+        for number, (line, path) in enumerate(zip(self._lines, paths[::-1], strict=True)):
+            along = _along(path, sheet.area.rect, LABELS_AT if are_few else (1.0, 0.0))
+            if line.label and along:
+                word = theme.series_colour(line.colour, word=True)
+                owner = Owner(courses, number, list(along.values())[::2])
+                anchors = _anchors(along, away)
+                sheet.wish(line.label, anchors, word, font=font, must=are_few, owner=owner)
+
+    def tracks(self) -> Sequence[Track]:
+        """Return the points of each line."""
+        return [
+            Track(line.label, line.colour, line.xs, line.ys, is_aligned=False)
+            for line in self._lines
+        ]
+
+    def read(self, track: int, point: int) -> str:
+        """Return series, x and y, each with the distance to its nearest limit."""
+        line, view, terms = self._lines[track], self._view, self._terms
+        values = self._values[line.is_second]
+        x = from_axis(float(line.xs[point]), view.x.scale)
+        y = from_axis(float(line.ys[point]), view.y.scale)
+        return terms.joined(
+            line.label,
+            terms.with_limit(x, view.x.column, view.x.scale, "x", values),
+            terms.with_limit(y, view.y.column, view.y.scale, "y", values),
+        )
+
+    def summary(self) -> str:
+        """Return for each line where it begins and ends, and its least and its most."""
+        said = [self._told(line) for line in self._lines if len(line.xs)]
+        said.append(self._terms.left_out(self._left_out))
+        return " ".join(part for part in said if part)
+
+    def _told(self, line: _Line) -> str:
+        terms, x, y = self._terms, self._view.x, self._view.y
+
+        def told(axis: Axis, place: float) -> str:
+            return terms.show(from_axis(float(place), axis.scale), axis.column)
+
+        values = {
+            "name": line.label or terms.column(y.column),
+            "first_x": told(x, line.xs[0]),
+            "first_y": told(y, line.ys[0]),
+        }
+        if len(line.xs) == 1:
+            return terms.say("plot.point", values)
+        values |= {
+            "last_x": told(x, line.xs[-1]),
+            "last_y": told(y, line.ys[-1]),
+            "least": told(y, line.ys.min()),
+            "most": told(y, line.ys.max()),
+        }
+        return terms.say("plot.line", values)
+
+    def _marks(self, rows: Sequence[Any]) -> list[marks.Line]:
+        found = placed(rows, self._view.x, self._view.y)
+        self._left_out += len(rows) - len(found)
+        return marks.lines(self._view, found)
+
+    def _line(self, line: marks.Line, colour: int, run: str, is_second: bool) -> _Line:
+        x, y = self._view.x, self._view.y
+        name = self._terms.choice(line.series) if line.series else ""
+        points, dots = np.array(line.points, dtype=float), np.array(line.dots, dtype=float)
+        return _Line(
+            self._terms.of_run(run, name),
+            colour,
+            is_second,
+            _places(points[:, 0], x),
+            _places(points[:, 1], y),
+            _places(dots[:, 0], x),
+            _places(dots[:, 1], y),
+        )
+
+    def _axis(self, axis: Axis, *, has_grid: bool = False) -> AxisPlan:
+        return AxisPlan(
+            unit=self._terms.unit(axis.column),
+            scale=axis.scale,
+            title=self._terms.column(axis.column),
+            is_whole=self._terms.is_count(axis.column),
+            has_grid=has_grid,
+        )
+
+    def _with_limits(self, extent: Range, axis: str, of: Axis, views: Sequence[Lines]) -> Range:
+        """Return a range that also holds the limits of views, but not those that are far away."""
+        low, high = extent
+        limits = [limit for view in views for limit in view.limits]
+        for limit, values in product(limits, self._values):
+            value = values.get(limit.value)
+            if limit.axis != axis or value is None or not has_place(value, of.scale):
+                continue
+            place = to_axis(value, of.scale)
+            if of.scale != "linear" or abs(place) <= FAR * max(abs(low), abs(high)):
+                low, high = min(low, place), max(high, place)
+        return low, high
+
+
+def _xs(view: Lines, rows: Sequence[Any]) -> set[float]:
+    return {getattr(row, view.x.column) for row in marks.shown(view, placed(rows, view.x, view.y))}
+
+
+def _places(values: np.ndarray, axis: Axis) -> np.ndarray:
+    if axis.scale == "linear":
+        return values
+    return np.asarray(np.log2(values) if axis.scale == "log2" else np.log10(values))
+
+
+def _extent(parts: Sequence[np.ndarray]) -> Range:
+    return min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
+
+
+def _along(path: Path, within: QRectF, shares: Sequence[float]) -> dict[float, QPointF]:
+    """Return those points of a line that are in sight, from its end to its start."""
+    xs, ys = path
+    reach = within.adjusted(-1.0, -1.0, 1.0, 1.0)
+    points = {}
+    for share in shares[: len(xs)] if len(xs) < 2 else shares:
+        x = float(xs[0] + share * (xs[-1] - xs[0]))
+        at = QPointF(x, float(ys[-1] if share == 1.0 else np.interp(x, xs, ys)))
+        if reach.contains(at):
+            points[share] = at
+    return points
+
+
+def _anchors(along: Mapping[float, QPointF], away: float) -> list[Anchor]:
+    """Return places `away` heights above and below each point of a line."""
+    return [
+        Anchor(at, left, above)
+        for share, at in along.items()
+        for above in (away, 1.0 - away)
+        for left in (share, 0.5, 1.0 - share)
+    ]

@@ -1,0 +1,147 @@
+"""How does the window ask or show something over its place? On a sheet, within the window.
+
+While it is open the keys belong to it alone: no shortcut of the window acts, and Tab goes round on
+the sheet. Esc and a click beside it put it away, and the focus returns to where it was.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from widgets.controls.announce import announce
+from widgets.controls.basics import IconButton, label, panel, row
+from widgets.frame.tab_order import go_on
+from widgets.style.look import Look
+from widgets.style.theme import SIZES, STEP
+
+VEIL_ALPHA = 0.75  # what lies below stays to be recognised
+MARGIN = 6 * STEP  # between the sheet and the edge of the window
+
+
+class Overlay(QWidget):
+    """A sheet over `parent`, for one time. Fill `content`, then `open()`; `closed` comes after."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget, *, width_px: int, top: bool = False) -> None:
+        """Make a sheet `width_px` wide at zoom 1, in the middle or near the `top`."""
+        super().__init__(parent)
+        self._window, self._width, self._top = parent, width_px, top
+        self._focus_before: QWidget | None = None
+        self.sheet = panel()
+        self.sheet.setParent(self)
+        self.content = QVBoxLayout(self.sheet)
+        self.content.setContentsMargins(6 * STEP, 5 * STEP, 6 * STEP, 6 * STEP)
+        self.content.setSpacing(3 * STEP)
+        self.sheet.installEventFilter(self)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def open(self) -> None:
+        """Show the sheet over everything else of the window, and give it the keys."""
+        # Asked of the window: while a dialog of the system goes, nothing has the focus yet.
+        self._focus_before = self.window().focusWidget()
+        self._arrange()
+        self.show()
+        self.raise_()
+        self.setFocus()
+        if self.window().focusWidget() in (self, self._focus_before):
+            self.focusNextPrevChild(True)
+        if self.accessibleName():
+            announce(self, self.accessibleName())
+
+    def dismiss(self) -> None:
+        """Put the sheet away for good, and give the focus back."""
+        if self.isHidden():
+            return
+        self.hide()
+        give_focus(self._focus_before)
+        self.closed.emit()
+        self.deleteLater()
+
+    def room_px(self) -> int:
+        """Return how wide the content will be."""
+        margins = self.content.contentsMargins()
+        return self._sheet_px() - margins.left() - margins.right()
+
+    def add_head(self, title: str, close_text: str, look: Look) -> None:
+        """Put a title with a close button on top of the content."""
+        self.setAccessibleName(title)
+        self.closer = IconButton(look, "close", close_text)
+        self.closer.clicked.connect(self.dismiss)
+        self.content.addLayout(row(label(title, "head"), None, self.closer))
+        self.content.addSpacing(STEP)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys from the shortcuts of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the size of the window, and of what is on the sheet."""
+        if event.type() == (
+            QEvent.Type.Resize if watched is self._window else QEvent.Type.LayoutRequest
+        ):
+            self._arrange()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close on Esc, press a button by Enter too; what no control wanted ends here."""
+        event.accept()
+        focused = QApplication.focusWidget()
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(
+            focused, QAbstractButton
+        ):
+            focused.click()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Close on a click beside the sheet."""
+        event.accept()
+        if not self.sheet.geometry().contains(event.position().toPoint()):
+            self.dismiss()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go round on the sheet."""
+        go_on(self, forward=forward)
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Lay a veil over what is below."""
+        veil = self.palette().window().color()
+        veil.setAlphaF(VEIL_ALPHA)
+        with QPainter(self) as painter:
+            painter.fillRect(event.rect(), veil)
+
+    def _arrange(self) -> None:
+        """Cover the window, and give the sheet its place."""
+        self.setGeometry(QRect(0, 0, self._window.width(), self._window.height()))
+        width = self._sheet_px()
+        height = self.sheet.sizeHint().height()
+        if self.sheet.hasHeightForWidth():
+            height = self.sheet.heightForWidth(width)
+        height = min(height, self.height() - 2 * MARGIN)
+        above = self.height() // 9 if self._top else (self.height() - height) // 2
+        above = min(above, self.height() - height - MARGIN)
+        self.sheet.setGeometry((self.width() - width) // 2, above, width, height)
+
+    def _sheet_px(self) -> int:
+        zoom = self.font().pixelSize() / SIZES["text"]
+        return min(round(self._width * zoom), self._window.width() - 2 * MARGIN)
+
+
+def give_focus(widget: QWidget | None) -> None:
+    """Give the focus back to a widget that had it, if that is still there."""
+    if widget is not None and isValid(widget):
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)

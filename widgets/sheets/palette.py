@@ -1,0 +1,189 @@
+"""How does one get anywhere by typing a few letters? With the command palette (Ctrl+K)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QListView, QStackedLayout, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.announce import announce
+from widgets.controls.basics import label
+from widgets.sheets.choice_row import ChoiceRow
+from widgets.sheets.fuzzy import Hit, rank
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+WIDTH_PX = 680
+ROWS_SHOWN = 10
+HIT, CHOICE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that can be chosen, and what happens then."""
+
+    text: str
+    detail: str = ""
+    keys: str = ""
+    run: Callable[[], object] = lambda: None
+    about: Sequence[str] = ()  # phrases by which it is found too
+
+
+class Palette(Overlay):
+    """A field to type in, and below it what that finds; for one time."""
+
+    def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, width_px=WIDTH_PX, top=True)
+        self._words = words
+        self.setAccessibleName(words.say("palette.title"))
+        self._found = _Found(self)
+        self.field = QLineEdit()
+        self.field.setProperty("role", "search")
+        self.field.setPlaceholderText(words.say("palette.hint"))
+        self.field.setAccessibleName(words.say("palette.title"))
+        self.field.textEdited.connect(self._search)
+        self.field.installEventFilter(self)
+        self.list = _List(look)
+        self.list.setModel(self._found)
+        self.list.setAccessibleName(words.say("palette.found"))
+        self.list.clicked.connect(self._run)
+        self.list.selectionModel().currentChanged.connect(self._speak)
+        self.nothing = label("", "soft", wrap=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._below = QStackedLayout()
+        self.content.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
+        self.content.addWidget(self.field)
+        self.content.addLayout(self._below, 1)  # first: without a parent, what is added to it
+        self._below.addWidget(self.list)  # would be a window of its own for a moment
+        self._below.addWidget(self.nothing)
+        self.setFocusProxy(self.field)
+
+    def open_with(self, choices: Sequence[Choice]) -> None:
+        """Show the palette; all choices in their order until something is typed."""
+        self._found.offer(choices)
+        self.list.rows = min(len(choices), ROWS_SHOWN)
+        self.open()
+        self._search("")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the keys that move in the list act from the field."""
+        if watched is self.field and isinstance(event, QKeyEvent):
+            return event.type() == QEvent.Type.KeyPress and self._move(event)
+        return super().eventFilter(watched, event)
+
+    def _move(self, event: QKeyEvent) -> bool:
+        last, here = self._found.rowCount() - 1, self.list.currentIndex().row()
+        page = max(self.list.height() // max(self.list.sizeHintForRow(0), 1) - 1, 1)
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._run(self.list.currentIndex())
+                return True
+            case Qt.Key.Key_Up:
+                there = here - 1 if here > 0 else last
+            case Qt.Key.Key_Down:
+                there = here + 1 if here < last else 0
+            case Qt.Key.Key_PageUp:
+                there = max(here - page, 0)
+            case Qt.Key.Key_PageDown:
+                there = min(here + page, last)
+            case Qt.Key.Key_Home:
+                there = 0
+            case Qt.Key.Key_End:
+                there = last
+            case _:
+                return False
+        self.list.setCurrentIndex(self._found.index(there))
+        return True
+
+    def _search(self, text: str) -> None:
+        self._found.search(text)
+        if self._found.rowCount():
+            self.list.setCurrentIndex(self._found.index(0))
+            self.list.scrollToTop()
+            self._below.setCurrentWidget(self.list)
+        else:
+            self.nothing.setText(self._words.say("palette.nothing", {"text": text.strip()}))
+            self._below.setCurrentWidget(self.nothing)
+            announce(self.field, self.nothing.text())
+
+    def _speak(self, index: QModelIndex) -> None:
+        if index.isValid():
+            announce(self.field, index.data(Qt.ItemDataRole.AccessibleTextRole))
+
+    def _run(self, index: QModelIndex) -> None:
+        if index.isValid():
+            choice: Choice = index.data(CHOICE)
+            self.dismiss()
+            choice.run()
+
+
+class _Found(QAbstractListModel):
+    """The choices that fit what is typed, best first."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._choices: Sequence[Choice] = ()
+        self._hits: Sequence[Hit] = ()
+
+    def offer(self, choices: Sequence[Choice]) -> None:
+        self._choices = choices
+        self.search("")
+
+    def search(self, text: str) -> None:
+        self.beginResetModel()
+        self._hits = rank(text, ((each.text, each.detail, each.about) for each in self._choices))
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._hits)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        hit = self._hits[index.row()]
+        choice = self._choices[hit.number]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return choice.text
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
+            case _ if role == HIT:
+                return hit
+            case _ if role == CHOICE:
+                return choice
+        return None
+
+
+class _List(QListView):
+    """As high as its rows, so that the sheet is no larger than it must be."""
+
+    rows = 1
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setProperty("role", "plain")
+        self.setItemDelegate(ChoiceRow(look, self))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its keys act from the field
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+
+    def sizeHint(self) -> QSize:
+        return QSize(0, self.rows * max(self.sizeHintForRow(0), 1))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, max(self.sizeHintForRow(0), 1))

@@ -1,0 +1,133 @@
+"""What can a person set? A few things, each of which holds at once."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.basics import button, column, label, row
+from widgets.controls.check import Check
+from widgets.controls.scrolling import scrolling
+from widgets.controls.segments import Segments
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP, ZOOMS
+
+WIDTH_PX = 840
+
+
+class Shown(Protocol):
+    """What the page shows of the settings."""
+
+    @property
+    def mode(self) -> str:
+        """One of "system", "light", "dark"."""
+
+    @property
+    def zoom(self) -> float:
+        """One of theme.ZOOMS, or something between."""
+
+    @property
+    def letters(self) -> bool:
+        """Do single letters act as shortcuts?"""
+
+    @property
+    def closing(self) -> str:
+        """One of "ask", "finish", "stop"."""
+
+
+class SettingsDialog(Overlay):
+    """The settings. There is nothing to confirm: `changed` comes with each change."""
+
+    changed = Signal(object)  # dict of the settings that are others now
+    folder_wanted = Signal()
+
+    def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, width_px=WIDTH_PX)
+        self._words = words
+        self.add_head(words.say("settings.title"), words.say("overlay.close"), look)
+        self.mode = self._segments("settings.mode", "mode", _modes(words))
+        self.closing = self._segments("settings.closing", "closing", _closings(words))
+        self.letters = Check(words.say("settings.letters_on"), look)
+        self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
+        # One click for each size: a button for the next step would slip from under the mouse.
+        self.zoom = Segments(_zooms(words), name=words.say("settings.zoom"))
+        self.zoom.chosen.connect(lambda zoom: self.changed.emit({"zoom": float(zoom)}))
+        self.folder = label("", "small", wrap=True)
+        self.folder.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.opener = button(words.say("settings.open_folder"), clicked=self.folder_wanted.emit)
+        self.copier = button(words.say("settings.copy_folder"), clicked=self._copy_folder)
+        self.not_opened = label("", "attention", wrap=True)
+        self.not_opened.hide()
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(8 * STEP)
+        self._grid.setVerticalSpacing(5 * STEP)
+        self._grid.setColumnStretch(1, 1)
+        content = QWidget()
+        content.setLayout(self._grid)
+        self._grid.setContentsMargins(0, 0, 2 * STEP, 0)
+        self._add(words.say("settings.mode"), self.mode)
+        self._add(words.say("settings.zoom"), self.zoom)
+        self._add(words.say("settings.letters"), self.letters)
+        self._add(words.say("settings.closing"), self.closing)
+        buttons = row(self.opener, self.copier, None)
+        self._add(words.say("settings.folder"), column(self.folder, buttons, self.not_opened))
+        area = scrolling(content, words.say("settings.title"))
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
+        self.content.addWidget(area, 1)
+
+    def show_settings(self, settings: Shown, folder: str) -> None:
+        """Show these values; emits nothing."""
+        self.mode.choose(settings.mode)
+        self.closing.choose(settings.closing)
+        self.letters.setChecked(settings.letters)
+        self.folder.setText(folder)
+        self.zoom.choose(str(min(ZOOMS, key=lambda zoom: abs(zoom - settings.zoom))))
+
+    def tell_not_opened(self) -> None:
+        """Say that the folder could not be shown; its path can be copied."""
+        self.not_opened.setText(self._words.say("settings.not_opened"))
+        self.not_opened.show()
+
+    def _segments(self, key: str, setting: str, choices: list[tuple[str, str]]) -> Segments:
+        segments = Segments(choices, name=self._words.say(key))
+        segments.chosen.connect(lambda choice: self.changed.emit({setting: choice}))
+        return segments
+
+    def _add(self, text: str, control: QWidget | QLayout) -> None:
+        place = self._grid.rowCount()
+        words = label(text, "strong", wrap=True)
+        self._grid.addWidget(words, place, 0, Qt.AlignmentFlag.AlignVCenter)
+        if isinstance(control, QLayout):
+            self._grid.addLayout(control, place, 1, Qt.AlignmentFlag.AlignVCenter)
+        else:
+            self._grid.addWidget(control, place, 1, Qt.AlignmentFlag.AlignVCenter)
+
+    def _copy_folder(self) -> None:
+        QGuiApplication.clipboard().setText(self.folder.text())
+        self.copier.setText(self._words.say("settings.folder_copied"))
+
+
+def _zooms(words: Words) -> list[tuple[str, str]]:
+    say = words.say
+    return [(str(zoom), say("settings.percent", {"percent": round(100 * zoom)})) for zoom in ZOOMS]
+
+
+def _modes(words: Words) -> list[tuple[str, str]]:
+    return [
+        ("system", words.say("settings.as_system")),
+        ("light", words.say("settings.light")),
+        ("dark", words.say("settings.dark")),
+    ]
+
+
+def _closings(words: Words) -> list[tuple[str, str]]:
+    return [
+        ("ask", words.say("settings.ask")),
+        ("finish", words.say("closing.finish")),
+        ("stop", words.say("closing.stop")),
+    ]

@@ -1,0 +1,105 @@
+"""Which keys are there? All of them on one sheet, in two columns where there is room (?)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.basics import label
+from widgets.controls.scrolling import scrolling
+from widgets.sheets.overlay import Overlay
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+WIDTH_PX, NARROW_PX = 860, 460  # with groups for two columns, and for one
+KEY_PLACE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
+COLUMN_PX = 340  # at zoom 1; narrower than two of them is one column
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Keys that belong together: (keys, what they do)."""
+
+    title: str
+    keys: Sequence[tuple[str, str]]
+
+
+class ShortcutSheet(Overlay):
+    """Every shortcut. Goes by Esc, by ? again, by its button and by a click beside it."""
+
+    def __init__(self, groups: Sequence[Group], words: Words, look: Look, parent: QWidget) -> None:
+        groups = [group for group in groups if group.keys]
+        super().__init__(parent, width_px=WIDTH_PX if len(groups) > 1 else NARROW_PX)
+        self.add_head(words.say("shortcuts.title"), words.say("overlay.close"), look)
+        self.keys = _Keys(groups, look)
+        self.area = scrolling(self.keys, words.say("shortcuts.title"))
+        self.content.addWidget(self.area, 1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close by the key that opened it, too."""
+        if event.text() == "?":
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+
+class _Keys(QWidget):
+    def __init__(self, groups: Sequence[Group], look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._groups = [_group(group) for group in groups]
+        self._rows = [len(group.keys) + 2 for group in groups]
+        self._columns = (QVBoxLayout(), QVBoxLayout())
+        self.column_count = 0
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 2 * STEP, 0)
+        layout.setSpacing(10 * STEP)
+        for column in self._columns:
+            column.setSpacing(6 * STEP)
+            layout.addLayout(column, 1)
+        self._fill(2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Go to one column where two have no room."""
+        super().resizeEvent(event)
+        self._fill(2 if self.width() >= 2 * COLUMN_PX * self._look.theme.zoom else 1)
+
+    def _fill(self, count: int) -> None:
+        if count == self.column_count:
+            return
+        self.column_count = count
+        for column in self._columns:
+            while column.count():
+                column.takeAt(0)
+        split = _halfway(self._rows) if count == 2 else len(self._groups)
+        for place, group in enumerate(self._groups):
+            self._columns[place >= split].addWidget(group)
+        for column in self._columns:
+            column.addStretch(1)
+        layout = self.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.setStretch(1, count - 1)
+
+
+def _halfway(rows: Sequence[int]) -> int:
+    """Return after how many groups the second column begins, so that both are as even as can be."""
+    return min(range(1, len(rows) + 1), key=lambda n: abs(sum(rows[:n]) - sum(rows[n:])))
+
+
+def _group(group: Group) -> QWidget:
+    widget = QWidget()
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(4 * STEP)
+    grid.setVerticalSpacing(2 * STEP)
+    grid.setColumnStretch(0, 1)
+    grid.addWidget(label(group.title, "soft"), 0, 0, 1, 2)
+    for place, (keys, text) in enumerate(group.keys, start=1):
+        grid.addWidget(label(text, wrap=True), place, 0)
+        grid.addWidget(label(keys, "key"), place, 1, KEY_PLACE)
+    return widget

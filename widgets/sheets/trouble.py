@@ -1,0 +1,142 @@
+"""How does the window tell that something went wrong? Beside its cause, with a next step.
+
+Expected trouble is a sentence in a box on the page. What nobody expected comes as a dialog with a
+report to copy, and the window goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
+
+from experiments.core.words import Words
+from widgets.controls.announce import announce
+from widgets.controls.basics import button, column, label, row, set_role
+from widgets.controls.flow import FlowLayout
+from widgets.style.icons import pixmap
+from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+Action = tuple[str, Callable[[], object]]  # the words of a button, and what it does
+NAMES = {"attention": "trouble.attention", "fault": "trouble.fault"}
+CRASH_SIZE_PX = (760, 520)
+KEPT = 10  # reports that are copied; what repeats says no more
+
+
+class TroubleBox(QFrame):
+    """A sentence with its sign, the next steps as buttons, and the details to copy."""
+
+    def __init__(self, words: Words, look: Look) -> None:
+        super().__init__()
+        self._words, self._look = words, look
+        self._role, self._detail = "attention", ""
+        self._sign = QLabel()
+        self.text = label("", wrap=True)
+        self.copy = button(words.say("trouble.copy"), "link", clicked=self._copy)
+        self._actions = FlowLayout()
+        self.buttons: list[QWidget] = []
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
+        layout.setSpacing(3 * STEP)
+        layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(column(self.text, self._actions), 1)
+        look.changed.connect(self._paint_sign)
+        self.hide()
+
+    def tell(
+        self,
+        sentence: str,
+        *,
+        role: str = "attention",
+        actions: Sequence[Action] = (),
+        detail: str = "",
+    ) -> None:
+        """Show a sentence; `role` is "attention", or "fault" for what is proven to be one."""
+        self._role, self._detail = role, detail
+        set_role(self, f"trouble-{role}")
+        self.text.setText(sentence)
+        self.setAccessibleName(self._words.say(NAMES[role], {"sentence": sentence}))
+        self._paint_sign()
+        for old in self.buttons:
+            self._actions.removeWidget(old)
+            if old is not self.copy:
+                old.deleteLater()
+        self.buttons = [button(text, clicked=act) for text, act in actions]
+        self.copy.setText(self._words.say("trouble.copy"))
+        if detail:
+            self.buttons.append(self.copy)
+        for each in self.buttons:
+            self._actions.addWidget(each)
+        self.copy.setVisible(bool(detail))  # now that it has a place, or it were a window
+        self.show()
+        announce(self, sentence)
+
+    def clear(self) -> None:
+        """Take the box away: there is no trouble any more."""
+        self.hide()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self.text.text()}\n{self._detail}")
+        self.copy.setText(self._words.say("trouble.copied"))
+
+    def _paint_sign(self) -> None:
+        theme = self._look.theme
+        colour = theme.fault if self._role == "fault" else theme.attention
+        size = round(20 * theme.zoom)
+        self._sign.setPixmap(pixmap("attention", colour, size, self.devicePixelRatioF()))
+
+
+class CrashDialog(QDialog):
+    """What nobody expected. One dialog for all that comes while it is open."""
+
+    quit_wanted = Signal()
+
+    def __init__(self, report: str, words: Words, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words, self._reports, self._more = words, [report], 0
+        self.setWindowTitle(words.say("crash.window_title"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.count = label("", "attention")
+        self.count.hide()
+        self.report = QPlainTextEdit(report)
+        self.report.setProperty("role", "report")
+        self.report.setReadOnly(True)
+        self.report.setTabChangesFocus(True)
+        self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.report.setAccessibleName(words.say("crash.report"))
+        self.copy = button(words.say("crash.copy"), clicked=self._copy)
+        self.go_on = button(words.say("crash.go_on"), "main", clicked=self.accept)
+        self.quit = button(words.say("crash.quit"), clicked=self._quit)
+        self.go_on.setDefault(True)
+        layout = column(
+            label(words.say("crash.title"), "head", wrap=True),
+            label(words.say("crash.sentence"), wrap=True),
+            self.count,
+            self.report,
+            row(self.copy, None, self.quit, self.go_on),
+            space=3 * STEP,
+        )
+        layout.setContentsMargins(6 * STEP, 6 * STEP, 6 * STEP, 6 * STEP)
+        self.setLayout(layout)
+        self.resize(*CRASH_SIZE_PX)
+        self.go_on.setFocus()
+
+    def add(self, report: str) -> None:
+        """Take one more, instead of another dialog."""
+        self._more += 1
+        if self._more < KEPT:
+            self._reports.append(report)
+        key = "crash.one_more" if self._more == 1 else "crash.more"
+        self.count.setText(self._words.say(key, {"count": self._more}))
+        self.count.show()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n\n".join(self._reports))
+        self.copy.setText(self._words.say("trouble.copied"))
+
+    def _quit(self) -> None:
+        self.accept()
+        self.quit_wanted.emit()
