@@ -565,9 +565,9 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
 WRITE = """
 import sys
 from pathlib import Path
-from app.keeping import Keeping
-from app.library import Library
-from app.meta import Meta
+from app.runs.run_writer import Keeping
+from app.runs.library import Library
+from app.runs.run_notes import Meta
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
@@ -668,7 +668,7 @@ def as_somebody_else(folder: Path, work: str) -> str:
 
 
 LIST = """
-from app.library import Library
+from app.runs.library import Library
 print(sorted(kept.run for kept in Library(folder).runs()))
 """
 
@@ -693,10 +693,10 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 
 REFUSED = """
 import json
-from app.keeping import Keeping
-from app.library import Library
-from app.meta import Meta
-from experiments.problems import UserError
+from app.runs.run_writer import Keeping
+from app.runs.library import Library
+from app.runs.run_notes import Meta
+from experiments.core.problems import UserError
 from tests.app.recordings import burst
 
 library, made = Library(folder), burst()

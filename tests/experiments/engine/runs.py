@@ -30,6 +30,12 @@ def misbehave(**changes: Any) -> Experiment[Params]:
     return dataclasses.replace(EXPERIMENT, **changes)
 
 
+def called(name: str) -> Experiment[Params]:
+    """Return the same as it would be in a folder of another name."""
+    module = {"__module__": f"shelf.{name}.experiment"}
+    return misbehave(params=type("Params", (Params,), module))
+
+
 def params(how: str, **more: Any) -> dict[str, Any]:
     """Return its parameters as they go over the wire."""
     return dataclasses.asdict(Params(how=how, **more))

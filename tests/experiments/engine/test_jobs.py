@@ -22,6 +22,7 @@ from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
 from tests.experiments.engine.runs import (
     SHELVES,
+    called,
     ending,
     guardian_of,
     hear,
@@ -136,8 +137,8 @@ def test_a_finding_arrives_with_its_numbers(engine):
 
 def test_a_run_that_is_refused_ends_before_it_starts(engine):
     for experiment, wishes, key in (
-        (misbehave(id="misbehav"), params("behaves"), "experiment_unknown_near"),
-        (misbehave(id="-"), params("behaves"), "experiment_unknown"),
+        (called("misbehav"), params("behaves"), "experiment_unknown_near"),
+        (called("-"), params("behaves"), "experiment_unknown"),
         (misbehave(), params("behaves") | {"rows": -1}, "parameter_too_small"),
         (misbehave(), {"how": "behaves"} | {"rowz": 1}, "parameter_unknown"),
         (misbehave(), params("behaves") | {"rows": "3"}, "parameters_unreadable"),
@@ -205,7 +206,7 @@ def test_every_line_is_kept_before_it_is_heard_and_none_before_the_start(engine)
     assert ending(hear(refused)) == (FAILED, "experiment_raised")
     assert wire.decode_event(kept[0]).format == wire.RUN_FORMAT
     kept.clear()
-    hear(engine.start(misbehave(id="-"), {}, keep=lambda event, line: kept.append(line)))
+    hear(engine.start(called("-"), {}, keep=lambda event, line: kept.append(line)))
     assert kept == []
 
 

@@ -13,7 +13,7 @@ FIRST = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.window.single import Single
+from app.window.shell.single import Single
 application = QCoreApplication([])
 single = Single(Path(sys.argv[1]))
 print(single.claim(), flush=True)

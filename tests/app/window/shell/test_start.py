@@ -18,7 +18,7 @@ PATIENCE_S = 30.0
 CLOSED = """
 import sys
 from app.cli import main
-from app.window.window import Window
+from app.window.shell.window import Window
 name, during = sys.argv[1], getattr(Window, sys.argv[1])
 def done_and_closed(window, *given):
     during(window, *given)

@@ -1,1 +1,0 @@
-"""The places of the window, and the pages in them."""
