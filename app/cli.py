@@ -38,8 +38,16 @@ def _run(arguments: Sequence[str]) -> int:
         level=logging.DEBUG if options.debug else logging.ERROR,
         format="%(levelname)s %(name)s: %(message)s",
     )
-    context = Context(data=options.data, fake_machine=options.fake_machine)
+    context = Context(
+        data=options.data,
+        fake_machine=options.fake_machine,
+        experiments=options.experiments,
+    )
     try:
+        if options.experiments:
+            from app.own_experiments import check_given
+
+            check_given(options.experiments)
         return _command(options.command)(options, context)
     except UserError as trouble:
         if options.debug:
@@ -52,7 +60,9 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _parsed(arguments: Sequence[str]) -> SimpleNamespace:
     """Read the command line. The window is opened without a parser, which would delay it."""
-    options = SimpleNamespace(command=None, debug=False, data=None, fake_machine=None)
+    options = SimpleNamespace(
+        command=None, debug=False, data=None, fake_machine=None, experiments=[]
+    )
     if arguments:
         from app.parser import parser
 
@@ -71,6 +81,10 @@ def _command(name: str | None) -> Callable[[SimpleNamespace, Context], ExitCode]
             from app.terminal.watch import run
         case "experiments":
             from app.terminal.experiments import run
+        case "new":
+            from app.terminal.new import run
+        case "check":
+            from app.terminal.check import run
         case "run":
             from app.terminal.run import run
         case "replay":

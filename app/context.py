@@ -14,6 +14,8 @@ from experiments.core import words
 from experiments.core.problems import Problem, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from app.runs.library import Library
@@ -38,9 +40,16 @@ class ExitCode(enum.IntEnum):
 class Context:
     """The objects of one command, each made, and its module loaded, when it is first asked for."""
 
-    def __init__(self, *, data: Path | None = None, fake_machine: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        data: Path | None = None,
+        fake_machine: Path | None = None,
+        experiments: Sequence[Path] = (),
+    ) -> None:
         self._data = data
         self._fake_machine = fake_machine
+        self._experiments = experiments
 
     @functools.cached_property
     def words(self) -> Words:
@@ -54,10 +63,19 @@ class Context:
 
     @functools.cached_property
     def catalogue(self) -> Catalogue:
-        """Every experiment."""
-        from experiments.core.catalogue import Catalogue
+        """Every experiment; a user's own ones are examined first. Raises UserError."""
+        from app import own_experiments
 
-        return Catalogue()
+        catalogue = own_experiments.examined(self.own_folders)
+        self.words.read_homes(own_experiments.own_homes())
+        return catalogue
+
+    @functools.cached_property
+    def own_folders(self) -> Sequence[Path]:
+        """Where experiments of the user's own may lie."""
+        from app import own_experiments
+
+        return own_experiments.find_folders(self.folder, self._experiments)
 
     @functools.cached_property
     def machine(self) -> Machine:

@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         "unreadable input, 3 cannot run here, 4 something to look at, 130 stopped.",
     )
     _add_common(made)
-    made.set_defaults(debug=False, data=None, fake_machine=None)
+    made.set_defaults(debug=False, data=None, fake_machine=None, experiments=[])
     commands = made.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
@@ -103,6 +103,15 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("b", help="another")
     compare.add_argument("--json", action="store_true", help="write JSON to standard output")
 
+    new = add("new", "write an experiment of your own, which runs at once")
+    new.add_argument("name", metavar="NAME", help="what it is called, such as call-cost")
+    new.add_argument(
+        "--in", type=Path, dest="into", metavar="DIR", help="write it there (your data folder)"
+    )
+
+    check = add("check", "say what is missing or wrong in an experiment of your own")
+    check.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of an experiment")
+
     add("worker", "do one job over standard input and output")
     return made
 
@@ -111,6 +120,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("--debug", action="store_true", help="tell everything, with tracebacks")
     parser.add_argument("--data", type=Path, metavar="DIR", help="where runs and settings are kept")
+    parser.add_argument(
+        "--experiments",
+        type=Path,
+        action="append",
+        metavar="DIR",
+        help="add a folder of experiments of your own",
+    )
     parser.add_argument(
         "--fake-machine", type=Path, metavar="FILE", help="take the machine from a JSON file"
     )

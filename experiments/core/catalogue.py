@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.core.declare import Experiment
-from experiments.core.problems import UserError
-from experiments.core.shelves import SHELVES, Home, homes
+from experiments.core.problems import Problem, UserError
+from experiments.core.shelves import SHELVES, YOURS, Home, homes
 
 
 class Catalogue:
     """Experiments by id, in teaching order."""
 
-    def __init__(self, shelves: tuple[str, ...] = SHELVES) -> None:
-        self.homes: Mapping[str, Home] = homes(shelves)
+    def __init__(
+        self, shelves: tuple[str, ...] = SHELVES, refused: Mapping[str, Problem] | None = None
+    ) -> None:
+        """Take the shelves; `refused` are experiments of the user's own that must not be loaded."""
+        self._shelves = shelves
+        self.look_again(refused or {})
+
+    def look_again(self, refused: Mapping[str, Problem]) -> None:
+        """Find the folders anew, and import the user's own experiments anew."""
+        importlib.invalidate_caches()
+        for module in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
+            del sys.modules[module]
+        self.refused = refused
+        self.homes: Mapping[str, Home] = {
+            name: home
+            for name, home in homes(self._shelves).items()
+            if home.shelf != YOURS or name not in refused
+        }
 
     def ids(self) -> tuple[str, ...]:
         """Return every id, in teaching order."""
@@ -27,6 +44,9 @@ class Catalogue:
         """Return one experiment. Raises UserError that names the nearest id."""
         home = self.homes.get(experiment_id)
         if home is None:
+            if experiment_id in self.refused:
+                problem = self.refused[experiment_id]
+                raise UserError(problem.key, **problem.values)
             near = self._near(experiment_id)
             if near:
                 raise UserError("experiment_unknown_near", id=experiment_id, near=near[0])

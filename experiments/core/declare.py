@@ -163,12 +163,18 @@ class Experiment(Generic[P]):
     memory_bytes: Callable[[P], int]
     needs: tuple[Need, ...] = ()
     imports: tuple[str, ...] = ()  # loaded before the clock starts
+    smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
 
     @property
     def id(self) -> str:
         """The name of its folder."""
         return self.params.__module__.split(".")[-2].replace("_", "-")
+
+    @property
+    def is_own(self) -> bool:
+        """Is it a user's own, so that its code may change, fail or never end?"""
+        return self.shelf == "yours"
 
     @property
     def shelf(self) -> str:

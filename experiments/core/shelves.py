@@ -7,13 +7,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+YOURS = "experiments.yours"
 SHELVES = (
     "experiments.python_at_work",
     "experiments.memory",
     "experiments.to_the_gpu",
     "experiments.numbers",
     "experiments.many_devices",
-    "experiments.yours",
+    YOURS,
 )
 MAIN = "experiment"  # the module of a folder that declares the experiment
 RECORDING = "recording.jsonl.gz"

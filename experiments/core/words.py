@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,13 @@ class Words:
         self._always = dict(always or {})
         self._unread = dict(unread or {})
         _flatten("", catalogue, self._texts)
+
+    def read_homes(self, homes: Mapping[str, Home], language: str = ENGLISH) -> None:
+        """Read the words of these experiments anew when they are next asked for."""
+        for section, home in homes.items():
+            for key in [key for key in tuple(self._texts) if key.startswith(f"{section}.")]:
+                self._texts.pop(key, None)
+            self._unread[section] = [*words_files(home.folder, language)]
 
     def has(self, key: str) -> bool:
         """Is there a text for `key`?"""
@@ -102,15 +109,16 @@ def load(
         for path in sorted(FOLDER.joinpath("text", name).glob("*.toml")):
             for section, text in _sections(path.read_text(encoding="utf-8")).items():
                 unread.setdefault(section, []).append(text)
-        for key, home in known.items():
-            if (path := words_file(home.folder, name)).is_file():
-                unread.setdefault(key, []).append(path)
+    for key, home in known.items():
+        unread[key] = [*words_files(home.folder, language)]
     return Words({}, unread, {"program": program})
 
 
-def words_file(folder: Path, language: str = ENGLISH) -> Path:
-    """Return the file of an experiment's words in a language."""
-    return folder / f"words.{language}.toml"
+def words_files(folder: Path, language: str = ENGLISH) -> Iterator[Path]:
+    """Yield the files of an experiment's words that are there, those of the language last."""
+    for name in dict.fromkeys((ENGLISH, language)):
+        if (path := folder / f"words.{name}.toml").is_file():
+            yield path
 
 
 def _sections(text: str) -> dict[str, str]:

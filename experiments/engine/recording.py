@@ -182,6 +182,8 @@ class Recording:
 
         Raises UserError where the experiment has changed its tables since.
         """
+        if experiment.is_own:
+            return self.finished.finding
         return analysed(experiment, self.started, self.tables(experiment))
 
 

@@ -79,7 +79,8 @@ class Following:
         """Return what can be said by now: that of the finished run, or of the rows so far."""
         if self.finished is not None and self.finished.finding is not None:
             return self.finished.finding
-        if self.started is not None and self.rows != self._analysed_rows:
+        is_new = self.rows != self._analysed_rows
+        if self.started is not None and is_new and not self.experiment.is_own:
             self._analysed_rows = self.rows
             self._finding = analysed(self.experiment, self.started, self.tables)
         return self._finding

@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
         ).start()
         try:
             _load(options.imports)
-            _serve(job, Catalogue(tuple(options.shelves)))
+            _serve(job, tuple(options.shelves))
         except Exception as error:  # noqa: BLE001  (the last resort: report, never swallow)
             job.send(failed(problem_of(error)))
 
@@ -156,10 +156,10 @@ def _load(names: list[str]) -> None:
             importlib.import_module(name)
 
 
-def _serve(job: Job, catalogue: Catalogue) -> None:
+def _serve(job: Job, shelves: tuple[str, ...]) -> None:
     command = job.commands.get()
     if isinstance(command, wire.Measure):
-        job.send(_measured(job, catalogue, command))
+        job.send(_measured(job, shelves, command))
         os._exit(0)  # all is said and cleaned up; taking numba or torch apart would take 100 ms
     while True:
         following = None
@@ -179,9 +179,10 @@ def _serve(job: Job, catalogue: Catalogue) -> None:
         command = following or job.commands.get()
 
 
-def _measured(job: Job, catalogue: Catalogue, command: wire.Measure) -> wire.Finished:
+def _measured(job: Job, shelves: tuple[str, ...], command: wire.Measure) -> wire.Finished:
     try:
-        return measure(command, catalogue, job.send, job.stop.is_set)
+        # Only now: a user's own experiment may be newer than this worker.
+        return measure(command, Catalogue(shelves), job.send, job.stop.is_set)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
         if job.stop.is_set():  # on the way out, after it was asked to go
             traceback.print_exc()

@@ -1,0 +1,86 @@
+"""The user's own experiments: where they lie, and which of them may be loaded.
+
+Code runs only from folders that the user named: `experiments` in the data folder, those of
+`--experiments`, and those that installed packages name in the entry point group
+`coreopsis.experiments`. Each experiment is examined in a process of its own before it is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from experiments import yours
+from experiments.core.catalogue import Catalogue
+from experiments.core.problems import Problem, UserError
+from experiments.core.shelves import MAIN, YOURS, Home, homes
+from experiments.engine.examine import examine
+
+GROUP = "coreopsis.experiments"
+FOLDER = "experiments"  # in the data folder
+Print = tuple[tuple[str, int, int], ...]  # of every file: path, size, time of change
+
+
+def check_given(folders: Sequence[Path]) -> None:
+    """Raise UserError for a folder that is none, or is itself an experiment."""
+    for folder in folders:
+        if (folder / f"{MAIN}.py").is_file():
+            raise UserError("own_folder_is_one", folder=folder, above=folder.resolve().parent)
+        if not folder.is_dir():
+            raise UserError("own_folder_missing", folder=folder)
+
+
+def find_folders(data: Path, given: Sequence[Path]) -> list[Path]:
+    """Return the folders to look into, whether they are there yet or not."""
+    return [*(folder.resolve() for folder in given), data / FOLDER, *_of_packages()]
+
+
+def _of_packages() -> Iterator[Path]:
+    """Yield the folders that installed packages name; none of them is imported."""
+    for entry in metadata.entry_points(group=GROUP):
+        package, *parts = entry.value.partition(":")[0].split(".")
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+            yield Path(place, *parts)
+
+
+def own_homes() -> dict[str, Home]:
+    """Return the user's own experiments by id, also those that must not be loaded."""
+    return homes((YOURS,))
+
+
+def examined(folders: Sequence[Path]) -> Catalogue:
+    """Return a catalogue of all experiments, without those of these folders that fail."""
+    yours.use(folders)
+    return Catalogue(refused=refusals(own_homes()))
+
+
+def unexamined(folders: Sequence[Path]) -> Catalogue:
+    """Return a catalogue in which the user's own experiments wait to be examined."""
+    yours.use(folders)
+    waiting = Problem("own_unexamined")
+    return Catalogue(refused=dict.fromkeys(own_homes(), waiting))
+
+
+def refusals(homes: Mapping[str, Home]) -> dict[str, Problem]:
+    """Examine these experiments; return the first thing wrong with each that fails. Takes long."""
+    return {name: found[0] for name, found in examine(homes).items() if found}
+
+
+def fingerprint(homes: Mapping[str, Home]) -> Print:
+    """Return what changes as soon as somebody changes, adds or removes a file."""
+    return tuple(sorted(each for home in homes.values() for each in _files(home.folder)))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.startswith((".", "__pycache__")):
+                    about = entry.stat()
+                    yield entry.path, about.st_size, about.st_mtime_ns
+    except OSError:
+        yield str(folder), -1, -1

@@ -1,0 +1,62 @@
+"""`coreopsis check FOLDER`: what is missing or wrong in an experiment of the user's own.
+
+It is examined in a process of its own, and then run once, as small as it can be.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+from app.context import Context, ExitCode
+from app.report import report
+from experiments import yours
+from experiments.core.catalogue import Catalogue
+from experiments.core.parameters import to_json
+from experiments.core.problems import Problem, UserError
+from experiments.core.shelves import MAIN, YOURS, Home, id_of
+from experiments.engine.examine import examine, plain
+from experiments.engine.jobs import Engine
+from experiments.engine.messages import Outcome
+from experiments.engine.run_state import Following
+
+
+def run(options: SimpleNamespace, context: Context) -> ExitCode:
+    """Say each thing that is wrong in a sentence; FAILED if there is any. Raises UserError."""
+    folder: Path = options.folder.resolve()
+    if not (folder / f"{MAIN}.py").is_file():
+        raise UserError("own_no_file", folder=options.folder)
+    if not folder.name.isidentifier():
+        raise UserError("own_name", name=folder.name)
+    yours.use([folder.parent])
+    name, home = id_of(folder.name), Home(YOURS, folder)
+    context.words.read_homes({name: home})
+    problems = examine({name: home})[name]
+    sentences = [context.sentence(problem) for problem in problems] or _try(context, name)
+    for sentence in sentences:
+        context.console.out(sentence, highlight=False)
+    return ExitCode.FAILED if sentences else ExitCode.DONE
+
+
+def _try(context: Context, name: str) -> list[str]:
+    """Run it once, as small as it can be; return what went wrong, or tell how it went."""
+    experiment = Catalogue((YOURS,)).load(name)
+    params = experiment.smallest(experiment.params_for(context.machine, quick=True))
+    engine, state = Engine(), Following(experiment)
+    start_s = time.monotonic()
+    try:
+        for event in engine.start(experiment, to_json(params), quick=True).events():
+            state.add(event)
+    finally:
+        engine.close()
+    finished = state.finished
+    assert finished is not None
+    told = report(context.words, experiment, finished, rows=state.rows, quick=False)
+    if finished.outcome is not Outcome.COMPLETED:
+        problem = Problem("own_run_failed", {"reason": plain(told.problem or told.ending)})
+        return [context.sentence(problem)]
+    duration_s = time.monotonic() - start_s
+    values = {"id": name, "duration": duration_s, "finding": told.finding}
+    context.console.out(context.words.say("terminal.own_is_fine", values), highlight=False)
+    return []

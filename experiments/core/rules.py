@@ -1,0 +1,253 @@
+"""The rules that every experiment must keep, ours and a user's own: each broken one is a Problem.
+
+The keys are those of `problems.own_*`; an empty list means that catalogue, engine, window and
+terminal can take the experiment.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from experiments.core.declare import Experiment, Finding, Need, Part, Spec, Value, specs
+from experiments.core.problems import Problem
+from experiments.core.units import unit_of
+from experiments.core.views import Bars, Code, Heatmap, Lines, Ruler, Timeline, View
+from experiments.core.words import Words
+from machine.model import Machine
+
+UNITS = frozenset(
+    {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius", "fraction"}
+    | {"switch"}
+)
+NAMED = frozenset({"s", "bytes", "hz", "watts", "celsius", "fraction"})  # a value's name ends so
+PLAIN = (int, float, str, bool)
+FUNCTIONS = (
+    "measure",
+    "analyse",
+    "defaults",
+    "quick",
+    "smallest",
+    "seconds",
+    "memory_bytes",
+)
+
+
+def broken_rules(experiment: object, words: Words, machine: Machine) -> list[Problem]:
+    """Return what is wrong with a declaration; its functions but `measure` are called once."""
+    if not isinstance(experiment, Experiment):
+        return [_wrong("EXPERIMENT", "x.Experiment(...)", experiment)]
+    return (
+        [*_types(experiment)]
+        or [*_records(experiment), *_views(experiment), *_values(experiment)]
+        or [*_calls(experiment, words, machine)]
+    ) + [*missing_words(experiment, words)]
+
+
+def columns_of(view: View) -> set[str]:
+    """Return the columns of its table that a view shows."""
+    named: set[str | None] = set()
+    match view:
+        case Bars():
+            named = {view.label, view.value, view.detail}
+        case Lines():
+            named = {view.x.column, view.y.column, view.series, view.point}
+        case Timeline():
+            named = {view.lane, view.start, view.end, view.group, view.detail}
+        case Heatmap():
+            named = {view.row, view.column, view.value}
+        case Ruler():
+            named = {view.label, view.value}
+        case Code():
+            named = {view.piece, view.version, *view.about}
+    return {name for name in named if name}
+
+
+def missing_words(experiment: Experiment[Any], words: Words) -> Iterator[Problem]:
+    """Yield the words that are not there, all in one Problem."""
+    lacking = [key for key in wanted_words(experiment) if not words.has(f"{experiment.id}.{key}")]
+    if lacking:
+        yield Problem("own_words_missing", {"keys": ", ".join(lacking)})
+
+
+def wanted_words(experiment: Experiment[Any]) -> Iterator[str]:
+    """Yield the key of every word that the declaration asks for."""
+    yield from ("question", "topic", "method")
+    for name, spec in specs(experiment.params).items():
+        yield from (f"params.{name}", f"help.{name}")
+        if not callable(spec.choices):
+            yield from (f"choices.{choice}" for choice in spec.choices)
+    for table in experiment.tables.values():
+        yield from (f"columns.{name}" for name in specs(table))
+    for view in experiment.views:
+        yield f"views.{view.key}"
+        yield from (f"lines.{limit.key}" for limit in view.limits)
+        yield from (f"choices.{label}" for label in getattr(view, "order", ()))
+        for piece in view.pieces if isinstance(view, Code) else ():
+            yield from (f"pieces.{piece.key}", *(f"faults.{key}" for key in piece.faults))
+    seen = {view.table for view in experiment.views}
+    yield from (f"tables.{name}" for name in experiment.tables if name not in seen)
+    yield from (f"values.{value.name}" for value in experiment.values)
+    yield from (f"about.{value.name}" for value in experiment.values)
+
+
+def _wrong(what: str, wanted: str, found: object) -> Problem:
+    said = found.__name__ if isinstance(found, type) else type(found).__name__
+    return Problem("own_wrong_type", {"what": what, "wanted": wanted, "found": said})
+
+
+def _types(experiment: Experiment[Any]) -> Iterator[Problem]:
+    """Yield the fields of the declaration that hold something of another kind."""
+    for name in FUNCTIONS:
+        if not callable(given := getattr(experiment, name)):
+            yield _wrong(name, "a function", given)
+    if not _is_record(experiment.params):
+        yield _wrong("params", "a dataclass of x.param(...)", experiment.params)
+    version, tables = typing.cast("tuple[object, object]", (experiment.version, experiment.tables))
+    if not isinstance(version, int):
+        yield _wrong("version", "a whole number", version)
+    if not isinstance(tables, Mapping):
+        yield _wrong("tables", "a dict of a name to a dataclass", tables)
+        return
+    for name, row in tables.items():
+        if not _is_record(row):
+            yield _wrong(f"the table {name}", "a dataclass of x.column(...)", row)
+    for name, kinds, wanted in (
+        ("views", typing.get_args(View), "a tuple of views such as x.Lines(...)"),
+        ("values", (Value,), "a tuple of x.Value(...)"),
+        ("parts", (Part,), "a tuple of x.Part"),
+        ("needs", (Need,), "a tuple of x.Need"),
+        ("imports", (str,), "a tuple of module names"),
+    ):
+        given = getattr(experiment, name)
+        if not isinstance(given, tuple):
+            yield _wrong(name, wanted, given)
+            continue
+        yield from (_wrong(name, wanted, each) for each in given if not isinstance(each, kinds))
+
+
+def _is_record(kind: object) -> bool:
+    return (
+        isinstance(kind, type)
+        and is_dataclass(kind)
+        and all(isinstance(each.metadata.get("spec"), Spec) for each in fields(kind))
+    )
+
+
+def _records(experiment: Experiment[Any]) -> Iterator[Problem]:
+    """Yield what a form, the recorder or an axis could not take of the parameters and rows."""
+    for where, record in (("params", experiment.params), *experiment.tables.items()):
+        try:
+            types = typing.get_type_hints(record)
+        except Exception as error:  # noqa: BLE001  (any error of somebody's annotation)
+            yield Problem("own_raised", {"function": where, "error": f"{error}"})
+            continue
+        for name, spec in specs(record).items():
+            if spec.unit not in UNITS:
+                yield Problem("own_unit", {"name": f"{where}.{name}", "unit": spec.unit})
+            if where != "params" and types[name] not in PLAIN:
+                yield _wrong(f"{where}.{name}", "int, float, str or bool", types[name])
+            if where != "params" or spec.is_folder or types[name] is bool:
+                continue
+            if types[name] in (int, float):
+                if spec.minimum is None or spec.maximum is None or spec.minimum >= spec.maximum:
+                    yield Problem("own_no_range", {"name": name})
+            elif not spec.choices:
+                yield Problem("own_no_choices", {"name": name})
+
+
+def _views(experiment: Experiment[Any]) -> Iterator[Problem]:
+    """Yield views of tables, columns and values that are not there, or on the wrong axis."""
+    if len(experiment.views) < 2:
+        yield Problem("own_few_views", {"count": len(experiment.views)})
+    keys = [view.key for view in experiment.views]
+    twice = {key for key in keys if keys.count(key) > 1}
+    yield from (Problem("own_twice", {"name": key}) for key in sorted(twice))
+    units = {value.name: value.unit for value in experiment.values}
+    for view in experiment.views:
+        table = experiment.tables.get(view.table)
+        if table is None:
+            known = ", ".join(experiment.tables)
+            yield Problem("own_no_table", {"view": view.key, "table": view.table, "known": known})
+            continue
+        columns = specs(table)
+        for name in sorted(columns_of(view) - columns.keys()):
+            values = {"view": view.key, "column": name, "table": view.table}
+            yield Problem("own_no_column", {**values, "known": ", ".join(columns)})
+        for limit in view.limits:
+            axis = _axis_of(view, limit.axis)
+            if limit.value not in units:
+                yield Problem("own_no_value", {"limit": limit.key, "value": limit.value})
+            elif axis in columns and units[limit.value] != columns[axis].unit:
+                yield Problem("own_limit_unit", {"limit": limit.key, "unit": columns[axis].unit})
+
+
+def _axis_of(view: View, axis: str) -> str:
+    """Return the column along which a limit line of a view is placed, "" where none is told."""
+    if isinstance(view, Lines):
+        return (view.x if axis == "x" else view.y).column
+    return view.value if isinstance(view, Bars) else ""
+
+
+def _values(experiment: Experiment[Any]) -> Iterator[Problem]:
+    names = [value.name for value in experiment.values]
+    yield from (
+        Problem("own_twice", {"name": name}) for name in set(names) if names.count(name) > 1
+    )
+    for value in experiment.values:
+        if value.unit not in UNITS:
+            yield Problem("own_unit", {"name": value.name, "unit": value.unit})
+        elif value.unit in NAMED and unit_of(value.name) != value.unit:
+            yield Problem("own_value_name", {"name": value.name, "unit": value.unit})
+        if value.part is not None and value.part not in experiment.parts:
+            yield Problem("own_part_dark", {"name": value.name, "part": str(value.part)})
+
+
+def _calls(experiment: Experiment[Any], words: Words, machine: Machine) -> Iterator[Problem]:
+    """Call what the window will call, with the parameters of this machine and no rows."""
+    found: list[Problem] = []
+
+    def call(name: str, kind: type | tuple[type, ...], *given: Any) -> Any:
+        function: Callable[..., Any] = getattr(experiment, name)
+        try:
+            answer = function(*given)
+        except Exception as error:  # noqa: BLE001  (whatever somebody's function raises)
+            said = f"{type(error).__name__}: {error}"
+            found.append(Problem("own_raised", {"function": name, "error": said}))
+            return None
+        if not isinstance(answer, kind) or isinstance(answer, bool):
+            wanted = kind.__name__ if isinstance(kind, type) else "a number"
+            found.append(_wrong(f"what {name} returns", wanted, answer))
+            return None
+        return answer
+
+    params = call("defaults", experiment.params, machine)
+    for name in ("quick", "smallest") if params is not None else ():
+        call(name, experiment.params, params)
+    if params is not None:
+        seconds_s = call("seconds", (int, float), params)
+        if seconds_s is not None and not 0 < seconds_s < math.inf:
+            found.append(Problem("own_seconds", {"seconds_s": seconds_s}))
+        call("memory_bytes", int, params)
+        finding = call(
+            "analyse", Finding, params, {name: [] for name in experiment.tables}, machine
+        )
+        if finding is not None:
+            found.extend(_finding(experiment, words, finding))
+    yield from found
+
+
+def _finding(experiment: Experiment[Any], words: Words, finding: Finding) -> Iterator[Problem]:
+    keys = (f"findings.{finding.message}", *(f"limits.{key}" for key in finding.limits))
+    lacking = [key for key in keys if not words.has(f"{experiment.id}.{key}")]
+    if lacking:
+        yield Problem("own_words_missing", {"keys": ", ".join(lacking)})
+    declared = {value.name for value in experiment.values}
+    for name in finding.values:
+        # A value of another Python is told beside its own: `serial_python_3_13_s`.
+        if name not in declared and re.sub(r"_python_\d\w*(?=_s$)", "", name) not in declared:
+            yield Problem("own_value_undeclared", {"name": name})

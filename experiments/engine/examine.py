@@ -1,0 +1,176 @@
+"""A look at the user's own experiments, each in a process of its own before anything else runs it.
+
+A syntax error, an endless import, a crash, a wrong type or a missing word becomes a Problem. The
+process is killed after `LIMIT_S`, and what it says is read strictly: it may hang, die or lie.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments import yours
+from experiments.core.problems import Problem
+from experiments.core.shelves import Home, id_of
+
+LIMIT_S = 10.0  # for all that the top of its files and one call of each function take
+SAID_BYTES, SAID_LETTERS = 100_000, 400
+MOST_PROBLEMS = 20
+HEAVY = ("torch", "numba", "PySide6", "pynvml")  # seconds, or not for this process
+MEMORY_BYTES = 4 * 2**30
+
+
+def examine(homes: Mapping[str, Home]) -> dict[str, tuple[Problem, ...]]:
+    """Return what is wrong with each of these experiments, all looked at side by side."""
+    looks = {name: _Look(home.folder) for name, home in homes.items()}
+    end_s = time.monotonic() + LIMIT_S
+    return {name: look.problems(end_s) for name, look in looks.items()}
+
+
+class _Look:
+    """One experiment's process, and what it says."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "experiments.engine.examine", str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0 if os.name == "posix" else None,
+            env={**os.environ, yours.VARIABLE: str(folder.parent)},
+        )
+
+    def problems(self, end_s: float) -> tuple[Problem, ...]:
+        """Wait until then for what is wrong, and end the process and its children."""
+        said = b""
+        try:
+            said, _ = self._process.communicate(timeout=max(0.0, end_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return (Problem("own_silent", {"name": self._folder.name, "limit_s": LIMIT_S}),)
+        finally:
+            self._end()
+        found = _read(said[:SAID_BYTES])
+        if found is None:
+            status = self._process.returncode
+            return (Problem("own_ended", {"name": self._folder.name, "status": status}),)
+        return found
+
+    def _end(self) -> None:
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _read(said: bytes) -> tuple[Problem, ...] | None:
+    """Return the problems that a process told, None where it did not come to its end."""
+    try:
+        told = json.loads(said.decode().splitlines()[-1])
+        problems = tuple(Problem(_key(key), _values(values)) for key, values in told)
+    except (ValueError, TypeError, IndexError, AttributeError, RecursionError):
+        return None
+    return problems[:MOST_PROBLEMS]
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str) or not key.startswith("own_"):
+        raise ValueError("no key of ours")
+    return key
+
+
+def _values(values: Mapping[str, object]) -> dict[str, Any]:
+    return {
+        str(name): value if isinstance(value, int | float) else plain(str(value))
+        for name, value in values.items()
+    }
+
+
+def plain(text: str) -> str:
+    """Return the text without what a terminal or a label would obey, and cut to a length."""
+    shown = "".join(each if each.isprintable() else " " for each in text)
+    return f"{shown[:SAID_LETTERS]}…" if len(shown) > SAID_LETTERS else shown
+
+
+def problems_of(folder: Path) -> Iterator[Problem]:
+    """Yield what is wrong with an experiment, which is imported here: only in its own process."""
+    from experiments.core import words as texts
+    from experiments.core.catalogue import Catalogue
+    from experiments.core.rules import broken_rules
+    from machine.inspect import inspect
+
+    name, home = id_of(folder.name), Home("experiments.yours", folder)
+    if Catalogue().homes[name].folder.resolve() != folder.resolve():
+        yield Problem("own_name_taken", {"id": name})
+        return
+    try:
+        words = texts.load(experiments={name: home})
+        words.keys(f"{name}.")
+    except (OSError, ValueError) as error:
+        yield Problem("own_words_unreadable", {"reason": str(error)})
+        return
+    before = set(sys.modules)
+    try:
+        module = importlib.import_module(home.module)
+    except Exception as error:  # noqa: BLE001  (whatever somebody's file raises)
+        yield _of_import(error, folder)
+        return
+    heavy = [each for each in HEAVY if each in sys.modules and each not in before]
+    if heavy:
+        yield Problem("own_heavy", {"names": ", ".join(heavy)})
+    if not hasattr(module, "EXPERIMENT"):
+        yield Problem("own_no_experiment")
+        return
+    yield from broken_rules(module.EXPERIMENT, words, inspect())
+
+
+def _of_import(error: Exception, folder: Path) -> Problem:
+    """Return what went wrong while the files were imported, with file and line."""
+    if isinstance(error, SyntaxError):
+        where = {"file": Path(error.filename or "?").name, "line": error.lineno or 0}
+        return Problem("own_syntax", {**where, "error": error.msg})
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent == folder
+    ]  # fmt: skip
+    file, line = (Path(frames[-1].filename).name, frames[-1].lineno) if frames else ("?", 0)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return Problem("own_package_missing", {"file": file, "line": line, "name": error.name})
+    said = f"{type(error).__name__}: {error}"
+    return Problem("own_import_raised", {"file": file, "line": line, "error": said})
+
+
+def _main(folder: Path) -> None:
+    """Print the problems as the last line of standard output, which nobody else writes to."""
+    output = os.dup(1)
+    os.dup2(2, 1)
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    try:
+        found: Iterable[Problem] = list(problems_of(folder))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (said instead of a traceback)
+        said = f"{type(error).__name__}: {error}"
+        found = [Problem("own_raised", {"function": folder.name, "error": said})]
+    told = json.dumps([(each.key, dict(each.values)) for each in found])
+    os.write(output, f"\n{told}\n".encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]))
