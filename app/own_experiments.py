@@ -21,6 +21,7 @@ from experiments.engine.examine import examine
 
 GROUP = "coreopsis.experiments"
 FOLDER = "experiments"  # in the data folder
+UNEXAMINED = Problem("own_unexamined")
 Print = tuple[tuple[str, int, int], ...]  # of every file: path, size, time of change
 
 
@@ -61,8 +62,7 @@ def examined(folders: Sequence[Path]) -> Catalogue:
 def unexamined(folders: Sequence[Path]) -> Catalogue:
     """Return a catalogue in which the user's own experiments wait to be examined."""
     yours.use(folders)
-    waiting = Problem("own_unexamined")
-    return Catalogue(refused=dict.fromkeys(own_homes(), waiting))
+    return Catalogue(refused=dict.fromkeys(own_homes(), UNEXAMINED))
 
 
 def refusals(homes: Mapping[str, Home]) -> dict[str, Problem]:

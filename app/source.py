@@ -1,82 +1,199 @@
-"""Which code does an experiment run? Its module, and what that has of its own beside it."""
+"""The code that an experiment runs: its folder, the shared modules it imports, and all as a script.
+
+Imports are read off the files, those inside functions too; nothing is imported for it.
+"""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
-import re
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from experiments.core.declare import Experiment
-from experiments.core.views import BROKEN, MENDED, Code
+from experiments.core.resources import FOLDER
+from experiments.core.shelves import MAIN, YOURS
 
-KERNELS = "experiments.kernels"
-METHOD_WORDS = 30  # so many are enough to know what will be done
+ROOT = FOLDER.parent
+OURS = ("experiments", "machine")
+SHARED = ("experiments.tools", "experiments.kernels", "experiments.devices")
+ALONE = "experiments.core.alone"
+TEXTS = ("common", "problems")  # that an experiment's own words fall back to
+OPTIONAL = frozenset({"lightning"})
 
+SCRIPT = '''\
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [{packages}]
+# ///
+"""{question} The experiment {id}, version {version}, as Coreopsis {program} runs it.
 
-def method(experiment: Experiment[Any]) -> str:
-    """Return how it is measured: the first sentences of the method in the module's docstring."""
-    text = sys.modules[experiment.params.__module__].__doc__ or ""
-    found = re.search(r"^Method: (.+?)(?:^\s*$|^Source:|\Z)", text, re.MULTILINE | re.DOTALL)
-    said = ""
-    for sentence in re.split(r"(?<=\.)\s+", " ".join(found[1].split())) if found else ():
-        if len(said.split()) < METHOD_WORDS:
-            said = f"{said} {sentence}".lstrip()
-    return said[:1].upper() + said[1:].replace("`", "")
+`python {name}.py [--quick] [NAME=VALUE ...] [--csv FOLDER]` measures and prints what it finds.
+It needs: {needed}. Its own files come first, then the modules that it shares with others.
+"""
+
+FILES = {{}}
+{files}
+
+if __name__ == "__main__":
+    import os
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory(prefix="{name}-") as folder:
+        for name, text in FILES.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        sys.path.insert(0, folder)
+        os.environ["PYTHONPATH"] = folder  # for the processes that it starts
+        os.environ["COREOPSIS_EXPERIMENTS"] = str(Path(folder, "experiments", "yours"))
+        from {alone} import main
+
+        sys.exit(main("{module}", sys.argv[1:]))
+'''
 
 
 def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
-    """Return (file name, text) of the experiment's module, then of its helpers and kernels.
+    """Return (name, text) of each file of its folder, then of the shared modules it imports."""
+    folder = _folder(experiment)
+    own = _own_files(folder)
+    shared = [
+        module
+        for module in _closure(experiment, [_module(experiment)])
+        if module.rpartition(".")[0] in SHARED and module not in SHARED
+    ]
+    files = [(path.relative_to(folder).as_posix(), path) for path in own if path.suffix == ".py"]
+    files += [(_relative(experiment, module)[len("experiments/") :], path)
+              for module in shared if (path := _path(experiment, module))]  # fmt: skip
+    return [(name, path.read_text(encoding="utf-8")) for name, path in files]
 
-    What every experiment has in common, such as the bench, is left out; programs that it shows and
-    runs come last.
-    """
-    name = experiment.params.__module__
-    shelf = name.rpartition(".")[0]
-    found: dict[str, Path] = {}
-    wanted = [name]
+
+def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
+    """Return (file name, text) of a script that runs the experiment on its own, anywhere."""
+    folder, module = _folder(experiment), _module(experiment)
+    files = {f"{_prefix(experiment)}/{path.relative_to(folder).as_posix()}": path
+             for path in _own_files(folder)}  # fmt: skip
+    modules = _closure(experiment, [module, ALONE])
+    for each in modules:
+        path = _path(experiment, each)
+        if path is not None:
+            files.setdefault(_relative(experiment, each), path)
+    for name in TEXTS:
+        files[f"resources/text/en/{name}.toml"] = FOLDER / f"text/en/{name}.toml"
+    packages = sorted(_packages(files.values()))
+    name = experiment.id.replace("-", "_")
+    text = SCRIPT.format(
+        packages=", ".join(f'"{each}"' for each in packages),
+        needed=", ".join(packages) or "nothing but Python",
+        question=question,
+        id=experiment.id,
+        version=experiment.version,
+        program=metadata.version("coreopsis"),
+        name=name,
+        files="\n".join(_stored(*each) for each in files.items()),
+        alone=ALONE,
+        module=module,
+    )
+    return f"{name}.py", text
+
+
+def _stored(name: str, path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    is_plain = "'''" not in text and text.endswith("\n")
+    return f'FILES["{name}"] = ' + (f"r'''{text}'''" if is_plain else repr(text))
+
+
+def _module(experiment: Experiment[Any]) -> str:
+    return experiment.params.__module__
+
+
+def _folder(experiment: Experiment[Any]) -> Path:
+    return Path(sys.modules[_module(experiment)].__file__ or "").parent
+
+
+def _prefix(experiment: Experiment[Any]) -> str:
+    return _module(experiment).rpartition(".")[0].replace(".", "/")
+
+
+def _own_files(folder: Path) -> list[Path]:
+    """Return the files of a folder, the declaration first; caches and recordings are left out."""
+    found = (
+        path for pattern in ("*.py", "*/*.py", "*.toml") for path in sorted(folder.glob(pattern))
+    )
+    kept = [path for path in found if "__pycache__" not in path.parts and path.stat().st_size]
+    return sorted(kept, key=lambda path: (path.stem != MAIN, path.name == "__init__.py"))
+
+
+def _closure(experiment: Experiment[Any], modules: Sequence[str]) -> list[str]:
+    """Return these modules and all of ours that they import, with the packages they lie in."""
+    found: dict[str, None] = {}
+    wanted = list(modules)
     while wanted:
         module = wanted.pop(0)
-        path = _path(module)
-        if module in found or path is None:
+        if module in found or _path(experiment, module) is None:
             continue
-        found[module] = path
-        used = (*_imports(path), *(f"{shelf}.{name}" for name in _files_named(path)))
-        wanted += (each for each in used if each.rpartition(".")[0] in (shelf, KERNELS))
-    files = [(path.name, path.read_text(encoding="utf-8")) for path in found.values()]
-    for view in experiment.views:
-        for piece in view.pieces if isinstance(view, Code) else ():
-            files += [(f"{piece.key}_{each}.py", piece.text(each)) for each in (BROKEN, MENDED)]
-    return files
+        found[module] = None
+        wanted += (each for each in _imports(experiment, module) if each.split(".")[0] in OURS)
+        wanted.append(module.rpartition(".")[0])
+    return list(found)
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports, also inside functions."""
+def _imports(experiment: Experiment[Any], module: str) -> Iterator[str]:
+    """Yield what a module imports by name; of `from a import b` both `a` and `a.b`."""
+    path = _path(experiment, module)
+    assert path is not None
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+        if isinstance(node, ast.ImportFrom):
+            base = ".".join(filter(None, (package if node.level else "", node.module)))
+            yield base
+            yield from (f"{base}.{each.name}" for each in node.names)
         elif isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
 
 
-def _files_named(path: Path) -> Iterator[str]:
-    """Yield the modules beside it whose files it names, to run them in other processes."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and str(node.value).endswith(".py"):
-            yield str(node.value).removesuffix(".py")
+def _relative(experiment: Experiment[Any], module: str) -> str:
+    """Return where a module lies below the folder of a script."""
+    path = _path(experiment, module)
+    name = module.replace(".", "/")
+    return f"{name}/__init__.py" if path and path.name == "__init__.py" else f"{name}.py"
 
 
-def _path(module: str) -> Path | None:
-    """Return the file of a module without importing it; None where it is no such file."""
-    loaded = sys.modules.get(module)
-    if loaded is not None and getattr(loaded, "__file__", None):
-        return Path(str(loaded.__file__))
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:  # a name in a module, not a module in a package
-        return None
-    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
+def _path(experiment: Experiment[Any], module: str) -> Path | None:
+    """Return the file of one of our modules, None where it is something in a module."""
+    own = _module(experiment).rpartition(".")[0]
+    if module.startswith(YOURS) and f"{module}.".startswith(f"{own}."):
+        base = _folder(experiment).joinpath(*module.removeprefix(own).split("."))
+    else:
+        base = ROOT.joinpath(*module.split("."))
+    for path in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
+    """Return the installed packages that files import, each with its version."""
+    names = {
+        name.split(".")[0]
+        for path in paths if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _named(node)
+    } - OPTIONAL  # fmt: skip
+    known = metadata.packages_distributions()
+    foreign = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
+    return {
+        f"{each}=={metadata.version(each).partition('+')[0]}"
+        for each in foreign - {"coreopsis"}
+    }  # fmt: skip
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (each.name for each in node.names)
+    elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        yield node.module

@@ -41,6 +41,9 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         context.console.print()
         context.console.print(Text(context.words.say(f"shelves.{shelf}"), style="bold"))
         context.console.print(_list(context, experiments))
+    for name, problem in context.catalogue.refused.items():
+        values = {"id": name, "reason": context.sentence(problem)}
+        context.console.print(context.words.say("terminal.own_left_out", values), style="dim")
     context.console.print()
     context.console.print(context.words.say("terminal.more_of_each"), style="dim")
     return ExitCode.DONE

@@ -79,9 +79,20 @@ class Words:
         if (known := self._texts.get(key)) is not None:  # often asked for: Live tells all anew
             return known
         section, _, rest = key.partition(".")
+        if "." not in rest:  # the catalogue asks for every question, and for little else
+            self._read_head(section)
+            if (known := self._texts.get(key)) is not None:
+                return known
         for name in (section, SHARED, rest.partition(".")[0]):
             self._read(name)
         return self._texts.get(key, self._texts.get(f"{SHARED}.{rest}", self._texts.get(rest)))
+
+    def _read_head(self, section: str) -> None:
+        """Read what stands before the first table of an experiment's files."""
+        for source in self._unread.get(section, ()):
+            if isinstance(source, Path):
+                head = source.read_text(encoding="utf-8").partition("\n[")[0]
+                _flatten(f"{section}.", tomllib.loads(head), self._texts)
 
     def _read(self, section: str) -> None:
         for source in self._unread.get(section, ()):

@@ -60,7 +60,7 @@ class Card(QAbstractButton):
         described = self._words.say("catalogue.described", told) if is_known else offer.note
         sketched = "" if offer.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
-        self.setToolTip(offer.note if offer.state is State.NOT_HERE else sketched)
+        self.setToolTip(sketched if offer.runs_here else offer.note)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -150,7 +150,7 @@ class Card(QAbstractButton):
         foot = QRectF(inner.left(), inner.bottom() - line, inner.width(), line)
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, word)
         taken = _advance(painter, word)
-        if self.offer.state in (State.PARTIAL, State.FAILED):
+        if self.offer.state in (State.PARTIAL, State.FAILED, State.REFUSED):
             side = round(line)
             taken += side + STEP
             sign = pixmap("attention", theme.attention, side)
@@ -180,7 +180,7 @@ def _colour(state: State, theme: Theme) -> str:
             return theme.good
         case State.RUNNING:
             return theme.accent_word
-        case State.PARTIAL | State.FAILED:
+        case State.PARTIAL | State.FAILED | State.REFUSED:
             return theme.attention
         case _:
             return theme.soft

@@ -20,6 +20,7 @@ class State(StrEnum):
     FAILED = "failed"
     NOT_HERE = "not_here"  # the machine lacks something
     RUNNING = "running"
+    REFUSED = "refused"  # a user's own, in which something is wrong
 
 
 WORDS = {
@@ -29,6 +30,7 @@ WORDS = {
     State.FAILED: "catalogue.failed",
     State.NOT_HERE: "catalogue.not_here",
     State.RUNNING: "catalogue.running",
+    State.REFUSED: "catalogue.refused",
 }
 
 
@@ -51,7 +53,7 @@ class Offer:
     @property
     def runs_here(self) -> bool:
         """Can it be run, as far as is known?"""
-        return self.state is not State.NOT_HERE
+        return self.state not in (State.NOT_HERE, State.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def counted(offers: Iterable[Offer]) -> dict[str, int]:
     known = list(offers)
     if any(offer.state is State.UNKNOWN for offer in known):
         return {}
-    there = [offer for offer in known if offer.is_measured or offer.state is not State.NOT_HERE]
+    there = [offer for offer in known if offer.is_measured or offer.runs_here]
     return {
         "measured": sum(offer.is_measured for offer in known),
         "count": len(there),

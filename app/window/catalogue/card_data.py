@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from app.own_experiments import UNEXAMINED
 from app.report import number
 from app.runs.counting import completed
 from app.runs.library import Kept
@@ -14,7 +15,8 @@ from app.window.core.session import Session
 from app.window.experiment.loaded_run import expected_s, runs_here
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
-from experiments.core.problems import UserError
+from experiments.core.problems import Problem, UserError
+from experiments.core.views import Bars
 from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.engine.run_state import Following
@@ -47,6 +49,21 @@ def offer(
         is_measured=run is not None and _is_completed(run),
         seconds=_seconds(entry, session),
         fraction=following.progress.fraction if following is not None else 0.0,
+    )
+
+
+def refused(name: str, problem: Problem, session: Session) -> Offer:
+    """Return the card of a user's own experiment in which something is wrong."""
+    is_waiting = problem.key == UNEXAMINED.key
+    return Offer(
+        id=name,
+        shelf="yours",
+        parts=(),
+        question=name,
+        topic="",
+        note=session.say(problem),
+        sketch=expected(Bars(key="", table="", label="", value="")),
+        state=State.UNKNOWN if is_waiting else State.REFUSED,
     )
 
 

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QStackedWidget
 
-from app.window.catalogue.card_data import best_run, offer, read_sketch
+from app.own_experiments import own_homes
+from app.window.catalogue.card_data import best_run, offer, read_sketch, refused
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Target
@@ -48,6 +49,7 @@ class ExperimentsPlace(Place):
         session.machine_changed.connect(self._refresh)
         session.entries_changed.connect(self._refresh)
         session.runs_changed.connect(self._refresh)
+        session.catalogue_changed.connect(self._refresh)
         if session.is_awake:
             self._follow()
         else:
@@ -127,6 +129,16 @@ class ExperimentsPlace(Place):
         return self.session.is_awake and self.session.runner.is_running
 
     def _ask_for(self, experiment_id: str) -> None:
+        problem = self.session.catalogue.refused.get(experiment_id)
+        if problem is not None and experiment_id not in self.session.catalogue.homes:
+            folder = QUrl.fromLocalFile(str(own_homes()[experiment_id].folder))
+            say = self.session.words.say
+            self.session.tell(
+                self.session.say(problem),
+                say("catalogue.open_folder"),
+                lambda: QDesktopServices.openUrl(folder),
+            )
+            return
         self.session.go(self.name, experiment=experiment_id)
         self._is_from_card = True
 
@@ -187,6 +199,7 @@ class ExperimentsPlace(Place):
                 )
             sketch = self._sketches.get(run.path) if run is not None else None
             offers.append(offer(experiment, session, run, sketch))
+        offers += [refused(*each, session) for each in session.catalogue.refused.items()]
         self._catalogue.show_offers(offers)
 
     def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:

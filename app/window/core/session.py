@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.synthetic_load import KnownLoad
     from app.window.core.availability import Entry
     from app.window.core.background import Background
+    from app.window.core.own_shelf import OwnShelf
     from app.window.core.runner import Runner
     from app.window.core.watcher import Watcher
     from experiments.core.catalogue import Catalogue
@@ -43,6 +44,7 @@ class Session(QObject):
     status_changed = Signal()  # the place has something else to say in the status line
     remembered = Signal(object)  # dict of settings that a place wants to be kept
     settings_changed = Signal()
+    catalogue_changed = Signal()  # experiments of the user's own came, changed or went
     asked_for_doctor = Signal()  # why does the GPU not work?
     woke = Signal()  # runner, watcher and background are there
 
@@ -56,16 +58,19 @@ class Session(QObject):
         self.runner: Runner
         self.watcher: Watcher
         self.background: Background
+        self.own: OwnShelf
 
     @property
     def words(self) -> Words:
         """Every text; read when the first is asked for, which is after the first paint."""
         return self.context.words
 
-    @property
+    @functools.cached_property
     def catalogue(self) -> Catalogue:
-        """Every experiment."""
-        return self.context.catalogue
+        """Every experiment; the user's own ones join once they have been examined."""
+        from app.own_experiments import unexamined
+
+        return unexamined(self.context.own_folders)
 
     @property
     def library(self) -> Library:
@@ -94,6 +99,7 @@ class Session(QObject):
     def wake(self) -> None:
         """Start what takes a while: read the machine and the runs, watch, have a worker ready."""
         from app.window.core.background import Background
+        from app.window.core.own_shelf import OwnShelf
         from app.window.core.runner import Runner
         from app.window.core.watcher import Watcher
         from experiments.engine.jobs import Engine
@@ -107,6 +113,7 @@ class Session(QObject):
         self.watcher.inspected.connect(self._take_machine)
         self.watcher.not_inspected.connect(self._tell_unknown)
         self.watcher.ended.connect(self._tell_unwatched)
+        self.own = OwnShelf(self)
         self.refresh_runs()
         if self.context.has_fake_machine:
             self.background.do(lambda: self.context.machine, self._use_machine)
@@ -118,6 +125,7 @@ class Session(QObject):
     def close(self) -> None:
         """End every process and thread."""
         if self.is_awake:
+            self.own.close()
             self.watcher.close()
             self.runner.close()
             self.library.close()
@@ -160,10 +168,10 @@ class Session(QObject):
     def _use_machine(self, machine: Machine) -> None:
         self.machine = machine
         self.machine_changed.emit()
-        self._suit()
+        self.suit()
         self._look_up_numbers()
 
-    def _suit(self) -> None:
+    def suit(self) -> None:
         """Ask what each experiment starts from here; looks for other Pythons."""
         from app.window.core.availability import suited
 
@@ -196,4 +204,4 @@ class Session(QObject):
     def _use_numbers(self, numbers: dict[str, float]) -> None:
         if numbers != self._numbers:
             self._numbers = numbers
-            self._suit()
+            self.suit()

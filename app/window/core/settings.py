@@ -53,6 +53,7 @@ class Settings:
     live_hz: float = _between(0.1, 20.0, 2.0)
     place: str = _any("")
     folder: str = _any("")  # where a file was saved or opened last
+    own_folders: str = _any("")  # from which code runs, as was said once of each
     geometry: str = _any("")  # of the window, as Qt saves it, in base64
 
     def __post_init__(self) -> None:
