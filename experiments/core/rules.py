@@ -41,11 +41,10 @@ def broken_rules(experiment: object, words: Words, machine: Machine) -> list[Pro
     """Return what is wrong with a declaration; its functions but `measure` are called once."""
     if not isinstance(experiment, Experiment):
         return [_wrong("EXPERIMENT", "x.Experiment(...)", experiment)]
-    return (
-        [*_types(experiment)]
-        or [*_records(experiment), *_views(experiment), *_values(experiment)]
-        or [*_calls(experiment, words, machine)]
-    ) + [*missing_words(experiment, words)]
+    if found := [*_types(experiment)]:
+        return found
+    found = [*_records(experiment), *_views(experiment), *_values(experiment)]
+    return [*(found or _calls(experiment, words, machine)), *missing_words(experiment, words)]
 
 
 def columns_of(view: View) -> set[str]:

@@ -1,7 +1,7 @@
 """A look at the user's own experiments, each in a process of its own before anything else runs it.
 
-A syntax error, an endless import, a crash, a wrong type or a missing word becomes a Problem. The
-process is killed after `LIMIT_S`, and what it says is read strictly: it may hang, die or lie.
+A syntax error, an endless import, a crash, a wrong type or a missing word becomes a Problem. What
+the process says is read strictly: it may hang, die or lie.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from experiments import yours
 from experiments.core.problems import Problem
 from experiments.core.shelves import Home, id_of
 
-LIMIT_S = 10.0  # for all that the top of its files and one call of each function take
+# For the top of its files and one call of each function: of the processor, and while it waits.
+CPU_S, WAIT_S = 5, 60.0
 SAID_BYTES, SAID_LETTERS = 100_000, 400
 MOST_PROBLEMS = 20
 HEAVY = ("torch", "numba", "PySide6", "pynvml")  # seconds, or not for this process
@@ -33,7 +34,7 @@ MEMORY_BYTES = 4 * 2**30
 def examine(homes: Mapping[str, Home]) -> dict[str, tuple[Problem, ...]]:
     """Return what is wrong with each of these experiments, all looked at side by side."""
     looks = {name: _Look(home.folder) for name, home in homes.items()}
-    end_s = time.monotonic() + LIMIT_S
+    end_s = time.monotonic() + WAIT_S
     return {name: look.problems(end_s) for name, look in looks.items()}
 
 
@@ -57,14 +58,19 @@ class _Look:
         try:
             said, _ = self._process.communicate(timeout=max(0.0, end_s - time.monotonic()))
         except subprocess.TimeoutExpired:
-            return (Problem("own_silent", {"name": self._folder.name, "limit_s": LIMIT_S}),)
+            return (self._silent(WAIT_S),)
         finally:
             self._end()
         found = _read(said[:SAID_BYTES])
         if found is None:
             status = self._process.returncode
+            if status == -getattr(signal, "SIGXCPU", 0):
+                return (self._silent(CPU_S),)
             return (Problem("own_ended", {"name": self._folder.name, "status": status}),)
         return found
+
+    def _silent(self, limit_s: float) -> Problem:
+        return Problem("own_silent", {"name": self._folder.name, "limit_s": limit_s})
 
     def _end(self) -> None:
         with contextlib.suppress(OSError):
@@ -162,6 +168,7 @@ def _main(folder: Path) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
     try:
         found: Iterable[Problem] = list(problems_of(folder))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (said instead of a traceback)

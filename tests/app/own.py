@@ -1,0 +1,67 @@
+"""Experiments of a user's own, good and broken, as folders to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from app.terminal.new import write
+
+Change = Callable[[Path], None]
+
+
+def _edit(file: str, old: str, new: str) -> Change:
+    def change(folder: Path) -> None:
+        text = (folder / file).read_text(encoding="utf-8")
+        assert old in text
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+
+    return change
+
+
+def _first(line: str) -> Change:
+    return _edit("experiment.py", "from __future__ import annotations\n", f"{line}\n")
+
+
+# What is wrong, to the folder's name, the change, and the key of the sentence.
+BROKEN: dict[str, tuple[str, Change, str]] = {
+    "syntax": ("odd_syntax", _edit("experiment.py", "def measure(", "def measure(:"), "own_syntax"),
+    "endless": ("endless", _first("while True: pass"), "own_silent"),
+    "exits": ("exits", _first("import os; os._exit(3)"), "own_ended"),
+    "types": (
+        "odd_types",
+        _edit("experiment.py", 'values=(x.Value("call_s", "s", x.Part.CORES),)', 'values="call_s"'),
+        "own_wrong_type",
+    ),
+    "words": ("few_words", _edit("words.en.toml", "[views]", "[voews]"), "own_words_missing"),
+    "package": ("unmet", _first("import not_there_at_all"), "own_package_missing"),
+    "taken": ("stream", lambda folder: None, "own_name_taken"),
+    "column": (
+        "odd_view",
+        _edit("experiment.py", 'value="turn_s"', 'value="turn"'),
+        "own_no_column",
+    ),
+}
+
+
+def good(shelf: Path, name: str = "call_cost") -> Path:
+    """Write an experiment that runs, and return its folder."""
+    write(shelf / name)
+    return shelf / name
+
+
+def broken(shelf: Path, what: str) -> Path:
+    """Write an experiment in which something is wrong, and return its folder."""
+    name, change, _ = BROKEN[what]
+    folder = good(shelf, name)
+    change(folder)
+    return folder
+
+
+def mend(folder: Path) -> None:
+    """Put everything in order again."""
+    for path in folder.iterdir():
+        if path.is_file():
+            path.unlink()
+    folder.rmdir()
+    write(folder)

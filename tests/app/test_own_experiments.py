@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from app import own_experiments
+from app.context import Context
+from experiments.core.problems import UserError
+from experiments.core.words import load
+from tests import ROOT
+from tests.app.own import BROKEN, broken, good
+from tests.app.program import Program
+
+ENGLISH = load()
+
+
+@pytest.fixture
+def coreopsis(tmp_path):
+    program = Program(tmp_path)
+    yield program
+    program.close()
+
+
+@pytest.fixture
+def shelf(coreopsis) -> Path:
+    folder = coreopsis.data / "experiments"
+    folder.mkdir(parents=True)
+    return folder
+
+
+# --- new, check, run ------------------------------------------------------------------------
+
+
+def test_what_new_writes_is_whole_runs_at_once_and_can_be_replayed(coreopsis, shelf):
+    written = coreopsis("new", "My-Calls")
+    folder = shelf / "my_calls"
+
+    assert written.code == 0
+    assert str(folder) in written.out.replace("\n", "")
+    checked = coreopsis("check", folder)
+    assert (checked.code, checked.err) == (0, "")
+    run = coreopsis("run", "my-calls", "--quick", "--set", "calls=1000")
+    assert run.code == 0
+    assert coreopsis("replay", coreopsis.runs[-1]).code == 0
+    assert "my-calls" in coreopsis("experiments").out
+
+
+def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, tmp_path):
+    said = coreopsis("new", "calls", "--in", tmp_path / "class")
+
+    assert said.code == 0
+    assert f"--experiments {tmp_path / 'class'}" in said.out.replace("\n", "")
+    run = coreopsis("--experiments", tmp_path / "class", "run", "calls", "--quick", "--no-keep")
+    assert run.code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("a b", "own_name"), ("../x", "own_name"), ("stream", "own_name_taken")]
+)
+def test_new_refuses_a_name_that_cannot_be(coreopsis, name, key):
+    said = coreopsis("new", name)
+
+    assert said.code == 2
+    assert said.sentence == ENGLISH.say(f"problems.{key}", {"name": name, "id": name})
+
+
+def test_new_overwrites_nothing(coreopsis, shelf):
+    folder = good(shelf)
+    (folder / "experiment.py").write_text("mine")
+
+    said = coreopsis("new", "call-cost")
+
+    assert said.code == 2
+    assert (folder / "experiment.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["missing", "."])
+def test_a_folder_that_holds_no_experiment_is_told(coreopsis, folder):
+    assert coreopsis("check", folder).code == 2
+    assert coreopsis("--experiments", "missing", "inspect").code == 2
+
+
+# --- examined first -------------------------------------------------------------------------
+
+
+def test_eight_broken_ones_give_eight_sentences_and_the_others_run(coreopsis, shelf):
+    good(shelf)
+    for what in BROKEN:
+        broken(shelf, what)
+
+    listed = coreopsis("experiments")
+
+    assert listed.code == 0
+    for name, _, key in BROKEN.values():
+        line = ENGLISH.text(f"problems.{key}").partition("{")[0]
+        assert name.replace("_", "-") in listed.out
+        assert line.split(",")[0].strip() in listed.out.replace("\n", " ")
+    assert coreopsis("run", "call-cost", "--quick", "--no-keep").code == 0
+    assert coreopsis("run", "odd-syntax").code == 2
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, what):
+    folder = broken(tmp_path, what)
+    own_experiments.unexamined([tmp_path])
+
+    (name,) = own_experiments.own_homes()
+    found = own_experiments.refusals(own_experiments.own_homes())
+
+    assert name == folder.name.replace("_", "-")
+    assert found[name].key == BROKEN[what][2]
+    assert "{" not in ENGLISH.say(f"problems.{found[name].key}", found[name].values)
+
+
+@pytest.mark.parametrize(
+    "says", ["print('[[\"own_syntax\", {}]]')", "import sys; sys.stderr.write('x' * 10**7)"]
+)
+def test_what_it_prints_is_not_believed(tmp_path, says):
+    folder = good(tmp_path)
+    file = folder / "experiment.py"
+    file.write_text(
+        file.read_text().replace(
+            "from experiments import api", f"{says}\nfrom experiments import api"
+        )
+    )
+    own_experiments.unexamined([tmp_path])
+
+    assert own_experiments.refusals(own_experiments.own_homes()) == {}
+
+
+def test_what_a_file_says_reaches_no_terminal_raw(tmp_path):
+    folder = good(tmp_path)
+    file = folder / "experiment.py"
+    file.write_text("raise ValueError('\\x1b[2J' + 'y' * 9999)\n" + file.read_text())
+    own_experiments.unexamined([tmp_path])
+
+    (problem,) = own_experiments.refusals(own_experiments.own_homes()).values()
+
+    assert "\x1b" not in problem.values["error"]
+    assert len(problem.values["error"]) < 500
+
+
+def test_a_folder_is_looked_into_only_if_it_was_named(tmp_path):
+    good(tmp_path / "elsewhere")
+
+    catalogue = Context(data=tmp_path / "data").catalogue
+
+    assert "call-cost" not in catalogue.ids()
+    with pytest.raises(UserError):
+        catalogue.load("call-cost")
+
+
+# --- installed packages ---------------------------------------------------------------------
+
+
+def test_the_experiment_of_an_installed_package_is_found_runs_and_replays(tmp_path):
+    source = tmp_path / "package"
+    good(source / "classroom" / "experiments", "hand_out")
+    (source / "classroom" / "__init__.py").write_text("raise SystemExit('never imported')\n")
+    (source / "pyproject.toml").write_text(PYPROJECT)
+    python = environment(tmp_path / "venv", ROOT)
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index"]
+    pip += ["--no-deps", "--no-build-isolation", str(source)]
+    subprocess.run(pip, check=True, timeout=300)
+
+    def coreopsis(*arguments: str) -> str:
+        command = [python, "-m", "app", "--data", str(tmp_path / "data"), *arguments]
+        said = subprocess.run(
+            command, check=True, capture_output=True, text=True, timeout=120, cwd=tmp_path
+        )
+        return said.stdout
+
+    listed = json.loads(coreopsis("experiments", "--json"))
+    assert next(each for each in listed if each["id"] == "hand-out")["shelf"] == "yours"
+    coreopsis(
+        "run",
+        "hand-out",
+        "--quick",
+        "--set",
+        "calls=1000",
+        "--out",
+        str(tmp_path / "run.coreopsis.jsonl"),
+    )
+    assert coreopsis("replay", str(tmp_path / "run.coreopsis.jsonl"))
+
+
+PYPROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "classroom"
+version = "1"
+
+[project.entry-points."coreopsis.experiments"]
+mine = "classroom.experiments"
+
+[tool.setuptools]
+packages = ["classroom", "classroom.experiments", "classroom.experiments.hand_out"]
+
+[tool.setuptools.package-data]
+"*" = ["*.toml"]
+"""
+
+
+def environment(folder: Path, *paths: Path) -> str:
+    """Make an environment that sees our dependencies and these paths; return its Python."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    ours = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "ours.pth").write_text("\n".join(map(str, (*paths, *ours))))
+    return os.fspath(folder / "bin" / "python")
