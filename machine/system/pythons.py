@@ -73,8 +73,13 @@ class Interpreter:
     build: str = ""
 
 
-def find() -> tuple[Interpreter, ...]:
+def find(
+    *, free_threaded: bool = False, older_than: tuple[int, int] | None = None
+) -> tuple[Interpreter, ...]:
     """Return the other CPythons of this machine, oldest first. Never raises; 2 s at the worst.
+
+    With `free_threaded`, `older_than` or both, only those are asked that may be so by their folder:
+    asking takes a process each.
 
     A name is "3.13", "3.14t" where free-threaded. Where several have it, this interpreter or else
     the newest keeps it, the others are called by their full version, "3.13.0"; builds of the same
@@ -83,6 +88,12 @@ def find() -> tuple[Interpreter, ...]:
     running = _interpreter(os.path.realpath(sys.executable), sys.version)
     candidates = {os.path.realpath(path): path for path in _candidates()}
     candidates.pop(running.path, None)
+    if free_threaded or older_than:
+        hints = {real: _hint(real) for real in candidates}
+        for real, (version, is_threaded) in hints.items():
+            may_be_older = older_than and (version is None or version < older_than)
+            if not (may_be_older or (free_threaded and (is_threaded or version is None))):
+                del candidates[real]
     found = {running.build: running}
     with ThreadPoolExecutor(max_workers=16) as pool:
         for interpreter in pool.map(_ask, candidates.values()):
@@ -109,6 +120,15 @@ def _candidates() -> Iterator[str]:
         for name in names:
             if re.fullmatch(r"python\.exe" if on_windows else r"python3(\.\d+t?)?", name):
                 yield os.path.join(folder, name)
+
+
+def _hint(path: str) -> tuple[tuple[int, int] | None, bool]:
+    """Return the version that a Python's library folder names, and whether it is free-threaded."""
+    prefix = os.path.dirname(os.path.dirname(path))
+    for library in glob.iglob(f"{prefix}/lib/python3.*"):
+        if match := re.fullmatch(r"python3\.(\d+)(t?)", os.path.basename(library)):
+            return (3, int(match[1])), bool(match[2])
+    return None, False
 
 
 def _ask(path: str) -> Interpreter | None:

@@ -231,7 +231,9 @@ def _falls_short(processes: x.Spread, serial: x.Spread, at_once: int) -> bool:
 
 def defaults(machine: x.Machine) -> Params:
     """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
-    free_threaded = tuple(python.name for python in find() if python.free_threaded)
+    free_threaded = tuple(
+        python.name for python in find(free_threaded=True) if python.free_threaded
+    )
     workers = min(ASKED_WORKERS, max(2, x.physical_cores(machine) or 2))
     return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
 

@@ -184,7 +184,7 @@ def _is_whole(shares: float) -> bool:
 
 def defaults(_machine: x.Machine) -> Params:
     """Have four threads race, here and in those Pythons found that hand over elsewhere."""
-    found = find()
+    found = find(free_threaded=True, older_than=HANDED_OVER_LAST)
     others = [python.name for python in found if python.free_threaded]
     others += [python.name for python in found if _version(python.version) < HANDED_OVER_LAST][:1]
     return Params(pythons=tuple(others[:2]))

@@ -27,6 +27,7 @@ PARTS = (
     "map",
     "library",
     "inspecting",
+    "terminal",
 )
 
 
