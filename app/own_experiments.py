@@ -45,6 +45,7 @@ def _of_packages() -> Iterator[Path]:
     """Yield the folders that installed packages name; none of them is imported."""
     if not any(GROUP.encode() in text for text in _entry_points()):
         return
+    from importlib import metadata
 
     for entry in metadata.entry_points(group=GROUP):
         package, *parts = entry.value.partition(":")[0].split(".")

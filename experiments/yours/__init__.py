@@ -1,8 +1,12 @@
 """The shelf of the user's own experiments: the folders that `use` or the environment names."""
 
 import os
+import sys
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 
 VARIABLE = "COREOPSIS_EXPERIMENTS"  # for the processes that a worker starts
 
@@ -13,9 +17,25 @@ def use(folders: Sequence[Path]) -> None:
     os.environ[VARIABLE] = os.pathsep.join(__path__)
 
 
-def folders() -> list[Path]:
-    """Return the folders that are looked into."""
-    return [Path(path) for path in __path__]
+class _Fresh(SourceFileLoader):
+    """Compiles the source at each import: compiled files cannot tell two changes in one second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class _Finder(MetaPathFinder):
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not name.startswith(f"{__name__}."):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Fresh(spec.loader.name, spec.loader.path)
+        return spec
 
 
 __path__ = [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+sys.meta_path.insert(0, _Finder())

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.source import method
 from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Then
@@ -222,7 +221,8 @@ class ExperimentPage(QWidget):
 
     def _show_experiment(self, experiment: Experiment[Any]) -> None:
         words = self.session.words
-        self._experiment, self._panel.views.method = experiment, method(experiment)
+        self._experiment = experiment
+        self._panel.views.method = words.say(f"{experiment.id}.method")
         self._header.show_experiment(
             words.say(f"{experiment.id}.question"),
             words.say(f"shelves.{experiment.shelf}"),

@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.report import Report, report
-from app.source import method
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
@@ -138,7 +137,12 @@ class Side(QObject):
             lead = told.finding if told.ending else ""
             remarks, notes = (*disturbances_of(words, shown), *told.remarks), notes_of(words, shown)
             if told.values:
-                notes += (words.say("page.measured_so", {"method": method(following.experiment)}),)
+                notes += (
+                    words.say(
+                        "page.measured_so",
+                        {"method": words.say(f"{following.experiment.id}.method")},
+                    ),
+                )
             self.column.show_result(told.values, remarks, notes, lead)
             if told.values or remarks or notes:
                 tabs.append(Tab.RESULT)

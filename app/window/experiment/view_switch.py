@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.source import method
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.drawing import Drawing
 from app.window.experiment.output import Output
@@ -78,4 +77,4 @@ class Sides:
             self._panel.views.show_unmeasured(experiment)
             self._panel.show_views()
             return
-        self._panel.show_empty(say(f"{experiment.id}.topic"), method(experiment), hint)
+        self._panel.show_empty(say(f"{experiment.id}.topic"), say(f"{experiment.id}.method"), hint)

@@ -1,0 +1,127 @@
+"""The shelf "Yours": broken files are sentences on cards, changed ones are taken over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton
+
+from app.context import Context
+from app.window.catalogue.place import ExperimentsPlace
+from app.window.core import own_shelf
+from app.window.core.background import Background
+from app.window.core.session import Session
+from app.window.core.settings import Settings
+from tests.app.own import BROKEN, broken, good, mend
+from tests.app.window.stage import FakeRunner, settle
+from tests.experiments.machines import machine
+
+
+class Shelf:
+    """A session that examines a folder of the user's own, and the catalogue of it."""
+
+    def __init__(self, look, folder: Path, settings: Settings) -> None:
+        self.folder = folder / "experiments"
+        self.session = Session(Context(data=folder), look, settings)
+        self.told: list[str] = []
+        self.remembered: list[dict] = []
+        self.session.noticed.connect(lambda text, *_: self.told.append(text))
+        self.session.remembered.connect(self.remembered.append)
+        self.session.background = Background()
+        self.session.runner = FakeRunner()
+        self.session.machine = machine()
+        self.place = ExperimentsPlace(self.session)
+        self.own = own_shelf.OwnShelf(self.session)
+        self.place.arrive()
+
+    def note(self, name: str) -> str:
+        """Return what the card of an experiment says, "" while there is none."""
+        for card in self.place.findChildren(QAbstractButton):
+            if card.accessibleName() == name:
+                return card.accessibleDescription()
+        return ""
+
+    def examine(self) -> None:
+        """Look at the files, and wait until the catalogue is as they are."""
+        changes: list[None] = []
+        self.session.catalogue_changed.connect(lambda: changes.append(None))
+        self.own.look()
+        settle(lambda: bool(changes))
+
+    def close(self) -> None:
+        self.own.close()
+        self.place.leave()
+        self.session.background.close()
+        self.place.deleteLater()
+
+
+@pytest.fixture
+def shelf(qtbot, look, tmp_path):
+    made = []
+
+    def make(*kinds: str, settings: Settings | None = None) -> Shelf:
+        for kind in kinds:
+            (good if kind == "good" else lambda at, kind=kind: broken(at, kind))(
+                tmp_path / "experiments"
+            )
+        made.append(Shelf(look, tmp_path, settings or Settings()))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened(shelf):
+    there = shelf("good", *BROKEN)
+    there.examine()
+    say = there.session.words.text
+
+    for name, _, key in BROKEN.values():
+        said = there.note(name.replace("_", "-"))
+        assert say(f"problems.{key}").partition("{")[0].split(",")[0] in said, name
+    assert "call-cost" in there.session.catalogue.ids()
+    assert there.session.catalogue.load("stream").shelf == "memory"
+    settle(lambda: "call-cost" in there.session.entries)
+
+
+def test_a_changed_file_is_taken_over_and_a_broken_one_is_not_loaded(shelf):
+    there = shelf("good")
+    there.examine()
+    file = there.folder / "call_cost" / "experiment.py"
+    whole = file.read_text(encoding="utf-8")
+
+    file.write_text(whole.replace("100_000, minimum", "200_000, minimum"), encoding="utf-8")
+    there.examine()
+    assert there.session.catalogue.load("call-cost").params().calls == 200_000
+    file.write_text("def broken(:", encoding="utf-8")
+    there.examine()
+    assert "call-cost" in there.session.catalogue.refused
+    mend(there.folder / "call_cost")
+    there.examine()
+    assert there.session.catalogue.load("call-cost").params().calls == 100_000
+
+
+def test_a_click_on_a_broken_one_says_what_is_wrong_with_a_way_to_its_folder(shelf):
+    there = shelf("syntax")
+    there.examine()
+    (card,) = (
+        each for each in there.place.findChildren(QAbstractButton)
+        if each.accessibleName() == "odd-syntax"
+    )  # fmt: skip
+
+    card.click()
+
+    assert "experiment.py" in there.told[-1]
+
+
+def test_that_code_runs_from_a_folder_is_said_once(shelf):
+    there = shelf("good")
+    there.examine()
+    first = [text for text in there.told if str(there.folder) in text]
+    again = shelf(settings=Settings(**there.remembered[-1]))
+    again.examine()
+
+    assert len(first) == 1
+    assert not [text for text in again.told if str(there.folder) in text]
