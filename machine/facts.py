@@ -1,8 +1,7 @@
-"""What was found out about one device, where, and why is the rest not known?
+"""The notes of an inspection and the facts of one device: values, sources, reasons for gaps.
 
-Machines have several devices of a kind, and what one driver says of one of them it mostly says, or
-keeps to itself, for all. So each device collects facts of its own, and `note` tells what they have
-in common once.
+A driver mostly tells the same about all devices of a kind. So each device collects its own facts,
+and `note` writes what they have in common once.
 """
 
 from __future__ import annotations
@@ -10,9 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from machine.notes import Notes
+from machine.model import Missing
 
 T = TypeVar("T")
+
+
+class Notes:
+    """The `sources` and `missing` of one inspection."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+        self.missing: list[Missing] = []
+
+    def keep(self, what: str, value: T, source: str, *, why: str, how: str) -> T:
+        """Note the source of `value`, or if there is none, why and how to get it; return it."""
+        if value is None or value == ():
+            self.lack(what, why=why, how=how)
+        else:
+            self.sources[what] = source
+        return value
+
+    def lack(self, what: str, *, why: str, how: str) -> None:
+        """Note that `what` is not known."""
+        self.missing.append(Missing(what=what, why=why, how=how))
 
 
 class Reason(NamedTuple):

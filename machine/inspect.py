@@ -11,20 +11,20 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from machine.bus.identity import Host
 from machine.bus.pci import read_pci
 from machine.devices import Gpu
+from machine.facts import Notes
 from machine.gpus import accelerators
+from machine.gpus.pci_facts import Host
 from machine.memory.host import read_memory, read_numa
 from machine.model import Machine
 from machine.network import read_network
-from machine.notes import Notes
 from machine.peaks import read_peaks
 from machine.processor.cpu import read_cpu
 from machine.processor.topology import present_and_online
 from machine.storage.disks import read_storage
-from machine.system import elsewhere
-from machine.system.host import read_container, read_system, read_virtualization
+from machine.system import other_systems
+from machine.system.virtualization import read_container, read_system, read_virtualization
 
 _GIB = 2**30
 
@@ -48,7 +48,7 @@ def parts(root: Path | None = None) -> Iterator[tuple[str, Any]]:
     is_elsewhere = root is None and sys.platform != "linux"
     found: dict[str, Any] = {}
     for name, value in (
-        elsewhere.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
+        other_systems.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
     ):
         found[name] = value
         yield name, value

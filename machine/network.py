@@ -13,8 +13,7 @@ import re
 from pathlib import Path
 
 from machine.devices import NetworkInterface
-from machine.facts import Facts, Reason, note
-from machine.notes import Notes
+from machine.facts import Facts, Notes, Reason, note
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/net"

@@ -18,9 +18,9 @@ from typing import Any, Literal
 
 from machine.bus import pcie
 from machine.devices import Gpu, GpuLink, PciDevice
+from machine.facts import Notes
 from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
-from machine.notes import Notes
 
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"

@@ -22,8 +22,8 @@ from pathlib import Path
 from machine.bus import pcie
 from machine.bus.names import PciNames
 from machine.devices import Link, PciDevice
+from machine.facts import Notes
 from machine.model import NumaNode
-from machine.notes import Notes
 from machine.system.linux import (
     PCI_ADDRESS,
     device_path,

@@ -150,5 +150,35 @@ def shared_hop(machine: Machine, address: str) -> Shared | None:
     return None
 
 
+def gpu_path(pci: tuple[PciDevice, ...], a: str | None, b: str | None) -> str | None:
+    """Return PIX, PXB, PHB, NODE or SYS for two addresses, None if the tree does not tell.
+
+    For GPUs whose driver cannot be asked. Source: the legend of `nvidia-smi topo --matrix`.
+    """
+    first, second = way(pci, a), way(pci, b)
+    if not first or not second or None in (roots := (first[-1].parent, second[-1].parent)):
+        return None
+    above, others = _off_card(first), _off_card(second)
+    common = {bridge.address for bridge in above} & {bridge.address for bridge in others}
+    if common:
+        # A switch is one port towards the processor, and ports towards the devices below it.
+        below = max(sum(d.address not in common for d in bridges) for bridges in (above, others))
+        return "PIX" if below <= 1 else "PXB"
+    if roots[0] == roots[1]:
+        return "PHB"
+    nodes = first[0].numa_node, second[0].numa_node
+    if None in nodes:
+        return None
+    return "NODE" if nodes[0] == nodes[1] else "SYS"
+
+
+def _off_card(devices: list[PciDevice]) -> list[PciDevice]:
+    """Return the bridges above the card: some cards of AMD and Intel carry their own switch."""
+    maker, above = devices[0].vendor_id, devices[1:]
+    while len(above) > 1 and above[0].vendor_id == maker is not None:
+        above = above[1:]
+    return above
+
+
 def _card(address: str) -> str:
     return address.rpartition(".")[0]

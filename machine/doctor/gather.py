@@ -13,15 +13,15 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from machine.doctor import elsewhere
+from machine.doctor import other_systems
 from machine.doctor.cards import read_amd, read_bus
 from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
-from machine.notes import Notes
-from machine.system.host import read_container, read_virtualization
+from machine.facts import Notes
 from machine.system.linux import read_text
+from machine.system.virtualization import read_container, read_virtualization
 
 # What chooses, hides or renames devices.
 _VARIABLES = (
@@ -55,7 +55,7 @@ def gather(
     every card of NVIDIA sleeps, since it would wake them.
     """
     if sys.platform != "linux" and root == Path("/"):
-        return elsewhere.gather(python, chosen(environment), nvml=nvml, probe=probe)
+        return other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
     surroundings = _surroundings(root, environment)
     bus, kernel = read_bus(root), read_kernel(root)
     cards = bus.cards or _off_the_bus(root, surroundings)

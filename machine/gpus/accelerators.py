@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from machine.bus.identity import Host, describe
+from machine.bus import pcie
 from machine.devices import Gpu, GpuLink
-from machine.facts import Facts, Reason, Unanswered, note
+from machine.facts import Facts, Notes, Reason, Unanswered, note
 from machine.gpus import amd, apple, intel, nvidia, nvlink
-from machine.gpus import paths as gpu_paths
 from machine.gpus import windows as windows_gpus
 from machine.gpus.makers import maker_of
-from machine.notes import Notes
+from machine.gpus.pci_facts import Host, describe
 
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
@@ -114,7 +113,7 @@ def _links(
     for a, b in itertools.combinations(range(len(gpus)), 2):
         link = links[a, b] = told.get((a, b)) or Facts()
         if not link.knows("path"):
-            path = gpu_paths.path(host.pci, addresses[a], addresses[b])
+            path = pcie.gpu_path(host.pci, addresses[a], addresses[b])
             if path:
                 link.keep("path", path, "the PCI tree in pci[*].parent")
             else:

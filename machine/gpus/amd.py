@@ -16,8 +16,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from machine.bus.identity import DEVICES, Host, describe, hwmon
 from machine.facts import Facts, Reason
+from machine.gpus.pci_facts import DEVICES, Host, describe, hwmon
 from machine.system.linux import numbered, read_int, read_text
 
 VENDOR_ID = 0x1002

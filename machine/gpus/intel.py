@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from machine.bus.identity import DEVICES, Host, describe, hwmon
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason
+from machine.gpus.pci_facts import DEVICES, Host, describe, hwmon
 from machine.system.linux import numbered, read_int
 
 VENDOR_ID = 0x8086

@@ -11,11 +11,11 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from machine.bus.identity import Host, describe
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import cuda, nvlink, nvml, nvml_gpu
 from machine.gpus.nvml import Nvml
+from machine.gpus.pci_facts import Host, describe
 from machine.system.linux import entries, fields, read_text
 
 VENDOR_ID = 0x10DE

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from machine.bus import pcie
-from machine.bus.identity import Host
 from machine.devices import Link, MigInstance
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvlink
 from machine.gpus.nvml import Nvml, is_refusal
+from machine.gpus.pci_facts import Host
 from machine.system.linux import read_text
 
 NAMES = (

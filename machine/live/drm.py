@@ -15,9 +15,9 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from machine.bus.identity import Host, hwmon, is_asleep
 from machine.facts import Facts, Reason
 from machine.gpus import amd, intel
+from machine.gpus.pci_facts import Host, hwmon, is_asleep
 from machine.live.gpu_samples import ASLEEP, NEEDS_TWO, Processes, Rates, lack_all
 from machine.system.linux import entries, numbered, read_int, read_text
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from machine.bus.identity import Host
 from machine.bus.pci import read_pci
-from machine.facts import note
+from machine.facts import Notes, note
 from machine.gpus import nvml
+from machine.gpus.pci_facts import Host
 from machine.live.drm import DrmSampler
 from machine.live.gpu_samples import NAMES, GpuSample
 from machine.live.nvidia import NvidiaSampler
 from machine.model import Missing
-from machine.notes import Notes
 from machine.system.linux import read_text
 
 _NO_BUS = Missing(

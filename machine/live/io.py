@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from machine.facts import Notes
 from machine.model import Missing
 from machine.network import read_network
-from machine.notes import Notes
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
 

@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from machine.bus.identity import Host, describe
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvidia, nvml, nvml_gpu
 from machine.gpus.nvml import Nvml
+from machine.gpus.pci_facts import Host, describe
 from machine.live.gpu_samples import ASLEEP, Processes, lack_all
 from machine.live.nvidia_gpu import LOST, NvidiaGpu
 from machine.system.linux import read_text

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from machine import peaks
+from machine.facts import Notes
 from machine.memory.modules import is_locked, read_channels, read_modules
 from machine.model import Memory, MemoryModule, NumaNode
-from machine.notes import Notes
 from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, numbered, read_set, read_text
 

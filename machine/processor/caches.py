@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, CacheKind
-from machine.notes import Notes
 from machine.system.linux import CPU, numbered, read_int, read_set, read_text
 
 _KINDS: dict[str | None, CacheKind] = {

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, CoreKind
-from machine.notes import Notes
 from machine.system.linux import CPU, read_int, read_list
 
 _KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
-from machine.notes import Notes
 from machine.processor.caches import read_caches
 from machine.processor.instructions import of_risc_v
 from machine.processor.topology import present_and_online, read_thread_list

@@ -10,8 +10,8 @@ import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, NumaNode, Thread
-from machine.notes import Notes
 from machine.processor.core_kinds import read_kinds
 from machine.system.linux import (
     CPU,

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from machine.bus import pcie
 from machine.devices import Disk, PciDevice
-from machine.facts import Facts, Reason, note
-from machine.notes import Notes
+from machine.facts import Facts, Notes, Reason, note
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"

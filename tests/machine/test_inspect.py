@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from machine.devices import Gpu, NetworkInterface
+from machine.facts import Notes
 from machine.inspect import BadRoot, assemble, inspect, parts, portable
 from machine.model import from_json, to_json
-from machine.notes import Notes
-from machine.system import elsewhere
+from machine.system import other_systems
 from tests import ROOT
 from tests.machine.unexplained import unexplained
 
@@ -152,7 +152,7 @@ def test_inspecting_loads_nothing_heavy():
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_elsewhere_the_simple_facts_are_told_and_the_rest_explained(monkeypatch, system):
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(elsewhere, "_model", lambda: ("A processor", "its own word"))
+    monkeypatch.setattr(other_systems, "_model", lambda: ("A processor", "its own word"))
     machine = inspect()
     assert machine.os.kind == {"win32": "windows", "darwin": "macos"}[system]
     assert machine.cpu.threads == len(machine.cpu.threads_list) >= 1
@@ -166,9 +166,9 @@ def test_elsewhere_the_simple_facts_are_told_and_the_rest_explained(monkeypatch,
 
 
 def test_a_system_without_pinning_may_use_all_threads(monkeypatch):
-    monkeypatch.setattr(elsewhere, "_affinity", lambda: None)
+    monkeypatch.setattr(other_systems, "_affinity", lambda: None)
     notes = Notes()
-    cpu = dict(elsewhere.parts(notes))["cpu"]
+    cpu = dict(other_systems.parts(notes))["cpu"]
     assert cpu.usable_threads == cpu.threads
     assert all(thread.usable for thread in cpu.threads_list)
     assert "cpu.counts.affinity" in {entry.what for entry in notes.missing}

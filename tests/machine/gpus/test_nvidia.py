@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machine.bus.identity import Host
 from machine.devices import Gpu, GpuLink, Link, MigInstance, PciDevice
-from machine.facts import Unanswered
+from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, nvidia, nvml
 from machine.gpus.cuda import Cuda, CudaGpu
+from machine.gpus.pci_facts import Host
 from machine.inspect import assemble, inspect, portable
 from machine.model import Machine, from_json, missing_of, to_json
-from machine.notes import Notes
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,

@@ -6,12 +6,12 @@ import ctypes
 
 import pytest
 
-from machine.bus.identity import Host
+from machine.facts import Notes
 from machine.gpus import accelerators, nvidia
 from machine.gpus import windows as windows_gpus
+from machine.gpus.pci_facts import Host
 from machine.gpus.windows import Adapter, read
 from machine.model import Machine
-from machine.notes import Notes
 from tests.machine.unexplained import unexplained
 
 RADEON = Adapter(

@@ -10,8 +10,8 @@ import platform
 import re
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import OperatingSystem
-from machine.notes import Notes
 from machine.system.linux import fields, read_text
 
 _DMI = "sys/class/dmi/id"

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from machine.facts import Notes
 from machine.memory.host import lack_modules
 from machine.model import Cpu, CpuCounts, Memory, OperatingSystem, Thread
-from machine.notes import Notes
 
 _WHY = "This version of Coreopsis reads it on Linux only."
 _HOW = {

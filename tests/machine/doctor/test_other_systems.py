@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from machine.doctor import elsewhere
+from machine.doctor import other_systems
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Nvml, NvmlDevice, Torch, Vendor
 from tests.machine.doctor.made import CPU_TORCH
@@ -16,7 +16,7 @@ REMOTE = ("Microsoft Remote Display Adapter", r"SWD\REMOTEDISPLAYENUM\RdpIdd")
 
 
 def test_adapters_are_cards_by_their_pci_identity():
-    cards = elsewhere.windows_cards([GEFORCE, GEFORCE, UHD, ARC, REMOTE])
+    cards = other_systems.windows_cards([GEFORCE, GEFORCE, UHD, ARC, REMOTE])
 
     assert [(card.vendor, card.only_draws) for card in cards] == [
         (Vendor.NVIDIA, False),
@@ -27,16 +27,16 @@ def test_adapters_are_cards_by_their_pci_identity():
 
 
 def test_only_apples_own_chips_count_on_a_mac():
-    assert [card.vendor for card in elsewhere.mac_cards(True)] == [Vendor.APPLE]
-    assert elsewhere.mac_cards(False) == ()
+    assert [card.vendor for card in other_systems.mac_cards(True)] == [Vendor.APPLE]
+    assert other_systems.mac_cards(False) == ()
 
 
 @pytest.fixture
 def windows(monkeypatch):
     def gathered(*adapters, nvml):
-        monkeypatch.setattr(elsewhere.sys, "platform", "win32")
-        monkeypatch.setattr(elsewhere, "_adapters", lambda: adapters)
-        return elsewhere.gather("py", {}, nvml=lambda: nvml, probe=lambda python: CPU_TORCH)
+        monkeypatch.setattr(other_systems.sys, "platform", "win32")
+        monkeypatch.setattr(other_systems, "_adapters", lambda: adapters)
+        return other_systems.gather("py", {}, nvml=lambda: nvml, probe=lambda python: CPU_TORCH)
 
     return gathered
 
@@ -69,10 +69,10 @@ def test_a_computer_with_intels_graphics_alone_has_no_problem(windows):
 
 
 def test_a_mac_is_gathered(monkeypatch):
-    monkeypatch.setattr(elsewhere.sys, "platform", "darwin")
-    monkeypatch.setattr(elsewhere, "_is_apple_silicon", lambda: True)
+    monkeypatch.setattr(other_systems.sys, "platform", "darwin")
+    monkeypatch.setattr(other_systems, "_is_apple_silicon", lambda: True)
 
-    evidence = elsewhere.gather(
+    evidence = other_systems.gather(
         "py", {}, nvml=lambda: Nvml(), probe=lambda python: Torch(python=python, has_mps=False)
     )
 
