@@ -50,7 +50,7 @@ class Unanswered(Exception):
 
 
 class Facts:
-    """The values of one device by name, with their sources, and the reasons of what is missing."""
+    """The values of one device by name, their sources, and the reasons for missing ones."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -58,22 +58,22 @@ class Facts:
         self.missing: dict[str, Reason] = {}
 
     def keep(self, name: str, value: T, source: str) -> T:
-        """Keep a value that is known."""
+        """Keep a known value."""
         self.values[name], self.sources[name] = value, source
         self.missing.pop(name, None)
         return value
 
     def found(self, name: str, value: object, source: str, reason: Reason) -> None:
-        """Keep a value, or where it is None, the reason."""
+        """Keep a value, or the reason if it is None."""
         if value is None:
             self.lack(name, reason)
         else:
             self.keep(name, value, source)
 
     def lack(self, name: str, reason: Reason) -> None:
-        """Keep why a value is not known, if it is not; the first reason stays.
+        """Keep the reason for an unknown value; the first reason stays.
 
-        `name` may lead into a part, as links[*].peer.
+        `name` may point into a part, such as links[*].peer.
         """
         if name not in self.sources:
             self.missing.setdefault(name, reason)
@@ -90,13 +90,13 @@ class Facts:
         return value
 
     def drop(self, name: str, reason: Reason) -> None:
-        """Forget a value that means nothing here, for this reason."""
+        """Replace a meaningless value by a reason."""
         self.values.pop(name, None)
         self.sources.pop(name, None)
         self.missing[name] = reason
 
     def take(self, other: Facts) -> None:
-        """Take over what another knows, and its reasons for what neither knows."""
+        """Merge another's values, and its reasons for what neither knows."""
         self.values |= other.values
         self.sources |= other.sources
         for name, reason in other.missing.items():
@@ -108,10 +108,10 @@ class Facts:
 
 
 def note(devices: Sequence[Facts], what: str, names: Iterable[str], notes: Notes) -> None:
-    """Write down sources and reasons for the elements of the list `what`.
+    """Add the sources and reasons of all `devices`, the elements of the list `what`, to `notes`.
 
-    Every name of `names` that is neither known nor explained gets a general reason. What is the
-    same for all devices that have it, or lack it, is said once, as `what[*].name`.
+    Names that are neither known nor explained get a general reason. A source or reason that is the
+    same for all devices is written once, as `what[*].name`.
     """
     names = tuple(names)
     for device in devices:

@@ -1,13 +1,13 @@
-"""What is plugged into this machine, on which bridge, and how wide is the link of each device?
+"""The PCI tree: devices, the bridges they are on, and the speed and width of their links.
 
-The tree is in the paths: what /sys/bus/pci/devices/ADDRESS leads to names every bridge on the way.
-Bridges alternate: a root port (or a port of a switch that leads down) has a link below it, the port
-of a switch that leads up has its link above. So a device has a link of its own where the bridge
-above it leads down; on what is built into the processor, the chipset or a switch there is none.
+The link /sys/bus/pci/devices/ADDRESS leads to a path that names every bridge on the way.
+Bridges alternate. A root port or a switch's downstream port has its link below; an upstream port
+has its link above. So a device has its own link if the bridge above it leads down. Devices built
+into the processor, the chipset or a switch have none.
 
-A link is told at both of its ends: what the card could do by the card's own files, what the slot
-could do by those of the bridge. What it does *now* may be less, for links slow down when idle: that
-is no fault. Nobody is woken: a sleeping device is asked nothing that would have to wake it.
+Both ends describe a link: the card's files tell what the card can do, the bridge's files what the
+slot can do. The present speed may be lower, because idle links slow down; that is no fault. No
+sleeping device is woken: files whose reading would wake it are not read.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci of the kernel.
 """
@@ -35,7 +35,7 @@ from machine.system.linux import (
 )
 
 _FOLDER = "sys/bus/pci/devices"
-# Cards of these makers carry a switch of their own, before which the GPU's link says nothing.
+# Cards of these makers may carry a switch; then the GPU's own link says nothing about the slot.
 _SWITCH_ON_CARD = frozenset({0x1002, 0x10DE, 0x8086})
 _UNTOLD = {
     "parent": "It was not recorded on which bridge the device is.",
@@ -68,7 +68,7 @@ _LESS = {
 
 
 def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
-    """Return all devices and bridges, by address."""
+    """Return all devices and bridges, ordered by address."""
     folder = root / _FOLDER
     addresses = [name for name in entries(folder) if PCI_ADDRESS.fullmatch(name)]
     names = PciNames(root) if addresses else None
@@ -117,7 +117,7 @@ def _parent(path: str) -> str | None:
 
 
 def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Notes) -> int | None:
-    """Return the node; where the firmware names none (-1), the one whose threads are near."""
+    """Return the NUMA node; if the firmware names none (-1), the one with the nearby threads."""
     text = read_text(folder / "numa_node") or ""
     if text.isdecimal():
         return int(text)
@@ -164,14 +164,14 @@ class _Links:
         return found
 
     def _physical(self, device: PciDevice) -> PciDevice:
-        """Return the device of which a virtual function is a share; its link is the same."""
+        """Return the physical device of a virtual function; both share one link."""
         if not device.is_virtual_function:
             return device
         owner = os.path.basename(os.path.realpath(self._folder / device.address / "physfn"))
         return self._known.get(owner, device)
 
     def _edge(self, device: PciDevice) -> PciDevice:
-        """Return where the card ends that `device` is on: above its own switch, if it has one."""
+        """Return the outermost device of the card: the upstream port of its own switch, if any."""
         while device.vendor_id in _SWITCH_ON_CARD:
             down = self._known.get(device.parent or "")
             up = self._known.get(down.parent or "") if down else None
@@ -183,7 +183,7 @@ class _Links:
         return device
 
     def _leads_down(self, bridge: PciDevice) -> bool:
-        """Is the link of this bridge below it? So with root ports and every second bridge."""
+        """Is the link of this bridge below it? True for root ports and every second bridge."""
         above = self._known.get(bridge.parent or "")
         return above is None or not pcie.is_bridge(above) or not self._leads_down(above)
 
@@ -196,7 +196,7 @@ class _Links:
         return read_text(self._folder / address / "power/runtime_status") == "suspended"
 
     def _link(self, card: str, slot: str | None = None) -> Link | None:
-        """Return the link of the card, as far as both ends tell; None if the card tells nothing."""
+        """Return the link as both ends describe it; None if the card tells nothing."""
         generation, width = self._ability(card, "current")
         card_generation, card_width = self._ability(card, "max")
         if not (generation or width or card_generation or card_width):
@@ -221,7 +221,7 @@ class _Links:
 
 
 def _note(devices: list[PciDevice], notes: Notes) -> None:
-    """Say once what is missing of several devices."""
+    """Note once what several devices lack."""
     for name, why in _UNTOLD.items():
         if any(getattr(device, name) is None for device in devices):
             notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{_FOLDER}, lspci -nn -vv")

@@ -1,8 +1,8 @@
-"""What GPUs of NVIDIA are there?
+"""NVIDIA's GPUs, from its management library (NVML), CUDA's driver library and the kernel.
 
-Its management library (NVML) tells most, CUDA's driver library the number of SMs, the L2 cache and
-what programs see, the kernel the rest. They number GPUs differently and are joined by PCI address.
-A sleeping GPU of a laptop is left asleep: both libraries would wake it.
+NVML tells most; CUDA adds the number of SMs, the L2 cache and the visible GPUs; the kernel tells
+the rest. The three number GPUs differently, so PCI addresses match them. Both libraries would wake
+a laptop's sleeping GPU, so they are not asked while it sleeps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BY_CUDA = ("sms", "l2_bytes", "unified_memory", "visible")
 
 @dataclass
 class Found:
-    """The GPUs, and what NVIDIA's libraries say of pairs of them, by their places in the list."""
+    """The GPUs, and what NVIDIA's libraries tell of pairs of them, by their indexes."""
 
     gpus: list[Facts] = field(default_factory=list)
     pairs: dict[tuple[int, int], Facts] = field(default_factory=dict)
@@ -58,7 +58,7 @@ def read(
     load: Callable[[], nvml.Library] = nvml.load,
     ask_cuda: Callable[[], cuda.Asking] = cuda.start,
 ) -> Found:
-    """Return the GPUs, in NVML's order where it can be asked."""
+    """Return the GPUs, in NVML's order if it answers."""
     known = {device.address: describe(host, device) for device in seats(host)}
     for address, seat in known.items():
         _own_node(host, address, seat)
@@ -83,11 +83,11 @@ def read(
 
 
 def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
-    """Return why NVIDIA's libraries are left alone: asking wakes GPUs, and loads the driver."""
+    """Return why not to ask NVIDIA's libraries: this would wake GPUs or load the driver."""
     if not cards:
         return None
     for seat in cards:
-        # They wake all GPUs of their driver, and no others.
+        # Asking wakes all GPUs of that driver, and no others.
         if seat.values.get("driver") == _DRIVER and seat.values.get("asleep"):
             return _ASLEEP
     modules = host.root / "sys/module"
@@ -96,7 +96,7 @@ def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
 
 
 def seats(host: Host) -> Iterator[PciDevice]:
-    """Yield the PCI devices that are GPUs of NVIDIA, also those that only its driver names."""
+    """Yield NVIDIA's GPUs among the PCI devices, and those that only its driver lists."""
     named = set(entries(host.root / _PROC))
     for device in host.pci:
         if device.address in named or (
@@ -110,18 +110,18 @@ def seats(host: Host) -> Iterator[PciDevice]:
 
 
 def _own_node(host: Host, address: str, seat: Facts) -> None:
-    """Keep where the GPU's memory is a memory node of the machine (POWER9, Grace)."""
+    """Keep the NUMA node that the GPU's memory forms on POWER9 and Grace."""
     file = f"{_PROC}/{address}/numa_status"
     status = fields(read_text(host.root / file))
     node, size = status.get("node", ""), status.get("size", "")
     if status.get("status") == "online" and node.isdecimal():
         seat.keep("memory_numa_node", int(node), f"/{file}")
-        with contextlib.suppress(ValueError):  # older drivers do not tell it
+        with contextlib.suppress(ValueError):  # older drivers do not tell the size
             seat.keep("memory_bytes", int(size, 16), f"/{file}")
 
 
 def _is_tegra(host: Host) -> bool:
-    """Is the GPU part of a chip of NVIDIA, and no PCI device (Jetson)?"""
+    """Is the GPU part of a system on a chip, and no PCI device (Jetson)?"""
     return "nvidia,tegra" in (read_text(host.root / "proc/device-tree/compatible") or "")
 
 
@@ -144,7 +144,7 @@ def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
         if not isinstance(handle, Reason):
             nvml_gpu.ask_address(library, handle, gpu)
     left = {a: seat for a, seat in known.items() if a not in {_at(gpu) for gpu in gpus}}
-    # Both lists are in the order of the bus: GPUs that do not say where they are take what is left.
+    # Both lists follow the bus, so GPUs without an address take the remaining ones in order.
     places = iter(left.values() if len(left) == sum(not _at(gpu) for gpu in gpus) else ())
     gpus = [known.get(_at(gpu)) or (not _at(gpu) and next(places, gpu)) or gpu for gpu in gpus]
     linked = {device.address for device in host.pci if device.link}
@@ -174,7 +174,7 @@ def _unlisted(seat: Facts) -> Reason:
 
 
 def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
-    """Join CUDA's answers to the GPUs by address, or to the only one there is."""
+    """Match CUDA's answers to the GPUs by address, or one to one if both have a single GPU."""
     if not found.gpus:  # no NVML, and no PCI device: a Jetson
         found.gpus = [Facts() for _ in answer.gpus]
     only = len(found.gpus) == len(answer.gpus) == 1

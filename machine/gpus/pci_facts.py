@@ -1,4 +1,4 @@
-"""What do PCI and the kernel say of any accelerator, whoever made it?"""
+"""What PCI and the kernel tell about any accelerator, and the machine around it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_DRIVER = Reason(
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine around its accelerators; `is_live` if it is the running one, not a recording."""
+    """The machine around its accelerators; `is_live` for the running one, not a recording."""
 
     root: Path
     pci: tuple[PciDevice, ...] = ()
@@ -30,12 +30,12 @@ class Host:
     is_wsl: bool = False
 
     def folder(self, address: str) -> Path:
-        """Return where the kernel describes the PCI device."""
+        """Return the folder in which the kernel describes a PCI device."""
         return self.root / DEVICES / address
 
 
 def describe(host: Host, device: PciDevice) -> Facts:
-    """Return what holds for a device of any maker."""
+    """Return the facts that exist for devices of every maker."""
     facts = Facts()
     folder = host.folder(device.address)
     shown = f"/{DEVICES}/{device.address}"
@@ -61,6 +61,6 @@ def is_asleep(host: Host, address: str) -> bool:
 
 
 def hwmon(folder: Path) -> Path | None:
-    """Return the sensors of a device."""
+    """Return the folder of a device's sensors."""
     numbers = numbered(folder / "hwmon", "hwmon")
     return folder / f"hwmon/hwmon{numbers[0]}" if numbers else None

@@ -83,7 +83,7 @@ def test_the_reason_of_a_call_that_fails_is_the_one_that_is_shown(call, number):
         return
     entry = missing_of(machine, f"gpus[0].{TOLD_BY[call]}")
     assert entry is not None
-    assert (entry.why, entry.how) == nvml._REASONS[number]
+    assert (entry.why, entry.how) == nvml.REASONS[number]
 
 
 @pytest.mark.parametrize("call", MAY_BE_ABSENT)
@@ -122,7 +122,7 @@ def test_one_gpu_is_lost_while_inspecting_and_the_others_are_told_in_full(after)
     for n in (0, 2):
         assert machine.gpus[n] == whole.gpus[n]
     if library.lost[address] < 0:
-        lost = nvml._REASONS[LOST].why
+        lost = nvml.REASONS[LOST].why
         assert any(entry.why == lost for entry in machine.missing)
     else:
         assert machine == whole

@@ -75,7 +75,7 @@ def look(library, *, pci=(), cuda=None, root=None, load=None, **host):
     """Return the machine with only its accelerators read."""
 
     def no_library():
-        raise Unanswered(nvml._REASONS[12])
+        raise Unanswered(nvml.REASONS[12])
 
     notes = Notes()
     answer = cuda or Cuda(why="CUDA's driver library (libcuda) is not installed here.")
