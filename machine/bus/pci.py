@@ -26,6 +26,7 @@ from machine.facts import Notes
 from machine.model import NumaNode
 from machine.system.linux import (
     PCI_ADDRESS,
+    PCI_DEVICES,
     device_path,
     entries,
     pci_addresses,
@@ -34,7 +35,6 @@ from machine.system.linux import (
     read_text,
 )
 
-_FOLDER = "sys/bus/pci/devices"
 # Cards of these makers may carry a switch; then the GPU's own link says nothing about the slot.
 _SWITCH_ON_CARD = frozenset({0x1002, 0x10DE, 0x8086})
 _UNTOLD = {
@@ -69,7 +69,7 @@ _LESS = {
 
 def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
     """Return all devices and bridges, ordered by address."""
-    folder = root / _FOLDER
+    folder = root / PCI_DEVICES
     addresses = [name for name in entries(folder) if PCI_ADDRESS.fullmatch(name)]
     names = PciNames(root) if addresses else None
     devices = [
@@ -84,7 +84,7 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
     notes.keep(
         "pci",
         tuple(devices),
-        f"/{_FOLDER}",
+        f"/{PCI_DEVICES}",
         why="No PCI bus is in sight: a container, a sandbox or a virtual machine does not show "
         "it, the machine has none, or it was not recorded.",
         how="lspci -tv, on the machine itself.",
@@ -123,7 +123,7 @@ def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Note
         return int(text)
     near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
     found = [node.id for node in numa if near and near <= {*node.threads}]
-    source = f"/{_FOLDER}/{folder.name}/local_cpulist, the threads of that node"
+    source = f"/{PCI_DEVICES}/{folder.name}/local_cpulist, the threads of that node"
     if len(numa) == 1:
         found, source = [numa[0].id], "the only memory node there is"
     if len(found) != 1:
@@ -151,14 +151,14 @@ class _Links:
                     notes.lack(
                         f"pci[{index}].link",
                         why="The device is asleep, and asking for its link would wake it.",
-                        how=f"cat /{_FOLDER}/{card.address}/current_link_speed, which wakes it.",
+                        how=f"cat /{PCI_DEVICES}/{card.address}/current_link_speed, which wakes it.",
                     )
                 else:
                     link = self._link(*ends)
                     device = replace(device, link=link)
                     if link and card.address != device.address:
                         notes.sources[f"pci[{index}].link"] = (
-                            f"/{_FOLDER}/{card.address}, where the card meets the slot"
+                            f"/{PCI_DEVICES}/{card.address}, where the card meets the slot"
                         )
             found.append(device)
         return found
@@ -224,7 +224,7 @@ def _note(devices: list[PciDevice], notes: Notes) -> None:
     """Note once what several devices lack."""
     for name, why in _UNTOLD.items():
         if any(getattr(device, name) is None for device in devices):
-            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{_FOLDER}, lspci -nn -vv")
+            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{PCI_DEVICES}, lspci -nn -vv")
     links = [device.link for device in devices if device.link]
     if len(links) < len(devices):
         why = _NO_LINK if links else _NO_LINKS

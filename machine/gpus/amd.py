@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from machine.facts import Facts, Reason
-from machine.gpus.pci_facts import DEVICES, Host, describe, hwmon
-from machine.system.linux import numbered, read_int, read_text
+from machine.gpus.pci_facts import Host, describe, hwmon
+from machine.system.linux import PCI_DEVICES, numbered, read_int, read_text
 
 VENDOR_ID = 0x1002
 # 2D chips for servers' consoles: Rage XL, ES1000.
@@ -57,7 +57,7 @@ def read(host: Host) -> list[Facts]:
 
 
 def _add_files(gpu: Facts, host: Host, address: str) -> None:
-    folder, shown = host.folder(address), f"/{DEVICES}/{address}"
+    folder, shown = host.folder(address), f"/{PCI_DEVICES}/{address}"
     if name := read_text(folder / "product_name"):
         gpu.keep("name", name, f"{shown}/product_name")
     if memory_bytes := read_int(folder / "mem_info_vram_total"):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason
-from machine.gpus.pci_facts import DEVICES, Host, describe, hwmon
-from machine.system.linux import numbered, read_int
+from machine.gpus.pci_facts import Host, describe, hwmon
+from machine.system.linux import PCI_DEVICES, numbered, read_int
 
 VENDOR_ID = 0x8086
 _INTEGRATED = "0000:00:02.0"  # the same address since 2004
@@ -65,7 +65,7 @@ def _read(host: Host, device: PciDevice) -> Facts:
             ("power_default_watts", "power1_rated_max"),
         ):
             if microwatts := read_int(sensors / file):
-                source = f"/{DEVICES}/{device.address}/hwmon/*/{file}"
+                source = f"/{PCI_DEVICES}/{device.address}/hwmon/*/{file}"
                 gpu.keep(name, microwatts / 1e6, source)
     return gpu
 
@@ -79,7 +79,7 @@ def add_backend(gpu: Facts, device_id: int) -> None:
 
 
 def _add_memory(gpu: Facts, host: Host, address: str) -> None:
-    shown = f"/{DEVICES}/{address}"
+    shown = f"/{PCI_DEVICES}/{address}"
     if address == _INTEGRATED:
         gpu.keep("unified_memory", True, "its PCI address, that of graphics in the processor")
         if host.memory_bytes:
@@ -107,7 +107,7 @@ def _add_clock(gpu: Facts, host: Host, address: str) -> None:
         *(card / "gt_RP0_freq_mhz" for card in _cards(folder)),
     ):
         if megahertz := read_int(file):
-            source = f"/{DEVICES}/{address}/{file.relative_to(folder)}"
+            source = f"/{PCI_DEVICES}/{address}/{file.relative_to(folder)}"
             gpu.keep("sm_clock_hz", megahertz * 1_000_000, source)
             return
 

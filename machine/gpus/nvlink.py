@@ -163,7 +163,7 @@ def _fabric(
 
 
 class _FabricInfo(ctypes.Structure):
-    """nvmlGpuFabricInfo_v2_t of nvml.h; pynvml needs it filled in by the caller."""
+    """nvmlGpuFabricInfo_v2_t of nvml.h; pynvml passes the pointer on unchanged."""
 
     _fields_ = (
         ("version", ctypes.c_uint),

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason
-from machine.system.linux import numbered, read_text
+from machine.system.linux import PCI_DEVICES, numbered, read_text
 
-DEVICES = "sys/bus/pci/devices"
 _NOT_RECORDED = Reason(
     "It is not in the recording.", "Run coreopsis inspect on the machine itself."
 )
@@ -31,15 +30,15 @@ class Host:
 
     def folder(self, address: str) -> Path:
         """Return the folder in which the kernel describes a PCI device."""
-        return self.root / DEVICES / address
+        return self.root / PCI_DEVICES / address
 
 
 def describe(host: Host, device: PciDevice) -> Facts:
     """Return the facts that exist for devices of every maker."""
     facts = Facts()
     folder = host.folder(device.address)
-    shown = f"/{DEVICES}/{device.address}"
-    facts.keep("pci_address", device.address, f"/{DEVICES}")
+    shown = f"/{PCI_DEVICES}/{device.address}"
+    facts.keep("pci_address", device.address, f"/{PCI_DEVICES}")
     if device.name:
         facts.keep("name", device.name, "the list of PCI names, by vendor and device number")
     if device.numa_node is not None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
+PCI_DEVICES = "sys/bus/pci/devices"
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _CHUNK_BYTES = 2**16
 HIGHEST_THREAD = 2**16  # eight times what kernels support; a damaged list must not fill the memory
