@@ -148,10 +148,11 @@ class _Links:
             if self._has_link(card, bridge):
                 ends = [end.address for end in (card, bridge) if end]
                 if any(self._sleeps(address) for address in ends):
+                    file = f"/{PCI_DEVICES}/{card.address}/current_link_speed"
                     notes.lack(
                         f"pci[{index}].link",
                         why="The device is asleep, and asking for its link would wake it.",
-                        how=f"cat /{PCI_DEVICES}/{card.address}/current_link_speed, which wakes it.",
+                        how=f"cat {file}, which wakes it.",
                     )
                 else:
                     link = self._link(*ends)

@@ -1,4 +1,4 @@
-"""NVIDIA's library when it does not do its part: any call, any GPU, at any moment."""
+"""NVML fails: any call, any GPU, at any moment."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ SWITCHES = st.dictionaries(st.sampled_from(CALLS), NUMBERS, max_size=12)
 NEEDED = ("nvmlInit", "nvmlShutdown")  # every pynvml has them
 MAY_BE_ABSENT = [call for call in CALLS if call not in NEEDED]
 ABSENT = st.sets(st.sampled_from(MAY_BE_ABSENT), max_size=12)
+WATCHING = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # slow: each example takes two samples of a whole machine
 # What a call alone can tell.
 TOLD_BY = {
     "UUID": "uuid",
@@ -107,7 +110,7 @@ def test_any_of_its_calls_together_may_fail_or_be_absent_while_inspecting(failin
 
 
 @given(SWITCHES, ABSENT)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@WATCHING
 def test_any_of_its_calls_together_may_fail_or_be_absent_while_watching(tree, failing, absent):
     watched(tree, three(failing=failing, absent=absent))
 
@@ -129,7 +132,7 @@ def test_one_gpu_is_lost_while_inspecting_and_the_others_are_told_in_full(after)
 
 
 @given(st.integers(0, 80))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@WATCHING
 def test_one_gpu_is_lost_while_watching_and_the_others_go_on(tree, after):
     library = three()
     address = library.gpus[1].address

@@ -1,4 +1,4 @@
-"""The machines that ship in resources/machines: do they hang together, and is nothing invented?"""
+"""The machines in resources/machines are consistent, and nothing in them is invented."""
 
 from __future__ import annotations
 
