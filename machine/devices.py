@@ -93,7 +93,7 @@ class Gpu:
     compute_capability: str | None = None  # of NVIDIA: 9.0
     architecture: str | None = None  # of AMD: gfx942
     memory_bytes: int | None = None
-    unified_memory: bool | None = None  # it has no memory of its own and uses the machine's
+    unified_memory: bool | None = None  # it has no own memory and uses the machine's
     memory_bus_bits: int | None = None
     memory_clock_hz: int | None = None
     sms: int | None = None

@@ -77,9 +77,9 @@ def assemble(found: Mapping[str, Any]) -> Machine:
 def portable(machine: Machine) -> Machine:
     """Return the machine without anything that identifies its owner, for saved files.
 
-    No reader takes host names, users or serial numbers. But the paths of control groups contain
-    numbers of users and jobs, a GPU's UUID is a serial number, and a network interface may be named
-    after its hardware address.
+    No reader takes host names, users or serial numbers. But paths of control groups contain
+    numbers of users and jobs. A GPU's UUID is a serial number. The name of a network interface may
+    contain its hardware address.
     """
     sources = dict(machine.sources)
     for what in ("cpu.counts.cpuset", "cpu.counts.quota"):

@@ -34,7 +34,7 @@ _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedHop:
     """A hop that several cards share; `others` are the cards beside the one asked about."""
 
     hop: PciDevice
@@ -128,7 +128,7 @@ def peak_bytes_per_s(machine: Machine, address: str | None) -> float | None:
     return hop.link.peak_bytes_per_s if hop and hop.link else None
 
 
-def shared_hop(machine: Machine, address: str) -> Shared | None:
+def shared_hop(machine: Machine, address: str) -> SharedHop | None:
     """Return the first hop on the way that other cards share.
 
     Functions of the same card always share its link and do not count.
@@ -143,7 +143,7 @@ def shared_hop(machine: Machine, address: str) -> Shared | None:
             and hop.address in {d.address for d in way(pci, device.address)}
         )
         if others:
-            return Shared(hop=hop, others=others)
+            return SharedHop(hop=hop, others=others)
     return None
 
 

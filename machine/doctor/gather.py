@@ -159,11 +159,11 @@ def _account() -> tuple[str | None, frozenset[str], frozenset[str]]:
 
 
 def _group(number: int) -> str:
-    import grp
-
     try:
+        import grp
+
         return grp.getgrgid(number).gr_name
-    except KeyError:
+    except (ImportError, KeyError):  # on Windows, or a number without a name
         return str(number)
 
 

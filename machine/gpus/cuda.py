@@ -72,7 +72,7 @@ class Cuda:
 
 
 @dataclass
-class Asking:
+class PendingAnswer:
     """The running children."""
 
     children: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -91,11 +91,11 @@ class Asking:
         )
 
 
-def start() -> Asking:
+def start() -> PendingAnswer:
     """Start the children: one for all GPUs, one for those that CUDA_VISIBLE_DEVICES leaves."""
     everything = {name: value for name, value in os.environ.items() if name != _VISIBLE}
     as_here = [dict(os.environ)] if _VISIBLE in os.environ else []
-    return Asking([_child(environment) for environment in (everything, *as_here)])
+    return PendingAnswer([_child(environment) for environment in (everything, *as_here)])
 
 
 def _child(environment: dict[str, str]) -> subprocess.Popen[str]:

@@ -56,26 +56,26 @@ def read(
     host: Host,
     *,
     load: Callable[[], nvml.Library] = nvml.load,
-    ask_cuda: Callable[[], cuda.Asking] = cuda.start,
+    ask_cuda: Callable[[], cuda.PendingAnswer] = cuda.start,
 ) -> Found:
     """Return the GPUs, in NVML's order if it answers."""
-    known = {device.address: describe(host, device) for device in seats(host)}
-    for address, seat in known.items():
-        _own_node(host, address, seat)
+    known = {device.address: describe(host, device) for device in pci_gpus(host)}
+    for address, card in known.items():
+        _own_node(host, address, card)
     if not host.is_live:
         found = Found(_unasked(known, _RECORDED))
     elif reason := reason_not_to_ask(host, known.values()):
         found = Found(_unasked(known, reason))
     else:
-        asking = ask_cuda() if known or _is_tegra(host) else None
+        pending = ask_cuda() if known or _is_tegra(host) else None
         try:
-            with Nvml(load(), is_wsl=host.is_wsl) as library:
-                asking = asking or ask_cuda()
+            with contextlib.closing(Nvml(load(), is_wsl=host.is_wsl)) as library:
+                pending = pending or ask_cuda()
                 found = _asked(library, known, host)
         except Unanswered as error:
             found = Found(_unasked(known, error.reason))
-        if asking is not None:
-            _add_cuda(found, asking.answer(), host)
+        if pending is not None:
+            _add_cuda(found, pending.answer(), host)
     for gpu in found.gpus:
         gpu.keep("vendor", "NVIDIA", "PCI's number of the vendor")
         gpu.keep("torch_backend", "cuda", "the vendor")
@@ -86,16 +86,16 @@ def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
     """Return why not to ask NVIDIA's libraries: this would wake GPUs or load the driver."""
     if not cards:
         return None
-    for seat in cards:
+    for card in cards:
         # Asking wakes all GPUs of that driver, and no others.
-        if seat.values.get("driver") == _DRIVER and seat.values.get("asleep"):
+        if card.values.get("driver") == _DRIVER and card.values.get("asleep"):
             return _ASLEEP
     modules = host.root / "sys/module"
     is_unloaded = modules.is_dir() and not (modules / _DRIVER).is_dir()
     return _UNLOADED if is_unloaded else None
 
 
-def seats(host: Host) -> Iterator[PciDevice]:
+def pci_gpus(host: Host) -> Iterator[PciDevice]:
     """Yield NVIDIA's GPUs among the PCI devices, and those that only its driver lists."""
     named = set(entries(host.root / _PROC))
     for device in host.pci:
@@ -109,15 +109,15 @@ def seats(host: Host) -> Iterator[PciDevice]:
     yield from (PciDevice(address=address) for address in sorted(named))
 
 
-def _own_node(host: Host, address: str, seat: Facts) -> None:
+def _own_node(host: Host, address: str, card: Facts) -> None:
     """Keep the NUMA node that the GPU's memory forms on POWER9 and Grace."""
     file = f"{_PROC}/{address}/numa_status"
     status = fields(read_text(host.root / file))
     node, size = status.get("node", ""), status.get("size", "")
     if status.get("status") == "online" and node.isdecimal():
-        seat.keep("memory_numa_node", int(node), f"/{file}")
+        card.keep("memory_numa_node", int(node), f"/{file}")
         with contextlib.suppress(ValueError):  # older drivers do not tell the size
-            seat.keep("memory_bytes", int(size, 16), f"/{file}")
+            card.keep("memory_bytes", int(size, 16), f"/{file}")
 
 
 def _is_tegra(host: Host) -> bool:
@@ -126,8 +126,8 @@ def _is_tegra(host: Host) -> bool:
 
 
 def _unasked(known: dict[str, Facts], reason: Reason) -> list[Facts]:
-    for seat in known.values():
-        _lack(seat, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
+    for card in known.values():
+        _lack(card, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
     return list(known.values())
 
 
@@ -143,7 +143,7 @@ def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
     for gpu, handle in zip(gpus, handles, strict=True):
         if not isinstance(handle, Reason):
             nvml_gpu.ask_address(library, handle, gpu)
-    left = {a: seat for a, seat in known.items() if a not in {_at(gpu) for gpu in gpus}}
+    left = {a: card for a, card in known.items() if a not in {_at(gpu) for gpu in gpus}}
     # Both lists follow the bus, so GPUs without an address take the remaining ones in order.
     places = iter(left.values() if len(left) == sum(not _at(gpu) for gpu in gpus) else ())
     gpus = [known.get(_at(gpu)) or (not _at(gpu) and next(places, gpu)) or gpu for gpu in gpus]
@@ -153,10 +153,10 @@ def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
             _lack(gpu, (*nvml_gpu.NAMES, "pci_address", "name"), handle)
         else:
             nvml_gpu.describe(library, handle, gpu, host, link_is_known=_at(gpu) in linked)
-    for seat in left.values():
-        if all(seat is not gpu for gpu in gpus):
-            _lack(seat, nvml_gpu.NAMES, _unlisted(seat))
-            gpus.append(seat)
+    for card in left.values():
+        if all(card is not gpu for gpu in gpus):
+            _lack(card, nvml_gpu.NAMES, _unlisted(card))
+            gpus.append(card)
     answering = {n: h for n, h in enumerate(handles) if not isinstance(h, Reason)}
     return Found(gpus, nvlink.pairs(library, answering, gpus))
 
@@ -166,8 +166,8 @@ def _at(gpu: Facts) -> str:
     return address
 
 
-def _unlisted(seat: Facts) -> Reason:
-    driver = seat.values.get("driver", _DRIVER)
+def _unlisted(card: Facts) -> Reason:
+    driver = card.values.get("driver", _DRIVER)
     if driver == _DRIVER:
         return UNLISTED
     return Reason(f"The GPU belongs to the driver {driver}, not to NVIDIA's.", "coreopsis doctor")

@@ -138,11 +138,11 @@ def _c2c(library: Nvml, gpu: Any) -> float:
     up = [number for number in links if library.field(gpu, _C2C_STATE, number)]
     if not up:
         raise Unanswered(_NO_C2C)
-    return sum(library.field(gpu, _C2C_SPEED, number) for number in up) * 1e6  # told in MB/s
+    return sum(library.field(gpu, _C2C_SPEED, number) for number in up) * 1e6  # NVML counts MB/s
 
 
 def _speed(library: Nvml, gpu: Any, field: int, scope: int) -> float | None:
-    return library.field(gpu, field, scope) * 1e6 or None  # told in MB/s
+    return library.field(gpu, field, scope) * 1e6 or None  # NVML counts MB/s
 
 
 def _peer(info: Any) -> str | None:

@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import sys
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Protocol
 
 from machine.facts import Reason, Unanswered
@@ -98,17 +97,6 @@ class Nvml:
         """Start the library; this wakes a sleeping GPU. Raises Unanswered."""
         self._library, self._is_wsl = library, is_wsl
         self.ask("nvmlInit")
-
-    def __enter__(self) -> Nvml:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the GPUs."""

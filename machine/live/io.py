@@ -23,7 +23,7 @@ from machine.network import read_network
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
 
-_SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk has
+_SECTOR_BYTES = 512  # the unit of /proc/diskstats for every disk
 _LIST_EVERY_S = 10.0  # new ones may be plugged in
 _NEEDS_TWO = "A rate needs two samples; this is the first."
 _WAIT = "Wait for the next sample."

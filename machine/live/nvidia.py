@@ -34,7 +34,7 @@ class NvidiaSampler:
 
     def __init__(self, host: Host, load: Callable[[], nvml.Library] = nvml.load) -> None:
         self._host, self._load = host, load
-        self._seats = {device.address: describe(host, device) for device in nvidia.seats(host)}
+        self._cards = {device.address: describe(host, device) for device in nvidia.pci_gpus(host)}
         self._library: Nvml | None = None
         self._gpus: list[NvidiaGpu] = []
         self._reason: Reason | None = None
@@ -69,9 +69,9 @@ class NvidiaSampler:
     def _open(self, now_s: float) -> None:
         self._not_before_s = now_s + _RETRY_S
         fresh = {
-            device.address: describe(self._host, device) for device in nvidia.seats(self._host)
+            device.address: describe(self._host, device) for device in nvidia.pci_gpus(self._host)
         }
-        self._seats |= fresh
+        self._cards |= fresh
         self._reason = nvidia.reason_not_to_ask(self._host, fresh.values())
         if self._reason is not None:
             self._not_before_s = now_s  # checking again costs nothing
@@ -97,7 +97,7 @@ class NvidiaSampler:
                 nvml_gpu.ask_address(library, handle, place)
             found.append((place.values.get("pci_address"), handle))
         known = {address for address, _ in found}
-        left = [address for address in self._seats if address not in known]
+        left = [address for address in self._cards if address not in known]
         silent = sum(address is None for address, _ in found)
         spare = iter(left if silent == len(left) else ())
         for address, handle in found:
@@ -107,14 +107,14 @@ class NvidiaSampler:
                 yield address, nvidia.UNLISTED
 
     def _closed(self) -> Iterator[Facts]:
-        for address, seat in self._seats.items():
+        for address, card in self._cards.items():
             gpu = Facts()
             gpu.values["pci_address"] = address
             sleeps = read_text(self._host.folder(address) / "power/runtime_status")
             if sleeps in ("suspended", "suspending"):
                 gpu.values["state"] = "asleep"
                 lack_all(gpu, ASLEEP)
-            elif sleeps is None and seat.sources.get("asleep"):
+            elif sleeps is None and card.sources.get("asleep"):
                 gpu.values["state"] = "lost"
                 lack_all(gpu, LOST)
             lack_all(gpu, self._reason or _RESTING)
@@ -125,7 +125,7 @@ class NvidiaSampler:
             self._used_s = now_s
         may_sleep = any(
             read_text(self._host.folder(address) / "power/control") == "auto"
-            for address in self._seats
+            for address in self._cards
         )
         if may_sleep and now_s - self._used_s >= IDLE_S:
             self.close()

@@ -117,7 +117,7 @@ class NvidiaGpu:
         return answer
 
     def _throughput_of(self, counter: int) -> float:
-        return float(self._ask("PcieThroughput", counter)) * 1000  # told in KB/s
+        return float(self._ask("PcieThroughput", counter)) * 1000  # NVML counts KB/s
 
     def _fill(self, gpu: Facts, now_s: float, processes: Processes) -> None:
         def ask(name: str, call: str, *arguments: Any, make: Callable[[Any], Any] = int) -> None:

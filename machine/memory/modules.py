@@ -132,7 +132,7 @@ def _slots(table: bytes) -> list[Slot]:
 
 def _slot(entry: bytes, strings: list[bytes]) -> Slot:
     def word(offset: int, size: int = 2) -> int:
-        return int.from_bytes(entry[offset : offset + size], "little")  # 0 where the entry ends
+        return int.from_bytes(entry[offset : offset + size], "little")  # 0 beyond its end
 
     def text(offset: int) -> str | None:
         number = entry[offset]

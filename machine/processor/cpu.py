@@ -20,7 +20,7 @@ from machine.system.linux import CPU, fields, numbered, parse_list, read_int, re
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
 _COUNTED = "counted from the hardware threads that the kernel lists"
-# "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
+# "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
 _MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
 
 

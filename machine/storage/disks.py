@@ -19,7 +19,7 @@ from machine.facts import Facts, Notes, Reason, note
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
-_SECTOR_BYTES = 512  # the unit of `size`, whatever the sector size of the disk
+_SECTOR_BYTES = 512  # the unit of `size` for every disk
 # Optical drives, floppies, boot areas of memory cards, and further paths to a listed disk.
 _NO_DISK = re.compile(r"(sr|fd|nbd|mtdblock)\d+|mmcblk\d+(boot\d+|rpmb|gp\d+)|nvme\d+c\d+n\d+")
 _HOSTS_OWN = ("/virtio", "/vbd-", "/VMBUS", "/vmbus")
