@@ -56,10 +56,9 @@ def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
     device, file_system = "", ""
     real, longest = os.path.realpath(folder), -1
     for mount in psutil.disk_partitions(all=True):
-        if (
-            _is_inside(real, mount.mountpoint) and len(mount.mountpoint) >= longest
-        ):  # the last mount covers earlier ones
-            device, file_system, longest = mount.device, mount.fstype, len(mount.mountpoint)
+        length = len(mount.mountpoint)
+        if length >= longest and _is_inside(real, mount.mountpoint):  # the last one is on top
+            device, file_system, longest = mount.device, mount.fstype, length
     numbers = [os.stat(folder).st_dev] if sys.platform == "linux" else []
     if device.startswith("/dev/"):  # on btrfs, a folder's own number belongs to no device
         with contextlib.suppress(OSError):
