@@ -1,1 +1,1 @@
-"""What this machine is, what it could do at best, and what it is doing now. No Qt."""
+"""The machine: its parts, its theoretical peaks, its load, and why accelerators fail. No Qt."""

@@ -1,6 +1,6 @@
-"""What is attached to a machine: PCI devices, GPUs and the ways between them, disks, networks?
+"""Records of attached devices: PCI devices, GPUs and their links, disks, network interfaces.
 
-Records only, as machine/model.py explains them.
+machine/model.py explains what None and empty mean.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A PCIe link: as it runs now, as the card could, as the slot could.
+    """A PCIe link: the present state, the best of the card, the best of the slot.
 
-    Now may be less than could be: links slow down when idle. `peak_bytes_per_s` is what card and
-    slot could do at best, in one direction.
+    Idle links slow down, so the present state may be lower. `peak_bytes_per_s` is the best that
+    card and slot can do together, in one direction.
     """
 
     generation: int | None = None
@@ -30,7 +30,7 @@ class Link:
 class PciDevice:
     """A device or bridge; `class_id` has 24 bits.
 
-    `parent` is the bridge it is on, on the uppermost bus the root complex ("pci0000:00"). `link` is
+    `parent` is the bridge above it; on the top bus it is the root complex ("pci0000:00"). `link` is
     the link above the device. A virtual function is a share of a card, for a virtual machine.
     """
 
@@ -47,9 +47,9 @@ class PciDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvLink:
-    """One NVLink of a GPU. `bytes_per_s` in one direction, as the driver reports it.
+    """One NVLink of a GPU. `bytes_per_s` is for one direction, as the driver reports it.
 
-    A link that sleeps is up, and saves power. `peer` is the PCI address at its other end, which a
+    A sleeping link is up and saves power. `peer` is the PCI address at the other end, which a
     virtual machine may hide.
     """
 
@@ -63,7 +63,7 @@ class NvLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigInstance:
-    """A slice of a GPU (NVIDIA MIG) with memory and SMs of its own."""
+    """A slice of a GPU (NVIDIA MIG) with its own memory and SMs."""
 
     name: str | None = None
     uuid: str | None = None
@@ -73,11 +73,12 @@ class MigInstance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
-    """A GPU or other accelerator, found in `pci` by its address.
+    """A GPU or other accelerator; `pci_address` finds it in `pci`.
 
-    `sms` counts NVIDIA's streaming multiprocessors, AMD's compute units, Apple's GPU cores. Clocks
-    are the highest. `numa_node` is the node next to it, `memory_numa_node` the one that its own
-    memory is. `link` is what its driver says where `pci` knows none, as in a virtual machine.
+    `sms` counts NVIDIA's streaming multiprocessors, AMD's compute units or Apple's GPU cores.
+    Clocks are the highest. `numa_node` is the nearest node; `memory_numa_node` is the GPU's own
+    memory, if that is a node. `link` comes from the driver if `pci` has none, as in a virtual
+    machine.
     """
 
     index: int
@@ -92,7 +93,7 @@ class Gpu:
     compute_capability: str | None = None  # of NVIDIA: 9.0
     architecture: str | None = None  # of AMD: gfx942
     memory_bytes: int | None = None
-    unified_memory: bool | None = None  # it has none of its own, and uses the machine's
+    unified_memory: bool | None = None  # it has no own memory and uses the machine's
     memory_bus_bits: int | None = None
     memory_clock_hz: int | None = None
     sms: int | None = None
@@ -106,7 +107,7 @@ class Gpu:
     memory_numa_node: int | None = None
     link: Link | None = None
     c2c_bytes_per_s: float | None = None  # of NVLink-C2C to the processor (Grace), one direction
-    visible: bool | None = None  # to programs that are started from here
+    visible: bool | None = None  # to programs started from here
     asleep: bool | None = None
     ecc: bool | None = None
     persistence: bool | None = None
@@ -119,11 +120,11 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuLink:
-    """The way between two GPUs, a < b.
+    """The connection between two GPUs, a < b.
 
-    `path` is in the words of `nvidia-smi topo -m`: NV# for so many NVLinks, PIX through one PCIe
-    switch, PXB through several, PHB through the processor's PCIe, NODE within and SYS between
-    memory nodes.
+    `path` uses the terms of `nvidia-smi topo -m`: NV# for # NVLinks, PIX through one PCIe switch,
+    PXB through several, PHB through the processor's PCIe, NODE within a memory node, SYS between
+    two.
     """
 
     a: int
@@ -137,7 +138,7 @@ class GpuLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """A disk. `peak_bytes_per_s` is what its link carries at best, in one direction."""
+    """A disk. `peak_bytes_per_s` is the peak of its link, in one direction."""
 
     name: str
     kind: Literal["nvme", "ssd", "hdd", "card", "persistent memory", "virtual"] | None = None
@@ -152,7 +153,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkInterface:
-    """A network interface; `peak_bytes_per_s` as it runs now, in one direction."""
+    """A network interface; `peak_bytes_per_s` is for its present speed, in one direction."""
 
     name: str
     kind: Literal["ethernet", "infiniband", "wifi"] | None = None

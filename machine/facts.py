@@ -1,8 +1,7 @@
-"""What was found out about one device, where, and why is the rest not known?
+"""The notes of an inspection and the facts of one device: values, sources, reasons for gaps.
 
-Machines have several devices of a kind, and what one driver says of one of them it mostly says, or
-keeps to itself, for all. So each device collects facts of its own, and `note` tells what they have
-in common once.
+A driver mostly tells the same about all devices of a kind. So each device collects its own facts,
+and `note` writes what they have in common once.
 """
 
 from __future__ import annotations
@@ -10,9 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from machine.notes import Notes
+from machine.model import Missing
 
 T = TypeVar("T")
+
+
+class Notes:
+    """The `sources` and `missing` of one inspection."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+        self.missing: list[Missing] = []
+
+    def keep(self, what: str, value: T, source: str, *, why: str, how: str) -> T:
+        """Note the source of `value`, or if there is none, why and how to get it; return it."""
+        if value is None or value == ():
+            self.lack(what, why=why, how=how)
+        else:
+            self.sources[what] = source
+        return value
+
+    def lack(self, what: str, *, why: str, how: str) -> None:
+        """Note that `what` is not known."""
+        self.missing.append(Missing(what=what, why=why, how=how))
 
 
 class Reason(NamedTuple):
@@ -31,7 +50,7 @@ class Unanswered(Exception):
 
 
 class Facts:
-    """The values of one device by name, with their sources, and the reasons of what is missing."""
+    """The values of one device by name, their sources, and the reasons for missing ones."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -39,22 +58,22 @@ class Facts:
         self.missing: dict[str, Reason] = {}
 
     def keep(self, name: str, value: T, source: str) -> T:
-        """Keep a value that is known."""
+        """Keep a known value."""
         self.values[name], self.sources[name] = value, source
         self.missing.pop(name, None)
         return value
 
     def found(self, name: str, value: object, source: str, reason: Reason) -> None:
-        """Keep a value, or where it is None, the reason."""
+        """Keep a value, or the reason if it is None."""
         if value is None:
             self.lack(name, reason)
         else:
             self.keep(name, value, source)
 
     def lack(self, name: str, reason: Reason) -> None:
-        """Keep why a value is not known, if it is not; the first reason stays.
+        """Keep the reason for an unknown value; the first reason stays.
 
-        `name` may lead into a part, as links[*].peer.
+        `name` may point into a part, such as links[*].peer.
         """
         if name not in self.sources:
             self.missing.setdefault(name, reason)
@@ -71,13 +90,13 @@ class Facts:
         return value
 
     def drop(self, name: str, reason: Reason) -> None:
-        """Forget a value that means nothing here, for this reason."""
+        """Replace a meaningless value by a reason."""
         self.values.pop(name, None)
         self.sources.pop(name, None)
         self.missing[name] = reason
 
     def take(self, other: Facts) -> None:
-        """Take over what another knows, and its reasons for what neither knows."""
+        """Merge another's values, and its reasons for what neither knows."""
         self.values |= other.values
         self.sources |= other.sources
         for name, reason in other.missing.items():
@@ -89,10 +108,10 @@ class Facts:
 
 
 def note(devices: Sequence[Facts], what: str, names: Iterable[str], notes: Notes) -> None:
-    """Write down sources and reasons for the elements of the list `what`.
+    """Add the sources and reasons of all `devices`, the elements of the list `what`, to `notes`.
 
-    Every name of `names` that is neither known nor explained gets a general reason. What is the
-    same for all devices that have it, or lack it, is said once, as `what[*].name`.
+    Names that are neither known nor explained get a general reason. A source or reason that is the
+    same for all devices is written once, as `what[*].name`.
     """
     names = tuple(names)
     for device in devices:

@@ -1,4 +1,4 @@
-"""What is this machine? Reads all its parts; which part is read how stands in the part's module."""
+"""Reads a whole machine: calls the reader of each part and collects sources and reasons."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from machine.bus.identity import Host
 from machine.bus.pci import read_pci
 from machine.devices import Gpu
+from machine.facts import Notes
 from machine.gpus import accelerators
+from machine.gpus.pci_facts import Host
 from machine.memory.host import read_memory, read_numa
 from machine.model import Machine
 from machine.network import read_network
-from machine.notes import Notes
 from machine.peaks import read_peaks
 from machine.processor.cpu import read_cpu
 from machine.processor.topology import present_and_online
 from machine.storage.disks import read_storage
-from machine.system import elsewhere
-from machine.system.host import read_container, read_system, read_virtualization
+from machine.system import other_systems
+from machine.system.virtualization import read_container, read_system, read_virtualization
 
 _GIB = 2**30
 
 
 class BadRoot(ValueError):
-    """The folder is not the recording of a machine; the text is one sentence that says why."""
+    """The folder is no recording of a machine; the text says why in one sentence."""
 
 
 def inspect(root: Path | None = None) -> Machine:
-    """Return this machine, or the one whose /proc and /sys were recorded below `root`.
+    """Return this machine, or the one with its /proc and /sys recorded below `root`.
 
     Raises:
         BadRoot: there is no such recording.
@@ -48,7 +48,7 @@ def parts(root: Path | None = None) -> Iterator[tuple[str, Any]]:
     is_elsewhere = root is None and sys.platform != "linux"
     found: dict[str, Any] = {}
     for name, value in (
-        elsewhere.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
+        other_systems.parts(notes) if is_elsewhere else _linux_parts(root or Path("/"), notes)
     ):
         found[name] = value
         yield name, value
@@ -75,11 +75,11 @@ def assemble(found: Mapping[str, Any]) -> Machine:
 
 
 def portable(machine: Machine) -> Machine:
-    """Return the machine without what names its owner, for files that are kept and passed on.
+    """Return the machine without anything that identifies its owner, for saved files.
 
-    No reader takes host names, users or serial numbers in the first place. Control groups carry the
-    numbers of users and jobs, a GPU's UUID is a serial number, and a network interface may be named
-    after its hardware address.
+    No reader takes host names, users or serial numbers. But paths of control groups contain
+    numbers of users and jobs. A GPU's UUID is a serial number. The name of a network interface may
+    contain its hardware address.
     """
     sources = dict(machine.sources)
     for what in ("cpu.counts.cpuset", "cpu.counts.quota"):
@@ -120,7 +120,7 @@ def _linux_parts(root: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
 
 
 def _kind(gpu: Gpu, machine: Machine) -> str:
-    """Return PCI's numbers, there also while the GPU sleeps; else what its driver says."""
+    """Return the PCI numbers, which a sleeping GPU has too; without them what its driver says."""
     for device in machine.pci:
         if device.address == gpu.pci_address and device.device_id is not None:
             return f"{device.vendor_id} {device.device_id}"
@@ -128,12 +128,12 @@ def _kind(gpu: Gpu, machine: Machine) -> str:
 
 
 def _is_running(root: Path) -> bool:
-    """Is it this machine, rather than a recording?"""
+    """Is it this machine, not a recording?"""
     return sys.platform == "linux" and root.resolve() == Path("/")
 
 
 def _fingerprint(machine: Machine) -> str:
-    """Return the same short text for the same hardware, whatever runs on it and may use it."""
+    """Return a short hash of the hardware; software and limits do not change it."""
     total_bytes = machine.memory.total_bytes
     facts = {
         "model": machine.cpu.model,
@@ -142,7 +142,7 @@ def _fingerprint(machine: Machine) -> str:
         "caches": sorted(
             {f"{c.level} {c.kind} {c.size_bytes} {c.line_bytes}" for c in machine.cpu.caches}
         ),
-        # The kernel keeps some for itself, and each version a little more or less.
+        # Each kernel version keeps a slightly different amount for itself.
         "memory_gib": None if total_bytes is None else round(total_bytes / _GIB),
         "nodes": len(machine.numa),
         "gpus": sorted(_kind(gpu, machine) for gpu in machine.gpus),

@@ -1,6 +1,6 @@
-"""What is known about a machine, and how is it written down as JSON (coreopsis.machine, version 1)?
+"""Records of a machine, their JSON format (coreopsis.machine, version 1), and questions to them.
 
-A value that nobody could read is None, and `missing` says why; a list that was not read is empty.
+An unreadable value is None, and `missing` says why. A list that was not read is empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CacheKind = Literal["data", "instruction", "unified"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """Why a value is not known. `what` is its path; `[*]` in it stands for any element."""
+    """Why a value is unknown. `what` is its path; `[*]` stands for any element."""
 
     what: str
     why: str
@@ -42,10 +42,10 @@ class OperatingSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCounts:
-    """Five answers to "how many CPUs": their difference is a lesson.
+    """Five answers to "how many CPUs".
 
-    In the machine; switched on; that this process is pinned to; that its control groups leave it;
-    and the time they grant it, in CPUs.
+    In the machine; switched on; in this process's affinity; in its control groups' cpuset; and the
+    CPU time that the control groups grant, in CPUs.
     """
 
     present: int | None = None
@@ -57,7 +57,7 @@ class CpuCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """A hardware thread. `package`, `die`, `cluster`, `core` are numbered over the machine."""
+    """A hardware thread. `package`, `die`, `cluster`, `core` count over the whole machine."""
 
     id: int
     package: int | None = None
@@ -85,7 +85,7 @@ class Cache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """What the hardware says of its clocks; where cores differ, the range over all of them."""
+    """Clocks that the hardware reports; if cores differ, the range over all cores."""
 
     min_hz: int | None = None
     max_hz: int | None = None
@@ -94,7 +94,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu:
-    """`packages`, `cores`, `threads` count what is online, `usable_threads` what we may use."""
+    """`packages`, `cores`, `threads` count what is online; `usable_threads` what we may use."""
 
     model: str | None = None
     packages: int | None = None
@@ -110,7 +110,7 @@ class Cpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumaNode:
-    """`distances` to all nodes in the order of the list. A node may lack threads, or memory."""
+    """A NUMA node; `distances` are in the order of the nodes. It may lack threads or memory."""
 
     id: int
     threads: tuple[int, ...] = ()
@@ -120,7 +120,7 @@ class NumaNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryModule:
-    """One stick of memory, or a slot without one (0 bytes). Of its bits `data_bits` carry data."""
+    """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC."""
 
     slot: str | None = None
     kind: str | None = None
@@ -131,7 +131,7 @@ class MemoryModule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The main memory. `total_bytes` is what the kernel has, a little less than is built in."""
+    """The main memory. `total_bytes` is what the kernel has, slightly less than installed."""
 
     total_bytes: int | None = None
     modules: tuple[MemoryModule, ...] = ()
@@ -141,7 +141,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """All that is known, where it was read (`sources`), and why the rest is not (`missing`)."""
+    """All that is known, where it was read (`sources`), and why the rest is unknown (`missing`)."""
 
     format: str = FORMAT
     version: int = VERSION
@@ -164,11 +164,11 @@ class Machine:
 
 
 class BadMachine(ValueError):
-    """The data is not a machine of this version; the text is one sentence that says why."""
+    """The data is no machine of this version; the text says why in one sentence."""
 
 
 def to_json(machine: Machine) -> dict[str, Any]:
-    """Return the machine in dicts, lists, numbers and texts, as a reader of the JSON gets it."""
+    """Return the machine as dicts, lists, numbers and strings, as a JSON parser would."""
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(machine))
     return plain
 
@@ -194,12 +194,12 @@ def from_json(data: object) -> Machine:
 
 
 def is_virtual(machine: Machine) -> bool:
-    """Is it known to be a virtual machine? "none" says that it is known to be none."""
+    """Is it known to be a virtual machine? "none" means known to be bare metal."""
     return machine.virtualization not in (None, "none")
 
 
 def is_hidden(machine: Machine, path: str) -> bool:
-    """Is what stands at `path` not known because this is a virtual machine? Its reason says so."""
+    """Is the value at `path` unknown because this is a virtual machine? Its reason says so."""
     missing = missing_of(machine, path)
     return is_virtual(machine) and missing is not None and "virtual" in missing.why.lower()
 
@@ -210,7 +210,7 @@ def usable_threads(machine: Machine) -> list[Thread]:
 
 
 def siblings(machine: Machine, thread_id: int) -> list[Thread]:
-    """Return the usable threads on the core of `thread_id`, that thread among them."""
+    """Return the usable threads on the core of `thread_id`, including that thread."""
     cores = {thread.id: thread.core for thread in machine.cpu.threads_list}
     core = cores.get(thread_id)
     return [
@@ -221,13 +221,13 @@ def siblings(machine: Machine, thread_id: int) -> list[Thread]:
 
 
 def physical_cores(machine: Machine) -> int | None:
-    """Return on how many cores the usable threads lie."""
+    """Return the number of cores with usable threads."""
     cores = {thread.core for thread in usable_threads(machine)}
     return len(cores) if cores and None not in cores else None
 
 
 def caches_of(machine: Machine, thread_id: int) -> list[Cache]:
-    """Return the caches that data of this thread passes through, the nearest first."""
+    """Return the data caches of this thread, nearest first."""
     return sorted(
         (c for c in machine.cpu.caches if thread_id in c.threads and c.kind != "instruction"),
         key=lambda cache: cache.level or 0,
@@ -235,14 +235,14 @@ def caches_of(machine: Machine, thread_id: int) -> list[Cache]:
 
 
 def last_level_cache_bytes(machine: Machine) -> int | None:
-    """Return the size of one instance of the last level, the largest that a usable thread has."""
+    """Return the size of the largest last-level cache that a usable thread has."""
     last = [c[-1] for t in usable_threads(machine) if (c := caches_of(machine, t.id))]
     sizes = [(cache.level or 0, cache.size_bytes or 0) for cache in last]
     return max(sizes, default=(0, 0))[1] or None
 
 
 def is_guest(machine: Machine) -> bool:
-    """Is there a host, which may give less of a cache than the system says?"""
+    """Does it run on a host, which may grant less cache than the system reports?"""
     return bool(machine.container) or is_virtual(machine)
 
 
@@ -270,7 +270,7 @@ def missing_of(machine: Machine, path: str) -> Missing | None:
 
 
 def _ways_to_say(path: str) -> Iterator[str]:
-    """Yield `path`, then what it is part of: a[1].b, a[*].b, a[1], a[*], a."""
+    """Yield `path`, then its parents: a[1].b, a[*].b, a[1], a[*], a."""
     while path:
         yield path
         if (general := re.sub(r"\[\d+\]", "[*]", path)) != path:

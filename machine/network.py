@@ -1,8 +1,7 @@
-"""Which network interfaces has this machine, of what kind, and how fast do they run?
+"""Network interfaces: their kind, state and present speed.
 
-Only interfaces that are a device are listed: no loopback, bridges, VLANs, tunnels or the ends that
-containers get, and no virtual functions, which are shares of a card in the list. An adapter for
-InfiniBand counts also where no IP runs over it. The speed is that of the link as it is up now.
+Only physical devices are listed: no loopback, bridge, VLAN, tunnel or container interface, and no
+virtual function, which is a share of a listed card. InfiniBand adapters count even without IP.
 
 Sources: Documentation/ABI/testing/sysfs-class-net and stable/sysfs-class-infiniband of the kernel.
 """
@@ -13,16 +12,20 @@ import re
 from pathlib import Path
 
 from machine.devices import NetworkInterface
-from machine.facts import Facts, Reason, note
-from machine.notes import Notes
+from machine.facts import Facts, Notes, Reason, note
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/net"
 _ADAPTERS = "sys/class/infiniband"
 _KINDS = {1: "ethernet", 32: "infiniband"}  # ARPHRD_ETHER, ARPHRD_INFINIBAND of if_arp.h
-_NOT_TOLD = (-1, 0, 2**16 - 1, 2**32 - 1)  # what drivers put for "unknown", -1 also without a sign
-# Data a lane carries after coding, in Gb/s. What the kernel calls the rate is the signal's up to
-# QDR (8 of 10 bits are data), the rounded signal's for FDR (64 of 66), and the data's from EDR on.
+_NOT_TOLD = (
+    -1,
+    0,
+    2**16 - 1,
+    2**32 - 1,
+)  # drivers' values for "unknown", -1 also unsigned
+# Data rate of a lane after coding, in Gb/s. The kernel's "rate" is the signal rate up to QDR (8 of
+# 10 bits are data), the rounded signal rate for FDR (64 of 66), and the data rate from EDR on.
 # Source: InfiniBand Architecture Specification; drivers/infiniband/core/sysfs.c of the kernel.
 _LANE_GBIT_PER_S = {
     "SDR": 2.5 * 8 / 10,
@@ -74,7 +77,7 @@ def _facts(root: Path, folder: Path, path: str) -> Facts:
     is_wireless = (folder / "wireless").exists() or (folder / "phy80211").exists()
     kind = "wifi" if is_wireless else _KINDS.get(read_int(folder / "type") or 0)
     state = read_text(folder / "operstate")
-    # Some drivers never say "up"; then a carrier is what makes it so.
+    # Some drivers never say "up"; then the carrier decides.
     is_up = {"up": True, "down": False}.get(state or "", read_int(folder / "carrier") == 1)
     addresses = pci_addresses(path)
     address = addresses[-1] if addresses else None
@@ -95,7 +98,7 @@ def _facts(root: Path, folder: Path, path: str) -> Facts:
 
 
 def _adapters(root: Path) -> list[Facts]:
-    """Return the InfiniBand adapters, whether or not IP runs over them."""
+    """Return the InfiniBand adapters, with or without IP."""
     found = []
     for name in entries(root / _ADAPTERS):
         folder = root / _ADAPTERS / name
@@ -126,7 +129,7 @@ def _adapter_of(root: Path, address: str | None) -> Path | None:
 
 
 def _port_rate(facts: Facts, adapter: Path) -> None:
-    """Keep what the first port carries, from a rate such as "56 Gb/sec (4X FDR)"."""
+    """Keep the bandwidth of the first port, from a rate such as "56 Gb/sec (4X FDR)"."""
     rate = re.search(r"\((\d+)X ?(\w*)\)", read_text(adapter / "ports/1/rate") or "")
     lane = _LANE_GBIT_PER_S.get(rate[2] or "SDR") if rate else None
     facts.found(

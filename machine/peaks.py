@@ -1,13 +1,13 @@
-"""What could this machine do at best? Ceilings computed from what was found, each with its formula.
+"""Theoretical peaks of memory, links and GPUs, each with its formula.
 
-A ceiling is what no measurement can exceed, not what one should expect: memory reaches 75 to 95 %
-of it, links 80 to 90 %. Rates of links are in one direction. FLOP/s are dense: data sheets like to
-print twice as much, for matrices of which half are zeros. An entry is a dict of the value (named by
-its unit), the formula with its numbers, and where formula and constants come from.
+No measurement can exceed a peak, and few reach it: memory reaches 75 to 95 %, links 80 to 90 %.
+Link rates are for one direction. FLOP/s are dense; data sheets often print twice as much, for
+matrices that are half zeros. Each entry is a dict: the value (named by its unit), the formula with
+its numbers, and the source of formula and constants.
 
-Not computed, because nothing reliable tells: FLOP/s of processors (the clock under wide vectors
-and the number of units are not told), and anything of AMD's, Intel's and Apple's GPUs (the clock
-and width that AMD's driver tells give up to 1.7 times too little).
+Not computed for lack of reliable data: FLOP/s of processors (their number of units and clock under
+wide vectors are unknown), and peaks of AMD's, Intel's and Apple's GPUs (clock and width from AMD's
+driver give up to 1.7 times too little).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 from machine.bus import pcie
 from machine.devices import Gpu, GpuLink, PciDevice
+from machine.facts import Notes
 from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
-from machine.notes import Notes
 
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
-_TWICE = 2  # double data rate: NVML's clock of the memory counts every second transfer
-# Bytes a second of one link in one direction. NVIDIA's white papers of P100, V100, A100, H100 and
-# Blackwell; of NVLink 3 on GA102 (compute capability 8.6) the one of that chip.
+_TWICE = 2  # double data rate: two transfers per cycle of NVML's memory clock
+# Bytes a second of one link in one direction. Source: NVIDIA's white papers of P100, V100, A100,
+# H100 and Blackwell; for NVLink 3 on GA102 (compute capability 8.6), that chip's.
 _NVLINK_BYTES_PER_S = {"1": 20e9, "2": 25e9, "3": 25e9, "4": 25e9, "5": 50e9}
 _NVLINK_GA102_BYTES_PER_S = 14.0625e9
 NO_DRAM = "It takes the speed of the modules and the number of channels, and not both are known."
@@ -42,7 +42,7 @@ _HOW = "Measure it, or look the model up in its maker's data sheet."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
-    """What something could do at best; `source` is of the formula and its constants."""
+    """A theoretical peak; `source` is that of the formula and its constants."""
 
     value: float
     unit: Literal["bytes_per_s", "flop_per_s", "op_per_s"] = "bytes_per_s"
@@ -50,7 +50,7 @@ class Ceiling:
     source: str
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it stands in the JSON of a machine."""
+        """Return it as a machine's JSON has it."""
         return {self.unit: self.value, "formula": self.formula, "source": self.source}
 
 
@@ -61,10 +61,10 @@ def read_peaks(
     gpu_links: tuple[GpuLink, ...],
     notes: Notes,
 ) -> dict[str, Any]:
-    """Return the ceilings of all parts by kind; parts of which several exist by their name.
+    """Return the ceilings of all parts, by kind.
 
-    `pcie` goes by the address of the device at the lower end, `nvlink` by the pair of GPUs ("0-1"),
-    `gpus` by the GPU's index, with `memory` and the precisions in each.
+    Keys of `pcie` are the addresses of the devices at the lower end, of `nvlink` the pairs of GPUs
+    ("0-1"), of `gpus` the indexes; each GPU has `memory` and its precisions.
     """
     dram_ceiling = dram(memory.modules, memory.channels)
     found: dict[str, Any] = {
@@ -93,13 +93,13 @@ def read_peaks(
 
 
 def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | None:
-    """Return channels × transfers a second × bytes a transfer; the slowest module sets the pace."""
+    """Return channels × transfers a second × bytes a transfer; the slowest module decides."""
     filled = [module for module in modules if module.size_bytes != 0]
     speeds = [module.transfers_per_s for module in filled if module.transfers_per_s]
     bits = {module.data_bits for module in filled}
     if not channels or not speeds or len(speeds) < len(filled) or len(bits) > 1:
         return None
-    width = next(iter(bits)) or 64  # of every module since SDRAM
+    width = next(iter(bits)) or 64  # bits, of every module since SDRAM
     counted = "1 channel" if channels == 1 else f"{channels} channels"
     return Ceiling(
         value=channels * min(speeds) * width / 8,
@@ -109,7 +109,7 @@ def dram(modules: tuple[MemoryModule, ...], channels: int | None) -> Ceiling | N
 
 
 def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
-    """Return the ceiling of the device's own link, and that of all the way from the processor."""
+    """Return the ceilings of the device's own link and of the way from the processor."""
     link = device.link
     generation, width = pcie.able(link) if link else (None, None)
     if link is None or link.peak_bytes_per_s is None or generation is None or width is None:
@@ -123,9 +123,9 @@ def way(pci: tuple[PciDevice, ...], device: PciDevice) -> dict[str, Any]:
 
 
 def nvlink(pair: GpuLink, gpu: Gpu | None) -> Ceiling | None:
-    """Return what all NVLinks of a pair of GPUs carry in one direction.
+    """Return the peak of all NVLinks between two GPUs, in one direction.
 
-    The speed that NVML tells is the signal's, up to 6 % above what the white papers promise.
+    Not from NVML: it reports the signal rate, up to 6 % above the white papers.
     """
     version = (pair.nvlink_version or "").partition(".")[0]
     each = _NVLINK_BYTES_PER_S.get(version)
@@ -143,7 +143,7 @@ def nvlink(pair: GpuLink, gpu: Gpu | None) -> Ceiling | None:
 def gpu_ceilings(gpu: Gpu) -> dict[str, Ceiling]:
     """Return the ceilings of the GPU's memory and of its arithmetic, by precision.
 
-    None for a GPU in slices (MIG): which share of memory and units a slice has is not told.
+    Empty with MIG: the driver does not tell the share of memory and units of a slice.
     """
     return {} if gpu.mig else dict(_gpu_ceilings(gpu))
 
@@ -181,7 +181,7 @@ def _arithmetic(precision: str, per_cycle: int, sms: int, hertz: float, which: s
 
 
 def _has_peak(device: PciDevice) -> bool:
-    is_card = not device.is_virtual_function  # a share of a card has the card's link
+    is_card = not device.is_virtual_function  # it shares the card's link
     return is_card and bool(device.link and device.link.peak_bytes_per_s)
 
 

@@ -1,1 +1,1 @@
-"""machine/bus."""
+"""PCI and PCIe: devices, bridges, links, and their names."""

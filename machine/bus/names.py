@@ -1,7 +1,7 @@
-"""What is a PCI device called?
+"""Names of PCI devices, from pci.ids or from small lists of makers and kinds.
 
-The kernel knows numbers only. Their names stand in pci.ids, which most systems bring along; where
-it is missing, the makers that matter here and the kinds of devices are named from small lists.
+The kernel knows only numbers. Most systems install pci.ids, which has the names. Without it, the
+lists here name the makers that matter and the kinds of devices.
 
 Source: https://pci-ids.ucw.cz (numbers of makers, devices and classes).
 """
@@ -100,7 +100,7 @@ _KINDS = {
 
 
 class PciNames:
-    """The names of the machine below `root`; `source` says where they come from."""
+    """Names from the pci.ids below `root`, or built-in ones; `source` says which."""
 
     def __init__(self, root: Path) -> None:
         self._text, self.source = "", _BUILT_IN
@@ -112,7 +112,7 @@ class PciNames:
                 return
 
     def name(self, vendor_id: int | None, device_id: int | None, class_id: int | None) -> str:
-        """Return maker and device, or what of it is known; "" if nothing is."""
+        """Return maker and device, as far as they are known; "" if neither is."""
         section = self._section(vendor_id)
         maker = MAKERS.get(vendor_id or 0) or section.partition("\n")[0]
         device = section.partition(f"\n\t{device_id or 0:04x}  ")[2].partition("\n")[0]
@@ -120,7 +120,7 @@ class PciNames:
         return f"{maker} {kind}".strip()
 
     def _section(self, vendor_id: int | None) -> str:
-        """Return the lines of the maker, the first without its number."""
+        """Return the lines of one maker; its number is cut from the first line."""
         if vendor_id is None or not self._text:
             return ""
         if vendor_id not in self._sections:

@@ -1,13 +1,13 @@
-"""What is plugged into this machine, on which bridge, and how wide is the link of each device?
+"""The PCI tree: devices, the bridges they are on, and the speed and width of their links.
 
-The tree is in the paths: what /sys/bus/pci/devices/ADDRESS leads to names every bridge on the way.
-Bridges alternate: a root port (or a port of a switch that leads down) has a link below it, the port
-of a switch that leads up has its link above. So a device has a link of its own where the bridge
-above it leads down; on what is built into the processor, the chipset or a switch there is none.
+The link /sys/bus/pci/devices/ADDRESS leads to a path that names every bridge on the way.
+Bridges alternate. A root port or a switch's downstream port has its link below; an upstream port
+has its link above. So a device has its own link if the bridge above it leads down. Devices built
+into the processor, the chipset or a switch have none.
 
-A link is told at both of its ends: what the card could do by the card's own files, what the slot
-could do by those of the bridge. What it does *now* may be less, for links slow down when idle: that
-is no fault. Nobody is woken: a sleeping device is asked nothing that would have to wake it.
+Both ends describe a link: the card's files tell what the card can do, the bridge's files what the
+slot can do. The present speed may be lower, because idle links slow down; that is no fault. No
+sleeping device is woken: files whose reading would wake it are not read.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci of the kernel.
 """
@@ -22,10 +22,11 @@ from pathlib import Path
 from machine.bus import pcie
 from machine.bus.names import PciNames
 from machine.devices import Link, PciDevice
+from machine.facts import Notes
 from machine.model import NumaNode
-from machine.notes import Notes
 from machine.system.linux import (
     PCI_ADDRESS,
+    PCI_DEVICES,
     device_path,
     entries,
     pci_addresses,
@@ -34,8 +35,7 @@ from machine.system.linux import (
     read_text,
 )
 
-_FOLDER = "sys/bus/pci/devices"
-# Cards of these makers carry a switch of their own, before which the GPU's link says nothing.
+# Cards of these makers may carry a switch; then the GPU's own link says nothing about the slot.
 _SWITCH_ON_CARD = frozenset({0x1002, 0x10DE, 0x8086})
 _UNTOLD = {
     "parent": "It was not recorded on which bridge the device is.",
@@ -68,8 +68,8 @@ _LESS = {
 
 
 def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciDevice, ...]:
-    """Return all devices and bridges, by address."""
-    folder = root / _FOLDER
+    """Return all devices and bridges, ordered by address."""
+    folder = root / PCI_DEVICES
     addresses = [name for name in entries(folder) if PCI_ADDRESS.fullmatch(name)]
     names = PciNames(root) if addresses else None
     devices = [
@@ -84,7 +84,7 @@ def read_pci(root: Path, numa: tuple[NumaNode, ...], notes: Notes) -> tuple[PciD
     notes.keep(
         "pci",
         tuple(devices),
-        f"/{_FOLDER}",
+        f"/{PCI_DEVICES}",
         why="No PCI bus is in sight: a container, a sandbox or a virtual machine does not show "
         "it, the machine has none, or it was not recorded.",
         how="lspci -tv, on the machine itself.",
@@ -117,13 +117,13 @@ def _parent(path: str) -> str | None:
 
 
 def _numa_node(folder: Path, index: int, numa: tuple[NumaNode, ...], notes: Notes) -> int | None:
-    """Return the node; where the firmware names none (-1), the one whose threads are near."""
+    """Return the NUMA node; if the firmware names none (-1), the one with the nearby threads."""
     text = read_text(folder / "numa_node") or ""
     if text.isdecimal():
         return int(text)
     near = read_set(folder, "local_cpulist", "local_cpus") or frozenset()
     found = [node.id for node in numa if near and near <= {*node.threads}]
-    source = f"/{_FOLDER}/{folder.name}/local_cpulist, the threads of that node"
+    source = f"/{PCI_DEVICES}/{folder.name}/local_cpulist, the threads of that node"
     if len(numa) == 1:
         found, source = [numa[0].id], "the only memory node there is"
     if len(found) != 1:
@@ -148,30 +148,31 @@ class _Links:
             if self._has_link(card, bridge):
                 ends = [end.address for end in (card, bridge) if end]
                 if any(self._sleeps(address) for address in ends):
+                    file = f"/{PCI_DEVICES}/{card.address}/current_link_speed"
                     notes.lack(
                         f"pci[{index}].link",
                         why="The device is asleep, and asking for its link would wake it.",
-                        how=f"cat /{_FOLDER}/{card.address}/current_link_speed, which wakes it.",
+                        how=f"cat {file}, which wakes it.",
                     )
                 else:
                     link = self._link(*ends)
                     device = replace(device, link=link)
                     if link and card.address != device.address:
                         notes.sources[f"pci[{index}].link"] = (
-                            f"/{_FOLDER}/{card.address}, where the card meets the slot"
+                            f"/{PCI_DEVICES}/{card.address}, where the card meets the slot"
                         )
             found.append(device)
         return found
 
     def _physical(self, device: PciDevice) -> PciDevice:
-        """Return the device of which a virtual function is a share; its link is the same."""
+        """Return the physical device of a virtual function; both share one link."""
         if not device.is_virtual_function:
             return device
         owner = os.path.basename(os.path.realpath(self._folder / device.address / "physfn"))
         return self._known.get(owner, device)
 
     def _edge(self, device: PciDevice) -> PciDevice:
-        """Return where the card ends that `device` is on: above its own switch, if it has one."""
+        """Return the outermost device of the card: the upstream port of its own switch, if any."""
         while device.vendor_id in _SWITCH_ON_CARD:
             down = self._known.get(device.parent or "")
             up = self._known.get(down.parent or "") if down else None
@@ -183,7 +184,7 @@ class _Links:
         return device
 
     def _leads_down(self, bridge: PciDevice) -> bool:
-        """Is the link of this bridge below it? So with root ports and every second bridge."""
+        """Is the link of this bridge below it? True for root ports and every second bridge."""
         above = self._known.get(bridge.parent or "")
         return above is None or not pcie.is_bridge(above) or not self._leads_down(above)
 
@@ -196,7 +197,7 @@ class _Links:
         return read_text(self._folder / address / "power/runtime_status") == "suspended"
 
     def _link(self, card: str, slot: str | None = None) -> Link | None:
-        """Return the link of the card, as far as both ends tell; None if the card tells nothing."""
+        """Return the link as both ends describe it; None if the card tells nothing."""
         generation, width = self._ability(card, "current")
         card_generation, card_width = self._ability(card, "max")
         if not (generation or width or card_generation or card_width):
@@ -221,10 +222,10 @@ class _Links:
 
 
 def _note(devices: list[PciDevice], notes: Notes) -> None:
-    """Say once what is missing of several devices."""
+    """Note once what several devices lack."""
     for name, why in _UNTOLD.items():
         if any(getattr(device, name) is None for device in devices):
-            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{_FOLDER}, lspci -nn -vv")
+            notes.lack(f"pci[*].{name}", why=why, how=f"ls -l /{PCI_DEVICES}, lspci -nn -vv")
     links = [device.link for device in devices if device.link]
     if len(links) < len(devices):
         why = _NO_LINK if links else _NO_LINKS

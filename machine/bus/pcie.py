@@ -1,9 +1,9 @@
-"""How fast can a PCIe link carry data, and which hop of the way to a device is the narrowest?
+"""Peak bandwidth of PCIe links, and the narrowest hop on the way to a device.
 
-A hop is the link between a card and the port above it. Its ceiling is what both ends could do at
-best, in one direction, after line coding: packet headers take 5 to 16 % more (the larger the
-maximum payload, the less). A way is as wide as its narrowest hop; speed and width are never
-compared apart from each other, since a narrow fast link may carry more than a wide slow one.
+A hop is the link between a card and the port above it. Its peak is the best that both ends can do
+in one direction, after line coding. Packet headers take another 5 to 16 %; larger maximum payloads
+take less. The narrowest hop limits the way. Hops are compared by bandwidth, because a narrow fast
+link may carry more than a wide slow one.
 
 Sources: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b) and 6.0 (FLITs of
 256 bytes, of which 8 are checksum and 6 correct errors).
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from machine.devices import Link, PciDevice
 from machine.model import Machine
 
-# Transfers a second in 1e9, and the share of the bits that is not coding.
+# 1e9 transfers a second, then data bits of coded bits.
 _GENERATIONS = {
     1: (2.5, 8, 10),
     2: (5.0, 8, 10),
@@ -26,36 +26,36 @@ _GENERATIONS = {
     5: (32.0, 128, 130),
     6: (64.0, 242, 256),
 }
-_WIDTHS = frozenset({1, 2, 4, 8, 12, 16, 32})  # the kernel says 0 or 255 where it does not know
+_WIDTHS = frozenset({1, 2, 4, 8, 12, 16, 32})  # the kernel writes 0 or 255 for "unknown"
 _BRIDGE = 0x0604
-# Broadcom's switches show themselves as one switch below another of the same kind, though all
-# their ports have the full bandwidth. Source: NVIDIA's NCCL, ncclTopoFlattenBcmSwitches.
+# Broadcom's switches appear as one switch below another of the same kind, but all their ports have
+# the full bandwidth. Source: NVIDIA's NCCL, ncclTopoFlattenBcmSwitches.
 _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
-    """A hop that several cards share, and those that share it with the one asked for."""
+class SharedHop:
+    """A hop that several cards share; `others` are the cards beside the one asked about."""
 
     hop: PciDevice
     others: tuple[str, ...]
 
 
 def generation(text: str | None) -> int | None:
-    """Return the generation of a speed as /sys tells it: "16.0 GT/s PCIe", "8 GT/s", "Unknown"."""
+    """Return the generation for a speed from /sys: "16.0 GT/s PCIe", "8 GT/s", "Unknown"."""
     match = re.match(r"(\d+(?:\.\d+)?) GT/s", text or "")
     speeds = {speed: number for number, (speed, _, _) in _GENERATIONS.items()}
     return speeds.get(float(match[1])) if match else None
 
 
 def width(text: str | None) -> int | None:
-    """Return the number of lanes, None for the numbers that stand for "unknown"."""
+    """Return the number of lanes, None if the number stands for "unknown"."""
     lanes = int(text) if text and text.isdecimal() else 0
     return lanes if lanes in _WIDTHS else None
 
 
 def bytes_per_s(number: int | None, lanes: int | None) -> float | None:
-    """Return what a link of that generation and width carries in one direction."""
+    """Return the peak bandwidth of a link in one direction."""
     if number not in _GENERATIONS or not lanes:
         return None
     speed, data, coded = _GENERATIONS[number]
@@ -63,26 +63,26 @@ def bytes_per_s(number: int | None, lanes: int | None) -> float | None:
 
 
 def formula(number: int, lanes: int) -> str:
-    """Return how `bytes_per_s` came about."""
+    """Return the formula that `bytes_per_s` computes."""
     speed, data, coded = _GENERATIONS[number]
     counted = "1 lane" if lanes == 1 else f"{lanes} lanes"
     return f"{speed:g}e9 transfers/s × {counted} × {data}/{coded} (line coding) / 8 bits"
 
 
 def able(link: Link) -> tuple[int | None, int | None]:
-    """Return the generation and width that both ends of a link could do, as far as they tell."""
+    """Return the best generation and width that both ends of a link support, if known."""
     generations = [g for g in (link.card_generation, link.slot_generation) if g]
     widths = [w for w in (link.card_width, link.slot_width) if w]
     return min(generations, default=None), min(widths, default=None)
 
 
 def is_bridge(device: PciDevice) -> bool:
-    """Is it a bridge to further PCI devices: a root port, a port of a switch?"""
+    """Is it a bridge to further PCI devices: a root port, or a port of a switch?"""
     return device.class_id is not None and device.class_id >> 8 == _BRIDGE
 
 
 def way(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
-    """Return the device and what it hangs on, up to the root complex."""
+    """Return the device and the bridges above it, up to the root complex."""
     known = {device.address: device for device in pci}
     found: list[PciDevice] = []
     while address and (device := known.pop(address, None)):
@@ -92,7 +92,7 @@ def way(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
 
 
 def hops(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
-    """Return the devices on the way whose link is known and real, the nearest to it first."""
+    """Return the devices on the way whose link is known and real, nearest first."""
     all_of_it = way(pci, address)
     found = []
     for place, device in enumerate(all_of_it):
@@ -109,7 +109,7 @@ def hops(pci: tuple[PciDevice, ...], address: str | None) -> list[PciDevice]:
 
 
 def narrowest(pci: tuple[PciDevice, ...], address: str | None) -> PciDevice | None:
-    """Return the device on the way whose link carries least; of equals the nearest to `address`."""
+    """Return the device on the way with the slowest link; among equals the nearest one."""
     return min(
         hops(pci, address),
         key=lambda device: (device.link and device.link.peak_bytes_per_s) or 0.0,
@@ -118,23 +118,20 @@ def narrowest(pci: tuple[PciDevice, ...], address: str | None) -> PciDevice | No
 
 
 def limiting_hop(machine: Machine, address: str) -> PciDevice | None:
-    """Return the device whose link limits the way to `address`; None where no link is known.
-
-    It is the device at `address` itself where no hop above it is narrower.
-    """
+    """Return the device whose link limits the way to `address`; None if no link is known."""
     return narrowest(machine.pci, address)
 
 
 def peak_bytes_per_s(machine: Machine, address: str | None) -> float | None:
-    """Return what the way from the processor to `address` carries at best, in one direction."""
+    """Return the peak bandwidth from the processor to `address`, in one direction."""
     hop = narrowest(machine.pci, address)
     return hop.link.peak_bytes_per_s if hop and hop.link else None
 
 
-def shared_hop(machine: Machine, address: str) -> Shared | None:
-    """Return the first hop on the way that other cards with a link of their own share.
+def shared_hop(machine: Machine, address: str) -> SharedHop | None:
+    """Return the first hop on the way that other cards share.
 
-    The functions of one card share its link by nature and do not count.
+    Functions of the same card always share its link and do not count.
     """
     pci = machine.pci
     on_cards = [d for d in pci if d.link and not is_bridge(d) and not d.is_virtual_function]
@@ -146,8 +143,38 @@ def shared_hop(machine: Machine, address: str) -> Shared | None:
             and hop.address in {d.address for d in way(pci, device.address)}
         )
         if others:
-            return Shared(hop=hop, others=others)
+            return SharedHop(hop=hop, others=others)
     return None
+
+
+def gpu_path(pci: tuple[PciDevice, ...], a: str | None, b: str | None) -> str | None:
+    """Return PIX, PXB, PHB, NODE or SYS for two addresses, None if the tree does not tell.
+
+    For GPUs whose driver cannot be asked. Source: the legend of `nvidia-smi topo --matrix`.
+    """
+    first, second = way(pci, a), way(pci, b)
+    if not first or not second or None in (roots := (first[-1].parent, second[-1].parent)):
+        return None
+    above, others = _off_card(first), _off_card(second)
+    common = {bridge.address for bridge in above} & {bridge.address for bridge in others}
+    if common:
+        # A switch is one port towards the processor, and ports towards the devices below it.
+        below = max(sum(d.address not in common for d in bridges) for bridges in (above, others))
+        return "PIX" if below <= 1 else "PXB"
+    if roots[0] == roots[1]:
+        return "PHB"
+    nodes = first[0].numa_node, second[0].numa_node
+    if None in nodes:
+        return None
+    return "NODE" if nodes[0] == nodes[1] else "SYS"
+
+
+def _off_card(devices: list[PciDevice]) -> list[PciDevice]:
+    """Return the bridges above the card: some cards of AMD and Intel carry their own switch."""
+    maker, above = devices[0].vendor_id, devices[1:]
+    while len(above) > 1 and above[0].vendor_id == maker is not None:
+        above = above[1:]
+    return above
 
 
 def _card(address: str) -> str:

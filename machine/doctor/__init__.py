@@ -1,1 +1,1 @@
-"""Why can or cannot this machine's accelerators be used? Evidence first, then a pure judgement."""
+"""The diagnosis of accelerators: gather the evidence first, then judge it by pure functions."""

@@ -1,4 +1,4 @@
-"""Are the files there through which a program speaks to the driver, and may this user use them?"""
+"""Steps about the drivers' device files: they must exist, and the user must have permission."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GROUP_MAY_USE = 0o060
 
 
 def nodes(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the files through which programs speak to the driver are there."""
+    """Judge whether the driver's device files exist."""
     cards = [c for c in cards_of(evidence, vendor) if c.address is not None]
     if not cards or evidence.surroundings.system != "linux":
         return None
@@ -43,8 +43,8 @@ def nodes(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def _missing_of_nvidia(evidence: Evidence, there: set[str]) -> list[str]:
-    """Return what is missing once it was needed: the driver makes its files when first used."""
-    # Where no device may be seen, or the driver is too old, CUDA gives up before it makes them.
+    """Return the missing files, if they were needed: the driver makes them on first use."""
+    # CUDA gives up before it makes them if all devices are hidden or the driver is too old.
     has_tried = not hidden_by(evidence, Vendor.NVIDIA) and not is_driver_too_old(evidence)
     failed = has_tried and has_failed(evidence)
     missing = []
@@ -57,7 +57,7 @@ def _missing_of_nvidia(evidence: Evidence, there: set[str]) -> list[str]:
 
 
 def permission(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether this user may use those files."""
+    """Judge whether this user may open the device files."""
     speaking = nodes_of(evidence, vendor)
     denied = [node for node in speaking if not node.is_usable]
     if vendor is Vendor.NVIDIA and any(n.is_usable and n.path[11:].isdecimal() for n in speaking):

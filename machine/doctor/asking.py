@@ -1,7 +1,7 @@
-"""What does another process say, if it says anything at all?
+"""Runs a command in its own process and returns its output, even if it crashes or hangs.
 
-A broken driver can crash whoever asks it, or hold them for ever, in a state in which not even a
-kill ends them. So it is asked by a process of its own, which tells what it knows line by line.
+A broken driver can crash its caller, or block it forever in a state that even a kill cannot end.
+So a separate process asks the driver and prints its answers line by line.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_GRACE_S = 2.0  # for a killed process to be gone; after that it is left behind
+_GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20
 _LOOK_EVERY_S = 0.1  # whether the answer is still wanted
 
 
 class Stopped(Exception):
-    """Nobody wants to know any more."""
+    """The caller no longer wants the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was said. `status` is None where the time ran out, negative for a signal."""
+    """The output. `status` is None after a timeout, negative for a signal."""
 
     lines: tuple[str, ...]
     status: int | None
@@ -35,16 +35,16 @@ class Answer:
 
 
 def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None = None) -> Answer:
-    """Run `command` and return what it printed, also where it did not come to its end.
+    """Run `command` and return what it printed, even if it did not finish.
 
-    The process sees the environment as it is, and a folder in which nothing lies. May block for
-    `within_s`. Raises OSError where it cannot be started, and Stopped soon after `stop` is set.
+    The process has this environment and an empty working folder. May block for `within_s`. Raises
+    OSError if it cannot be started, and Stopped soon after `stop` is set.
     """
     stop = stop or threading.Event()
     if stop.is_set():
         raise Stopped
     with tempfile.TemporaryDirectory() as folder:
-        # To files: a pipe would stay open as long as any process that it started.
+        # Files, because a pipe stays open as long as any grandchild runs.
         out, errors = os.path.join(folder, "out"), os.path.join(folder, "errors")
         empty = os.path.join(folder, "empty")
         os.mkdir(empty)
@@ -73,7 +73,7 @@ def ask(command: Sequence[str], *, within_s: float, stop: threading.Event | None
 
 
 def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event) -> int | None:
-    """Return how the process ended, None where it did not by then. Raises Stopped."""
+    """Return the exit status, None after a timeout. Raises Stopped."""
     while not stop.is_set():
         left_s = end_s - time.monotonic()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -84,7 +84,7 @@ def _wait(process: subprocess.Popen[bytes], end_s: float, stop: threading.Event)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it started."""
+    """Kill the process, on POSIX with its children."""
     if os.name == "posix":
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Is there a card that could compute, and which driver holds it? Read from /sys/bus/pci/devices.
+"""Evidence about cards: those that could compute and the drivers that hold them.
 
-Classes are those of the PCI Code and ID Assignment Specification: 0x03 display controllers, 0x12
-processing accelerators, 0x0680 other bridges, which is what NVSwitches call themselves.
+PCI classes, from the PCI Code and ID Assignment Specification: 0x03 display controllers, 0x12
+processing accelerators, 0x0680 other bridges (NVSwitches use it).
 """
 
 from __future__ import annotations
@@ -14,17 +14,23 @@ from machine.bus.names import PciNames
 from machine.doctor.evidence import AmdDevice, Card, Vendor
 from machine.gpus.amd import NO_ACCELERATORS, targets
 from machine.gpus.makers import maker_of
-from machine.system.linux import PCI_ADDRESS, entries, read_hex, read_int, read_text
+from machine.system.linux import (
+    PCI_ADDRESS,
+    PCI_DEVICES,
+    entries,
+    read_hex,
+    read_int,
+    read_text,
+)
 
 _DISPLAY, _ACCELERATOR, _BRIDGE = 0x03, 0x12, 0x0680
 _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
 VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
-PCI_DEVICES = "sys/bus/pci/devices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bus:
-    """What of interest lies on the PCI bus."""
+    """The cards, displays and NVSwitches on the PCI bus."""
 
     cards: tuple[Card, ...]
     displays: tuple[str, ...]
@@ -32,7 +38,7 @@ class Bus:
 
 
 def read_bus(root: Path) -> Bus:
-    """Return the cards of a machine. Nothing is woken: a sleeping card is not spoken to."""
+    """Return the cards of a machine. A sleeping card is not woken."""
     cards: list[Card] = []
     displays: list[str] = []
     nvswitches = 0
@@ -46,7 +52,7 @@ def read_bus(root: Path) -> Bus:
         device_id = read_hex(place / "device")
         name = names.name(vendor_id, device_id, class_id)
         vendor, maker = VENDORS.get(vendor_id or 0), maker_of(vendor_id, device_id, class_id)
-        if maker is not None:  # of those without a package, such as NPUs, PyTorch knows nothing
+        if maker is not None:  # PyTorch cannot use those without a package, such as NPUs
             product = maker.devices.get(device_id or 0)
             name = f"{maker.name} {product}" if product else name
             if maker.package:
@@ -65,7 +71,7 @@ def _card(
 ) -> Card:
     status = read_text(place / "power/runtime_status")
     nodes = sorted(f"/dev/dri/{n.name}" for n in place.glob("drm/renderD*"))
-    # Intel's own graphics sit on the first bus, as part of the processor.
+    # Intel's integrated graphics are on the first bus.
     is_inside = vendor is Vendor.INTEL and place.name.startswith("0000:00:")
     return Card(
         vendor=vendor,
@@ -82,7 +88,7 @@ def _card(
 
 
 def computes(name: str) -> bool:
-    """Is a card of Intel one that PyTorch computes on? Also some inside of processors are.
+    """Does PyTorch compute on this card of Intel? It does on some integrated graphics too.
 
     Source: https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html
     """
@@ -97,7 +103,7 @@ def _driver(place: Path) -> str:
 
 
 def _answers(place: Path) -> bool | None:
-    """Look at the first four bytes: vendor and device are all ones where nothing answers.
+    """Return False if vendor and device, the first four bytes, are all ones: nothing answers.
 
     Source: PCI Local Bus Specification 3.0, section 6.1. Reading wakes a sleeping device.
     """
@@ -110,7 +116,7 @@ def _answers(place: Path) -> bool | None:
 
 
 def read_amd(root: Path) -> tuple[AmdDevice, ...]:
-    """Return the GPUs that AMD's compute driver offers."""
+    """Return the GPUs of AMD's compute driver (KFD)."""
     places = {root / PCI_DEVICES / address: target for address, target in targets(root).items()}
     return tuple(
         AmdDevice(

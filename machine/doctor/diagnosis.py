@@ -1,8 +1,7 @@
-"""What is the first thing that is wrong? Walks the causes in order, from the card to a sum on it.
+"""The diagnosis: judges the steps in order, from the card to a sum on it.
 
-Pure: the same evidence gives the same diagnosis. What comes after something wrong is not judged,
-since it would be mended or broken along with it. A sum that came out right on every device proves
-that nothing before it can have been wrong, whatever could not be read.
+Pure: the same evidence gives the same diagnosis. Steps after the first wrong one are not judged,
+because its repair would change them. A correct sum on every device proves all steps before it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One question and its answer; `key` and `values` make its sentence, "" where not reached."""
+    """One judged step; `key` and `values` make its sentence, `key` is "" if not reached."""
 
     step: str
     state: State
@@ -36,10 +35,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The walk. `vendor` is whose accelerator was looked at, None where there is none.
+    """All steps and their result. `vendor` made the judged accelerator, None if there is none.
 
-    `finding` is the name of the step that says what to do: the first that is wrong, else the first
-    to look at, else the first that could not be told; None where all is well.
+    `finding` names the step that says what to do: the first WRONG, else the first LOOK, else the
+    first UNKNOWN; None if all is well.
     """
 
     format: str = FORMAT
@@ -90,7 +89,7 @@ STEPS: tuple[tuple[str, Judge, tuple[Vendor | None, ...]], ...] = (
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
-    """Return the walk, each step with its state; those that do not apply are left out."""
+    """Judge all steps that apply, and return the diagnosis."""
     vendor = subject(evidence)
     steps: list[Step] = []
     is_blocked = False
@@ -127,10 +126,9 @@ def diagnose(evidence: Evidence) -> Diagnosis:
 
 
 def subject(evidence: Evidence) -> Vendor | None:
-    """Return whose accelerator to look at, where there are several: the likeliest to compute.
+    """Return the vendor to judge; of several, the one whose card most likely computes.
 
-    That is the one that PyTorch was built for, else a card of its own rather than graphics that
-    belong to the processor.
+    PyTorch's build decides first. Then cards come before integrated graphics.
     """
     built = [vendor for vendor in _BUILT if evidence.torch and built_for(evidence.torch, vendor)]
     if not evidence.cards and evidence.torch is not None and evidence.torch.devices:
@@ -151,11 +149,11 @@ def subject(evidence: Evidence) -> Vendor | None:
 
 
 def to_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Return the diagnosis in dicts, lists, numbers and texts."""
+    """Return the diagnosis as dicts, lists, numbers and strings."""
     plain: dict[str, Any] = msgspec.to_builtins(diagnosis)
     return plain
 
 
 def from_json(data: object) -> Diagnosis:
-    """Return the diagnosis in `data`, for who had it made in another process. Raises ValueError."""
+    """Return the diagnosis in `data`, which another process made. Raises ValueError."""
     return msgspec.convert(data, Diagnosis)

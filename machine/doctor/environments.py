@@ -1,10 +1,10 @@
-"""Which environments of Python are there, and which of them have a PyTorch? Nothing is started.
+"""Finds Python environments and the version of their PyTorch, without starting them.
 
-Looks where people and their tools put environments, below the home folder and the one in which the
-program was started, and reads the names of the packages that lie in them.
+Searches the home folder and the working folder, where people and tools put environments, and reads
+the names of the installed packages.
 
-LIMIT: a PyTorch is known by its folder of metadata; one that a system's package manager brought
-without it, or that lies on PYTHONPATH alone, is not seen before the environment is examined.
+LIMIT: a PyTorch is recognised by its metadata folder. One without metadata, from a system's package
+manager, or one on PYTHONPATH only, is not seen until the environment is examined.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 
 _PROGRAMS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 _PACKAGES = ("lib/python3.*/site-packages", "lib/python3/dist-packages", "Lib/site-packages")
-# Folders in which people keep their projects; others are looked into no deeper than the home folder
-# itself, which may be large, and on a slow disk.
+# Folders in which people keep projects, searched one level deeper than other folders: the home
+# folder may be large and on a slow disk.
 _SHELVES = (
     *("projects", "Projects", "code", "Code", "src", "dev", "work", "git", "repos", "github"),
     *("workspace", "Documents", "Desktop", "PycharmProjects"),
@@ -32,15 +32,15 @@ _PLACES = (
     *("miniconda3/envs/*", "miniforge3/envs/*", "mambaforge/envs/*", "anaconda3/envs/*"),
     *("micromamba/envs/*", ".conda/envs/*", ".pyenv/versions/*", ".pyenv/versions/*/envs/*"),
 )
-_SYSTEM = ("/usr", "/usr/local", "/opt/conda")
-_MOST = 200  # places that are looked at
+SYSTEM = ("/usr", "/usr/local", "/opt/conda")
+_MOST = 200  # environments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """A Python with packages of its own. `path` is what one types: its folder, or the program.
+    """A Python with its own packages. `path` is what one types: its folder, or the program.
 
-    `torch` is the version of its PyTorch, None where none is in sight.
+    `torch` is the version of its PyTorch, None if none is seen.
     """
 
     path: str
@@ -50,7 +50,7 @@ class Environment:
 def find(
     home: Path | None = None, environment: Mapping[str, str] = os.environ
 ) -> tuple[Environment, ...]:
-    """Return what is there but this program's own: first those with a PyTorch. Never raises."""
+    """Return all environments but this one, those with PyTorch first. Never raises."""
     home = home or Path(os.path.expanduser("~"))
     found: dict[str, Environment] = {}
     for place in _places(home, environment):
@@ -60,7 +60,7 @@ def find(
         python = program_in(place)
         if python is None:
             continue
-        if str(place) in _SYSTEM:  # its packages are also those of `pip install --user`
+        if str(place) in SYSTEM:  # it also uses packages of `pip install --user`
             torch = _torch(place) or _torch(home / ".local")
             found[key] = Environment(path=python, torch=torch)
         else:
@@ -69,7 +69,7 @@ def find(
 
 
 def program_in(folder: Path) -> str | None:
-    """Return the Python of an environment, not resolved: the link in it is what makes it one."""
+    """Return the Python of an environment; the unresolved link, which selects the environment."""
     programs = (folder / program for program in _PROGRAMS)
     return next((str(p.absolute()) for p in programs if os.access(p, os.X_OK)), None)
 
@@ -88,18 +88,18 @@ def _places(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:
         known = ""
     yield from (Path(line.strip()) for line in known.splitlines() if line.strip())
     if sys.platform != "win32":
-        yield from map(Path, _SYSTEM)
+        yield from map(Path, SYSTEM)
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
     try:
         return sorted(folder.glob(pattern))
-    except OSError:  # a folder on the way may not be looked into
+    except OSError:  # a folder on the way is not readable
         return []
 
 
 def _torch(folder: Path) -> str | None:
-    """Return such as 2.9.0+cu128, from the folder torch-2.9.0+cu128.dist-info."""
+    """Return "2.9.0+cu128" for the folder torch-2.9.0+cu128.dist-info."""
     for packages in _PACKAGES:
         for place in _glob(folder, f"{packages}/torch-*.dist-info"):
             match = re.fullmatch(r"torch-([^-]+)\.dist-info", place.name)

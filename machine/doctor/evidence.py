@@ -1,6 +1,6 @@
-"""What must be known to say why an accelerator can or cannot be used?
+"""Records of the evidence about accelerators, drivers and PyTorch.
 
-Records only. None is "could not be told". `gather.py` fills them from a machine, tests by hand.
+None means "could not be told". `gather.py` fills the records from a machine, tests by hand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 class Vendor(enum.StrEnum):
-    """Who makes an accelerator, as far as PyTorch itself knows how to use it."""
+    """The maker of an accelerator; OTHER makers need a package beside PyTorch."""
 
     NVIDIA = "nvidia"
     AMD = "amd"
@@ -23,9 +23,9 @@ class Vendor(enum.StrEnum):
 class Card:
     """A device that could compute. `driver` is the kernel module that holds it, "" for none.
 
-    `answers` is False where all that its configuration space returns are ones: it is off the bus.
-    `render_node` is the file below /dev through which it computes. `only_draws`: graphics inside of
-    a processor, for which PyTorch is most likely not made.
+    `answers` is False if its configuration space returns only ones: it is off the bus.
+    `render_node` is the file below /dev through which it computes. `only_draws`: integrated
+    graphics, which PyTorch most likely does not support.
     """
 
     vendor: Vendor
@@ -37,12 +37,12 @@ class Card:
     answers: bool | None = None
     only_draws: bool = False
     render_node: str | None = None
-    needs: str | None = None  # the package that brings it to PyTorch, of vendor OTHER
+    needs: str | None = None  # the package that PyTorch needs for vendor OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A file below /dev through which a driver is spoken to. `group` owns it."""
+    """A device file of a driver below /dev. `group` owns it."""
 
     path: str
     is_usable: bool
@@ -54,9 +54,9 @@ class Node:
 class Kernel:
     """The kernel's side of a driver.
 
-    `loaded` are the modules that run, `built` those whose file lies ready for this kernel, None
-    where no list of them is here, as in a container. `built_elsewhere` lie ready for another
-    kernel only. `blacklisted` and `removing_rule` name the file that keeps a driver or card away.
+    `loaded` modules run. `built` modules are installed for this kernel; None without a list, as in
+    a container. `built_elsewhere` are installed for another kernel only. `blacklisted` and
+    `removing_rule` name the file that disables a driver or removes a card.
     """
 
     release: str | None = None
@@ -71,7 +71,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where the program runs. `distributions` are the ids of os-release, the nearest first.
+    """The system around the program. `distributions` are the ids of os-release, nearest first.
 
     `wsl` is 1 or 2; `has_dxg`: Windows shares its GPUs; `has_wsl_cuda`: its NVIDIA driver too.
     """
@@ -89,12 +89,12 @@ class Surroundings:
     user: str | None = None
     groups: frozenset[str] = frozenset()  # of this process
     account_groups: frozenset[str] = frozenset()  # of the account, from the next login on
-    environment: dict[str, str] = field(default_factory=dict)  # only what chooses devices
+    environment: dict[str, str] = field(default_factory=dict)  # only variables that choose devices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """A process that holds GPU memory; None where the driver does not say how much."""
+class GpuProcess:
+    """A process that holds GPU memory; `used_bytes` is None if the driver does not tell."""
 
     pid: int
     name: str | None = None
@@ -104,10 +104,10 @@ class Holder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvmlDevice:
-    """A GPU as NVML sees it. `code` is the nvmlReturn_t that it refuses with, 0 where it answers.
+    """A GPU as NVML sees it. `code` is the nvmlReturn_t of its refusal, 0 if it answers.
 
-    `fabric_state`: 0 has none, 1 not started, 2 in progress, 3 completed, and then `fabric_status`
-    is 0 if it went well. `compute_mode`: 0 default, 2 prohibited, 3 exclusive.
+    `fabric_state`: 0 no fabric, 1 not started, 2 in progress, 3 completed; a `fabric_status` of 0
+    then means success. `compute_mode`: 0 default, 2 prohibited, 3 exclusive.
     """
 
     index: int
@@ -118,7 +118,7 @@ class NvmlDevice:
     capability: tuple[int, int] | None = None
     total_bytes: int | None = None
     free_bytes: int | None = None
-    holders: tuple[Holder, ...] = ()
+    gpu_processes: tuple[GpuProcess, ...] = ()
     is_mig: bool = False
     is_mig_pending: bool = False
     mig_instances: int | None = None
@@ -134,7 +134,7 @@ class NvmlDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nvml:
-    """What NVIDIA's library says. `code` is the nvmlReturn_t of its start, None for no answer."""
+    """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer."""
 
     code: int | None = None
     driver: str | None = None
@@ -152,7 +152,7 @@ class AmdDevice:
 
 
 class Outcome(enum.StrEnum):
-    """How the look into an interpreter ended."""
+    """How the examination of an interpreter ended."""
 
     ANSWERED = "answered"
     UNSTARTABLE = "unstartable"
@@ -164,7 +164,7 @@ class Outcome(enum.StrEnum):
 class TorchDevice:
     """An accelerator as PyTorch sees it. `target` is 8.9 on NVIDIA, gfx1100 on AMD.
 
-    `has_computed`: a small sum came out right on it; else `problem` is what PyTorch said.
+    `has_computed`: a small sum on it was correct; else `problem` is PyTorch's error message.
     """
 
     kind: str
@@ -177,12 +177,11 @@ class TorchDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Torch:
-    """A Python and its PyTorch. `stage` is what it did last: start, import, look or use.
+    """A Python and its PyTorch. `stage` is the last one that it reached: start, import, look, use.
 
-    `installer` is what brings packages into it: pip, uv or conda; `companions` are the packages of
-    PyTorch beside it, whose versions must suit it. `cuda`, `hip` and `xpu` are what
-    PyTorch was built for. `problem` is what it said instead of finding a device, `import_problem`
-    instead of being loaded.
+    `installer` installs packages into it: pip, uv or conda. `companions` are packages such as
+    torchvision, whose versions must match. PyTorch was built for `cuda`, `hip` or `xpu`. `problem`
+    is its error message if it found no device, `import_problem` if it could not be imported.
     """
 
     python: str
@@ -208,9 +207,9 @@ class Torch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that the judgement knows. `nvml` is None where it was left alone, with why in `gather`.
+    """All the evidence. `nvml` is None if it was not asked; `gather` says why.
 
-    `libraries` are versions of NVIDIA's own library files; `nvswitches` how many lie on the bus;
+    `libraries` are the versions of NVIDIA's library files; `nvswitches` is their number on the bus;
     `has_fabric_manager`: its process runs.
     """
 

@@ -1,6 +1,6 @@
-"""Where is the evidence read? Linux's /proc, /sys and /dev, NVML, and the PyTorch in question.
+"""Gathers the evidence from Linux's /proc, /sys and /dev, from NVML, and from the chosen PyTorch.
 
-Windows and macOS tell less, and need less: there a driver is whole or not there.
+Windows and macOS tell less and need less, because their drivers either work or are missing.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from machine.doctor import elsewhere
+from machine.doctor import other_systems
 from machine.doctor.cards import read_amd, read_bus
 from machine.doctor.evidence import Card, Evidence, Node, Nvml, Surroundings, Torch, Vendor
 from machine.doctor.kernel import read_kernel, read_libraries
 from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import examine
-from machine.notes import Notes
-from machine.system.host import read_container, read_virtualization
+from machine.facts import Notes
 from machine.system.linux import read_text
+from machine.system.virtualization import read_container, read_virtualization
 
-# What chooses, hides or renames devices.
+# Variables that choose, hide or rename devices.
 _VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
     "NVIDIA_VISIBLE_DEVICES",
@@ -35,7 +35,7 @@ _VARIABLES = (
     "ONEAPI_DEVICE_SELECTOR",
     "SLURM_JOB_ID",
 )
-_FABRIC_MANAGER = "nv-fabricmanage"  # the kernel cuts names after 15 letters
+_FABRIC_MANAGER = "nv-fabricmanage"  # the kernel keeps 15 characters of a name
 
 Access = Callable[[Path, int], bool]
 
@@ -49,22 +49,22 @@ def gather(
     probe: Callable[[str], Torch] = examine,
     access: Access = os.access,
 ) -> Evidence:
-    """Return what can be known of this machine, or of the recorded one below `root`.
+    """Return the evidence of this machine, or of the recorded one below `root`.
 
-    May block for as long as NVML and the PyTorch of `python` are given. NVML is left alone where
-    every card of NVIDIA sleeps, since it would wake them.
+    May block until NVML and the PyTorch of `python` time out. NVML is not asked while every card
+    of NVIDIA sleeps, because it would wake them.
     """
     if sys.platform != "linux" and root == Path("/"):
-        return elsewhere.gather(python, chosen(environment), nvml=nvml, probe=probe)
+        return other_systems.gather(python, chosen(environment), nvml=nvml, probe=probe)
     surroundings = _surroundings(root, environment)
     bus, kernel = read_bus(root), read_kernel(root)
     cards = bus.cards or _off_the_bus(root, surroundings)
     awake = [c for c in cards if c.vendor is Vendor.NVIDIA and c.runtime_status != "suspended"]
-    # Asked while its driver is not loaded, NVML would load it.
+    # NVML would load a driver that is not loaded.
     is_loaded = "nvidia" in kernel.loaded or (root / "dev/nvidiactl").exists()
     is_loaded = is_loaded or any(card.address is None for card in awake)
-    # A sandbox may hide the bus or the card on it, and all files: then NVML alone knows what it
-    # lets through. Where no card is seen there is none that it could wake.
+    # A sandbox may hide the bus, the card and all files; then only NVML knows the card. Without a
+    # visible card, there is none that NVML could wake.
     is_asked = (awake and is_loaded) or not cards
     answered = nvml() if is_asked and surroundings.board is None else None
     if not cards and answered is not None:
@@ -76,7 +76,7 @@ def gather(
         cards=cards,
         displays=bus.displays,
         kernel=kernel,
-        nodes=_nodes(root, access),  # after NVML, which may make them
+        nodes=_nodes(root, access),  # after NVML, which may create them
         libraries=read_libraries(root),
         nvml=answered,
         nvswitches=bus.nvswitches,
@@ -87,7 +87,7 @@ def gather(
 
 
 def chosen(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that choose devices; an empty one hides all, so it counts."""
+    """Return the variables that choose devices, also empty ones, which hide all devices."""
     return {name: environment[name] for name in _VARIABLES if name in environment}
 
 
@@ -103,7 +103,7 @@ def _surroundings(root: Path, environment: Mapping[str, str]) -> Surroundings:
         distributions=_distributions(root),
         virtualization=virtualization,
         container=read_container(root, Notes(), is_live=is_live),
-        # The kernel of version 2 says "microsoft-standard-WSL2", the imitation of 1 "Microsoft".
+        # The kernel of WSL 2 says "microsoft-standard-WSL2", the emulated one of WSL 1 "Microsoft".
         wsl=(1 if (release or "").endswith("-Microsoft") else 2)
         if virtualization == "wsl"
         else None,
@@ -120,7 +120,7 @@ def _surroundings(root: Path, environment: Mapping[str, str]) -> Surroundings:
 def _off_the_bus(root: Path, surroundings: Surroundings) -> tuple[Card, ...]:
     """Return a card that /sys does not show.
 
-    Windows shares its own with WSL, a Jetson's is a part of its chip, and a sandbox may hide all
+    WSL uses Windows' card, a Jetson's GPU is part of its chip, and a sandbox may hide everything
     but the files below /dev.
     """
     if surroundings.board is not None:
@@ -133,42 +133,42 @@ def _off_the_bus(root: Path, surroundings: Surroundings) -> tuple[Card, ...]:
 
 
 def _board(root: Path) -> str | None:
-    """Return the name of a board with NVIDIA's own chip, by its device tree."""
+    """Return the name of a board with NVIDIA's system on a chip, by its device tree."""
     tree = root / "sys/firmware/devicetree/base"
     is_tegra = "nvidia,tegra" in (read_text(tree / "compatible") or "")
     return (read_text(tree / "model") or "NVIDIA Jetson") if is_tegra else None
 
 
 def _distributions(root: Path) -> tuple[str, ...]:
-    """Return such as ("linuxmint", "ubuntu", "debian")."""
+    """Return ids such as ("linuxmint", "ubuntu", "debian")."""
     text = read_text(root / "etc/os-release") or ""
     found = [re.search(rf'^{name}="?([^"\n]*)', text, re.MULTILINE) for name in ("ID", "ID_LIKE")]
     return tuple(name for match in found if match for name in match[1].split())
 
 
 def _account() -> tuple[str | None, frozenset[str], frozenset[str]]:
-    """Return the user, the groups of this process, and those that a new login would have."""
+    """Return the user, the groups of this process, and the groups after a new login."""
     import pwd
 
     try:
         user = pwd.getpwuid(os.getuid())
-    except KeyError:  # a number without a name, as containers have
+    except KeyError:  # a user id without a name, as in containers
         return None, frozenset(map(_group, os.getgroups())), frozenset()
     later = os.getgrouplist(user.pw_name, user.pw_gid)
     return user.pw_name, frozenset(map(_group, os.getgroups())), frozenset(map(_group, later))
 
 
 def _group(number: int) -> str:
-    import grp
-
     try:
+        import grp
+
         return grp.getgrgid(number).gr_name
-    except KeyError:
+    except (ImportError, KeyError):  # on Windows, or a number without a name
         return str(number)
 
 
 def _nodes(root: Path, access: Access) -> tuple[Node, ...]:
-    """Return the files through which drivers are spoken to; none is opened, that could wake one."""
+    """Return the drivers' device files. None is opened: this could wake a card."""
     folder = root / "dev"
     patterns = ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "kfd", "dri/renderD*")
     found = []
@@ -189,7 +189,7 @@ def _nodes(root: Path, access: Access) -> tuple[Node, ...]:
 
 
 def _has_fabric_manager(root: Path, surroundings: Surroundings) -> bool | None:
-    """Look for its process; a container does not show those of its host."""
+    """Look for its process; None in a container, which hides the host's processes."""
     if surroundings.container not in (None, "none"):
         return None
     return any(read_text(path) == _FABRIC_MANAGER for path in root.glob("proc/[0-9]*/comm"))

@@ -1,4 +1,4 @@
-"""Does the environment hide the devices from programs, and by which variable?"""
+"""Environment variables that choose or hide devices."""
 
 from __future__ import annotations
 
@@ -16,39 +16,43 @@ _CHOOSERS: dict[Vendor | None, tuple[str, ...]] = {
 
 
 def choosers(evidence: Evidence, vendor: Vendor | None) -> list[str]:
-    """Return the variables that choose among the devices of a maker, and are set."""
+    """Return the variables that are set and choose devices of a vendor."""
     around = evidence.surroundings.environment
     return [name for name in _CHOOSERS.get(vendor, ()) if name in around]
 
 
 def hidden_by(evidence: Evidence, vendor: Vendor | None) -> str | None:
-    """Return the variable that leaves no device; None where PyTorch finds one all the same."""
+    """Return the variable that hides all devices; None if PyTorch finds one."""
     if evidence.torch is not None and evidence.torch.devices:
         return None
     for name in choosers(evidence, vendor):
         if vendor is Vendor.INTEL:
-            hides = has_failed(evidence)  # a language of its own: blamed where nothing was found
+            hides = has_failed(evidence)  # a language of its own; blamed if nothing was found
         else:
             value = evidence.surroundings.environment[name]
-            hides = _visible_count(evidence, vendor, value) == 0
+            hides = _devices_left(evidence, vendor, value) == 0
         if hides:
             return name
     return None
 
 
-def _visible_count(evidence: Evidence, vendor: Vendor | None, value: str) -> int | None:
+def _devices_left(evidence: Evidence, vendor: Vendor | None, value: str) -> int | None:
     if vendor is Vendor.NVIDIA:
         devices = devices_of(evidence)
-        held = [c for c in cards_of(evidence, vendor) if c.driver == "nvidia"]  # if they sleep
-        return see(value, len(devices) or len(held) or None, [d.uuid for d in devices if d.uuid])
-    return see(value, len(evidence.amd) or None)
+        held = [
+            c for c in cards_of(evidence, vendor) if c.driver == "nvidia"
+        ]  # NVML does not list sleeping ones
+        return visible_count(
+            value, len(devices) or len(held) or None, [d.uuid for d in devices if d.uuid]
+        )
+    return visible_count(value, len(evidence.amd) or None)
 
 
-def see(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
-    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None where that cannot be told.
+def visible_count(value: str, count: int | None, uuids: Sequence[str] = ()) -> int | None:
+    """Return how many devices CUDA_VISIBLE_DEVICES leaves, None if that cannot be told.
 
-    The first that does not exist hides itself and all that follow it. A UUID may be cut short where
-    it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.
+    The first device that does not exist hides itself and all that follow. A UUID may be shortened
+    if it stays unique. Source: CUDA C++ Programming Guide, CUDA environment variables.
     """
     seen = 0
     for each in value.split(",") if value.strip() else ():

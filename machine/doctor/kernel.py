@@ -1,7 +1,7 @@
-"""Which drivers has the kernel loaded, which could it load, and what keeps them away?
+"""Evidence about the kernel: loaded and installed drivers, and what disables them.
 
-LIMIT: whether a module was refused for its signature stands in the kernel's log, which only root
-may read; that Secure Boot is on beside a module that is there but not loaded is what can be told.
+LIMIT: only the kernel's log, which needs root, tells whether a module's signature was refused. So
+Secure Boot and an installed module that is not loaded must suffice as evidence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CONFIGURED = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 _ATTRIBUTES_BYTES = 4
 
-# Places of NVIDIA's own libraries: Debian's and Red Hat's, containers', NixOS'.
+# Places of NVIDIA's libraries: Debian, Red Hat, containers, NixOS.
 _LIBRARIES = (
     "usr/lib/*-linux-gnu",
     "usr/lib64",
@@ -34,7 +34,7 @@ _LIBRARIES = (
 
 
 def read_kernel(root: Path) -> Kernel:
-    """Return what is known of drivers. In a container, the files of modules are mostly missing."""
+    """Return the state of the drivers. A container mostly lacks the files of modules."""
     release = read_text(root / "proc/sys/kernel/osrelease")
     listed = {line.split(" ")[0] for line in (read_text(root / "proc/modules") or "").splitlines()}
     modules = dict(_module_files(root))
@@ -55,7 +55,7 @@ def read_kernel(root: Path) -> Kernel:
 
 
 def read_libraries(root: Path) -> tuple[str, ...]:
-    """Return the versions of NVIDIA's libraries that are installed, as their file names say."""
+    """Return the versions of NVIDIA's installed libraries, from their file names."""
     found = {
         file.name.removeprefix("libnvidia-ml.so.")
         for folder in _LIBRARIES
@@ -65,7 +65,7 @@ def read_libraries(root: Path) -> tuple[str, ...]:
 
 
 def _module_files(root: Path) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each kernel's release, and the drivers that lie ready for it."""
+    """Yield each kernel's release, and the drivers installed for it."""
     for folder in _FOLDERS:
         for place in sorted(root.glob(f"{folder}/*")):
             lists = [read_text(place / name) for name in ("modules.dep", "modules.builtin")]
@@ -76,7 +76,7 @@ def _module_files(root: Path) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _configuration(root: Path, folder: str, suffix: str) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the system's files of a kind; a file in /etc hides its namesakes."""
+    """Yield path and text of configuration files; one in /etc overrides its namesakes."""
     seen = set()
     for base in _CONFIGURED:
         for file in sorted((root / base / folder).glob(f"*{suffix}")):
@@ -86,7 +86,7 @@ def _configuration(root: Path, folder: str, suffix: str) -> Iterator[tuple[str, 
 
 
 def _blacklisted(root: Path) -> dict[str, str]:
-    """Return the drivers that shall not be loaded, and which file says so."""
+    """Return the blacklisted drivers, and the file that blacklists each."""
     found: dict[str, str] = {}
     command = read_text(root / "proc/cmdline") or ""
     for names in re.findall(r"(?:^|\s)(?:modprobe|module)[._]blacklist=(\S+)", command):
@@ -100,9 +100,9 @@ def _blacklisted(root: Path) -> dict[str, str]:
 
 
 def _removing_rule(root: Path) -> str | None:
-    """Return the file that takes NVIDIA's card off the bus at each start, to save energy.
+    """Return the udev rule that removes NVIDIA's card from the bus at each boot.
 
-    Written by prime-select, envycontrol and others where only the integrated graphics shall run.
+    prime-select, envycontrol and others write it, to save energy with integrated graphics alone.
     """
     for path, text in _configuration(root, "udev/rules.d", ".rules"):
         for line in text.splitlines():
@@ -123,7 +123,7 @@ def _secure_boot(root: Path) -> bool | None:
 
 
 def _nvidia_version(root: Path) -> str | None:
-    """Return the version of the driver that runs, not of the one that is installed."""
+    """Return the version of the running driver, which may differ from the installed one."""
     told = read_text(root / "sys/module/nvidia/version")
     if told:
         return told

@@ -1,4 +1,4 @@
-"""Does NVIDIA's driver answer, and are its GPUs fit to compute? Steps that NVML decides."""
+"""Steps about NVIDIA's driver and the health of its GPUs, judged by NVML's answers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS, _FABRIC_COMPLETED = 1, 2, 3
 _PROHIBITED, _EXCLUSIVE = 2, 3
 
 _CONTROLLER_3D = 0x0302  # a display controller without a screen: a server's or laptop's GPU
-_PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of the latter
+_PERSONAL = {"GeForce", "Quadro", "Laptop"}  # in the names of GPUs for desktops and laptops
 
 
 def library(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether driver and library find each other."""
+    """Judge whether driver and library work together."""
     nvml = evidence.nvml
     if nvml is None:
         return None
@@ -81,7 +81,7 @@ def _answered(evidence: Evidence) -> Verdict:
 
 
 def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether each GPU is on the bus, and its memory whole."""
+    """Judge whether each GPU is on the bus and its memory intact."""
     devices = devices_of(evidence)
     for device in devices:
         if device.code == _LOST:
@@ -105,7 +105,7 @@ def health(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def _held(evidence: Evidence) -> int:
-    """Count the cards that the driver should offer: all that it holds, where none are kept away."""
+    """Count the cards that the driver holds; 0 if a container or job may hide some."""
     if is_contained(evidence) or "SLURM_JOB_ID" in evidence.surroundings.environment:
         return 0
     return sum(card.driver == "nvidia" for card in cards_of(evidence, Vendor.NVIDIA))
@@ -116,7 +116,7 @@ def _reset(device: NvmlDevice) -> str:
 
 
 def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the switches between the GPUs have been set up, without which CUDA waits."""
+    """Judge whether the NVSwitches have been set up; without them CUDA does not start."""
     states = {device.fabric_state for device in devices_of(evidence)}
     known = states & {_FABRIC_NOT_STARTED, _FABRIC_IN_PROGRESS, _FABRIC_COMPLETED}
     if not known and not evidence.nvswitches:
@@ -133,7 +133,7 @@ def fabric(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def partitions(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether a GPU that is cut into instances has any."""
+    """Judge whether a GPU in MIG mode has instances."""
     devices = [device for device in devices_of(evidence) if device.is_mig or device.is_mig_pending]
     for device in devices:
         if device.is_mig and not device.mig_instances:
@@ -151,28 +151,32 @@ def partitions(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def mode(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the administrator lets programs compute, and how many at a time."""
+    """Judge whether the compute mode allows programs, and more than one."""
     for device in devices_of(evidence):
         if device.compute_mode == _PROHIBITED:
             command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
             return wrong("prohibited", command, index=device.index)
-        if device.compute_mode == _EXCLUSIVE and device.holders and not has_computed(evidence):
+        if (
+            device.compute_mode == _EXCLUSIVE
+            and device.gpu_processes
+            and not has_computed(evidence)
+        ):
             command = f"sudo nvidia-smi -i {device.index} -c DEFAULT"
-            return wrong("exclusive", command, index=device.index, pid=device.holders[0].pid)
+            return wrong("exclusive", command, index=device.index, pid=device.gpu_processes[0].pid)
     return None
 
 
 def memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether others have left memory. A unified memory has no figure of its own."""
+    """Judge whether enough memory is free. Unified memory has no figure of its own."""
     told = [d for d in devices_of(evidence) if d.total_bytes and d.free_bytes is not None]
     for device in told:
         total, free = device.total_bytes or 0, device.free_bytes or 0
         if not is_nearly_full(free, total):
             continue
-        if not device.holders:
+        if not device.gpu_processes:
             return look("memory_full", "nvidia-smi", index=device.index, free_bytes=free,
                         total_bytes=total)  # fmt: skip
-        first = device.holders[0]
+        first = device.gpu_processes[0]
         return look(
             "memory_held",
             "nvidia-smi",
@@ -191,7 +195,7 @@ def memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def persistence(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the driver stays ready between programs. Desktops and laptops need it not."""
+    """Judge whether a server's driver stays loaded between programs (persistence mode)."""
     is_server = any((c.class_id or 0) >> 8 == _CONTROLLER_3D for c in cards_of(evidence, vendor))
     told = [d for d in devices_of(evidence) if d.is_persistent is not None]
     if not is_server or is_contained(evidence) or not told:

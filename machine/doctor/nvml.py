@@ -1,7 +1,7 @@
-"""What does NVIDIA's management library (NVML) know about why its GPUs cannot be used?
+"""Evidence from NVIDIA's management library (NVML), asked in its own process.
 
-Asked in a process of its own, which may crash or hang where the driver is broken. A call that fails
-leaves its value None; a GPU that refuses to speak at all keeps the number of its refusal.
+The process may crash or hang if the driver is broken. A failed call leaves its value None; a GPU
+that refuses every call keeps the code of its refusal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from machine.doctor.asking import ask
-from machine.doctor.evidence import Holder, Nvml, NvmlDevice
+from machine.doctor.evidence import GpuProcess, Nvml, NvmlDevice
 from machine.gpus.nvml import Library
 
 WITHIN_S = 30.0  # without persistence, each of eight GPUs takes two to three seconds to start
@@ -27,7 +27,7 @@ _ASK = "import sys; sys.path.insert(0, sys.argv[1]); from machine.doctor import 
 
 
 def ask_nvml(*, within_s: float = WITHIN_S, stop: threading.Event | None = None) -> Nvml:
-    """Return what NVML says. May block; wakes a sleeping GPU. Raises only Stopped."""
+    """Return NVML's answers. May block; wakes a sleeping GPU. Raises only Stopped."""
     rooms = str(Path(__file__).parents[2])
     try:
         answer = ask((sys.executable, "-c", _ASK, rooms), within_s=within_s, stop=stop)
@@ -37,14 +37,14 @@ def ask_nvml(*, within_s: float = WITHIN_S, stop: threading.Event | None = None)
 
 
 def tell() -> None:
-    """Write what NVML says to standard output, as one line of JSON."""
+    """Write NVML's answers to standard output, as one line of JSON."""
     import pynvml
 
     sys.stdout.write(msgspec.json.encode(read(pynvml)).decode() + "\n")
 
 
 def read(library: Library) -> Nvml:
-    """Return what the library says; only what it does not know at all is raised."""
+    """Return the library's answers."""
     asked = _Asked(library)
     asked.get("nvmlInit")
     if asked.code:
@@ -63,14 +63,14 @@ def read(library: Library) -> Nvml:
 
 
 class _Asked:
-    """The library, and the nvmlReturn_t of the last call: 0 if it went well."""
+    """The library, and the nvmlReturn_t of the last call: 0 for success."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self.code = 0
 
     def get(self, call: str, *arguments: Any) -> Any:
-        """Return the answer, None where there is none."""
+        """Return the answer, None if the call fails."""
         self.code = 0
         try:
             return getattr(self._library, call)(*arguments)
@@ -88,7 +88,7 @@ def _device(library: Library, index: int) -> NvmlDevice:
         return NvmlDevice(index=index, code=asked.code)
     name = asked.get("nvmlDeviceGetName", handle)
     memory = asked.get("nvmlDeviceGetMemoryInfo", handle)
-    code = asked.code if asked.code in _GONE else 0  # although there is a handle
+    code = asked.code if asked.code in _GONE else 0  # despite the handle
     pci = asked.get("nvmlDeviceGetPciInfo_v3", handle)
     mig = asked.get("nvmlDeviceGetMigMode", handle)
     rows = asked.get("nvmlDeviceGetRemappedRows", handle)
@@ -106,7 +106,7 @@ def _device(library: Library, index: int) -> NvmlDevice:
         capability=asked.get("nvmlDeviceGetCudaComputeCapability", handle),
         total_bytes=getattr(memory, "total", None),
         free_bytes=getattr(memory, "free", None),
-        holders=tuple(_holders(library, handle)),
+        gpu_processes=tuple(_gpu_processes(library, handle)),
         is_mig=is_mig,
         is_mig_pending=bool(mig and mig[0] != mig[1]),
         mig_instances=_mig_instances(library, handle) if is_mig else None,
@@ -123,7 +123,7 @@ def _device(library: Library, index: int) -> NvmlDevice:
 
 
 def _fabric(library: Library, handle: Any) -> tuple[int | None, int | None]:
-    """Return the state of the NVLink fabric, and how its making went (nvmlGpuFabricInfo_v2_t)."""
+    """Return state and status of the NVLink fabric (nvmlGpuFabricInfo_v2_t)."""
     asked, record = _Asked(library), getattr(library, "c_nvmlGpuFabricInfo_v2_t", None)
     if record is None:
         return None, None
@@ -133,7 +133,7 @@ def _fabric(library: Library, handle: Any) -> tuple[int | None, int | None]:
 
 
 def _mig_instances(library: Library, handle: Any) -> int:
-    """Count the instances that a program can be given."""
+    """Count the MIG instances."""
     asked = _Asked(library)
     found = 0
     for index in range(asked.get("nvmlDeviceGetMaxMigDeviceCount", handle) or 0):
@@ -142,8 +142,8 @@ def _mig_instances(library: Library, handle: Any) -> int:
     return found
 
 
-def _holders(library: Library, handle: Any) -> Iterator[Holder]:
-    """Yield who holds memory, each process once."""
+def _gpu_processes(library: Library, handle: Any) -> Iterator[GpuProcess]:
+    """Yield the processes that hold memory, each once."""
     asked = _Asked(library)
     seen: dict[int, int | None] = {}
     for kind in ("Compute", "Graphics"):
@@ -151,7 +151,7 @@ def _holders(library: Library, handle: Any) -> Iterator[Holder]:
             seen[process.pid] = process.usedGpuMemory
     for pid, used_bytes in sorted(seen.items(), key=lambda held: -(held[1] or 0)):
         name, user = _who(pid)
-        yield Holder(pid=pid, name=name, user=user, used_bytes=used_bytes)
+        yield GpuProcess(pid=pid, name=name, user=user, used_bytes=used_bytes)
 
 
 def _who(pid: int) -> tuple[str | None, str | None]:

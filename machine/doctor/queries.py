@@ -1,4 +1,4 @@
-"""What does the evidence say to the questions that several steps ask?"""
+"""Questions to the evidence that several steps share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MODULES: dict[Vendor | None, tuple[str, ...]] = {
     Vendor.AMD: ("amdgpu",),
     Vendor.INTEL: ("xe", "i915"),
 }
-_LITTLE = 10  # one part in so many
+_LITTLE = 10  # less than a tenth
 
 
 def cards_of(evidence: Evidence, vendor: Vendor | None) -> list[Card]:
-    """Return the cards of a vendor; those that only draw count where there are no others."""
+    """Return the cards of a vendor, without integrated graphics if there are others."""
     cards = [card for card in evidence.cards if card.vendor is vendor]
     return [card for card in cards if not card.only_draws] or cards
 
@@ -38,7 +38,7 @@ def has_computed(evidence: Evidence) -> bool:
 
 
 def has_failed(evidence: Evidence) -> bool:
-    """Did PyTorch look for a device, and say why it has none?"""
+    """Did PyTorch look for a device and report why it has none?"""
     return evidence.torch is not None and evidence.torch.problem is not None
 
 
@@ -50,7 +50,7 @@ def driver_cuda(evidence: Evidence) -> tuple[int, int] | None:
 
 
 def is_driver_too_old(evidence: Evidence) -> bool:
-    """Does PyTorch bring a CUDA that the driver does not run? The major number counts.
+    """Is PyTorch's CUDA too new for the driver? Only the major version counts.
 
     Source: CUDA Compatibility, minor version compatibility, in force since CUDA 11.
     """
@@ -61,7 +61,7 @@ def is_driver_too_old(evidence: Evidence) -> bool:
 
 
 def built_for(torch: Torch, vendor: Vendor) -> str | None:
-    """Return what a PyTorch was built with for a maker's accelerators, None if for others."""
+    """Return what PyTorch was built with for a vendor, None if it was built for others."""
     is_xpu = torch.xpu or (torch.version or "").endswith("+xpu")
     return {
         Vendor.NVIDIA: f"CUDA {torch.cuda}" if torch.cuda else None,
@@ -81,7 +81,7 @@ def nodes_of(evidence: Evidence, vendor: Vendor | None) -> list[Node]:
 
 
 def pass_to_container(container: str, vendor: Vendor | None) -> tuple[str, ...]:
-    """Return how a container is given the cards."""
+    """Return how to pass the cards to a container."""
     if container == "kubernetes":
         names = {Vendor.NVIDIA: "nvidia.com/gpu", Vendor.AMD: "amd.com/gpu"}
         name = names.get(vendor or Vendor.OTHER, "gpu.intel.com/i915")
@@ -102,6 +102,6 @@ def is_nearly_full(free_bytes: int, total_bytes: int) -> bool:
 
 
 def counted(names: Iterable[str]) -> str:
-    """Return such as "2 × NVIDIA A100, NVIDIA T4"."""
+    """Return a text such as "2 × NVIDIA A100, NVIDIA T4"."""
     counts = Counter(names)
     return ", ".join(f"{n} × {name}" if n > 1 else name for name, n in counts.items())

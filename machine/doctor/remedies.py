@@ -1,10 +1,10 @@
-"""Which commands mend it? In the words of the distribution, and for the Python in question.
+"""Commands that repair drivers and PyTorch, for each distribution and the chosen Python.
 
-The builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and PYTORCH_ROCM_ARCH in
-.ci/docker/manywheel/build.sh, both of PyTorch 2.13; the indexes are those of
-https://pytorch.org/get-started/locally/ and previous-versions/.
-Which driver runs which CUDA: https://docs.nvidia.com/deploy/cuda-compatibility/, minor version
-compatibility: any driver of a CUDA's major version or a newer one.
+Sources. Builds of PyTorch: `PYTORCH_RELEASES_CODE_CC` in torch/cuda/__init__.py and
+PYTORCH_ROCM_ARCH in .ci/docker/manywheel/build.sh, both of PyTorch 2.13; indexes:
+https://pytorch.org/get-started/locally/ and previous-versions/. Which driver runs which CUDA:
+https://docs.nvidia.com/deploy/cuda-compatibility/, minor version compatibility: a driver runs its
+own and every older major version of CUDA.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ DRIVERS_PAGE = "https://www.nvidia.com/drivers"
 JETSON_PAGE = (
     "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform/index.html"
 )
-AMD_PAGE = "https://rocm.docs.amd.com/projects/install-on-linux/en/latest/"
 AMD_WINDOWS_PAGE = "https://rocm.docs.amd.com/projects/radeon-ryzen/en/latest/"
 INTEL_PAGE = "https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html"
 REBOOT = "sudo reboot"
@@ -29,7 +28,7 @@ LOG = "sudo dmesg | grep -E 'NVRM|Xid|nvidia'"
 _INDEX = "https://download.pytorch.org/whl/"
 _BLACKWELL, _TURING = (10, 0), (7, 5)  # the first compute capability of each
 
-# What the ROCm builds of PyTorch hold code for.
+# The architectures in ROCm builds of PyTorch.
 AMD_TARGETS = frozenset(
     f"gfx{number}"
     for number in (
@@ -37,8 +36,8 @@ AMD_TARGETS = frozenset(
         *("1150", "1151", "1200", "1201"),
     )
 )
-# How each distribution gets NVIDIA's driver. Debian's needs the component non-free, Fedora's the
-# repository RPM Fusion; how these are switched on stands on the page that comes first.
+# How each distribution installs NVIDIA's driver. Debian needs the component non-free, Fedora the
+# repository RPM Fusion; the page in front explains how to enable them.
 _DRIVER = {
     "pop": ("sudo apt install system76-driver-nvidia", REBOOT),
     "ubuntu": ("sudo ubuntu-drivers install", REBOOT),
@@ -50,14 +49,14 @@ _DRIVER = {
     "rhel": ("https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/", REBOOT),
     "fedora": (
         "https://rpmfusion.org/Howto/NVIDIA",
-        "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda",  # the latter for all but pictures
+        "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda",  # the latter for CUDA
         REBOOT,
     ),
     "arch": ("sudo pacman -S nvidia-open nvidia-utils", REBOOT),
     "suse": ("https://en.opensuse.org/SDB:NVIDIA_drivers", REBOOT),
     "nixos": ("https://wiki.nixos.org/wiki/NVIDIA",),
 }
-# What builds a driver for the kernel that runs. Arch has removed the old kernel's files by then.
+# Builds a driver for the running kernel. Arch removes an old kernel's files, so it must reboot.
 _BUILD = {
     "debian": ("sudo apt install linux-headers-$(uname -r)", "sudo dkms autoinstall"),
     "ubuntu": ("sudo apt install linux-headers-$(uname -r)", "sudo dkms autoinstall"),
@@ -72,7 +71,7 @@ _INITRAMFS = {
 
 
 def install_driver(evidence: Evidence) -> tuple[str, ...]:
-    """Return what brings NVIDIA's driver, or a newer one."""
+    """Return how to install or update NVIDIA's driver."""
     if evidence.surroundings.system == "windows":
         return (DRIVERS_PAGE,)
     if evidence.surroundings.wsl:
@@ -83,13 +82,13 @@ def install_driver(evidence: Evidence) -> tuple[str, ...]:
 
 
 def build_driver(evidence: Evidence) -> tuple[str, ...]:
-    """Return what builds NVIDIA's driver for the kernel that runs, and loads it."""
+    """Return how to build NVIDIA's driver for the running kernel, and load it."""
     build = _nearest(evidence, _BUILD, ("sudo dkms autoinstall",))
     return build if REBOOT in build else (*build, "sudo modprobe nvidia")
 
 
 def start_fabric_manager(evidence: Evidence) -> tuple[str, ...]:
-    """Return what sets up the switches between GPUs. Its version has to be that of the driver."""
+    """Return how to start the fabric manager, whose version must match the driver's."""
     log = "journalctl -u nvidia-fabricmanager"
     if evidence.has_fabric_manager:
         return ("sudo systemctl restart nvidia-fabricmanager", log)
@@ -102,7 +101,7 @@ def start_fabric_manager(evidence: Evidence) -> tuple[str, ...]:
 
 
 def restart_container(evidence: Evidence) -> str:
-    """Return what starts the container anew that the program runs in."""
+    """Return how to restart the container around this program."""
     return {
         "kubernetes": "kubectl delete pod POD",
         "podman": "podman restart CONTAINER",
@@ -113,13 +112,13 @@ def restart_container(evidence: Evidence) -> str:
 def _nearest(
     evidence: Evidence, known: Mapping[str, tuple[str, ...]], otherwise: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return what is known of the distribution, or of the nearest that it is like."""
+    """Return the entry of the distribution, or of the nearest one that it is like."""
     names = evidence.surroundings.distributions
     return next((known[name] for name in names if name in known), otherwise)
 
 
 def as_typed(command: str, evidence: Evidence) -> str:
-    """Return a command as it is typed where this program runs, or with the place where it is."""
+    """Return a command as typed on this system; those for a container's host say so."""
     if evidence.surroundings.system == "windows":
         for start, instead in _ON_WINDOWS.items():
             if command.startswith(start):
@@ -145,14 +144,14 @@ _OF_HOST = (
 )
 
 
-def rebuild_early_system(evidence: Evidence) -> str:
-    """Return what makes a change of modprobe.d hold from the first second of the next start."""
+def rebuild_initramfs(evidence: Evidence) -> str:
+    """Return how to rebuild the initramfs, so that modprobe.d applies from the boot on."""
     names = evidence.surroundings.distributions
     return next((_INITRAMFS[name] for name in names if name in _INITRAMFS), "sudo dracut --force")
 
 
 def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
-    """Return what brings a PyTorch for this machine's accelerator into the Python in question."""
+    """Return how to install a PyTorch for this vendor into the chosen Python."""
     torch = evidence.torch or Torch(python=sys.executable)
     if vendor is Vendor.NVIDIA and evidence.surroundings.board is not None:
         return (JETSON_PAGE,)
@@ -167,7 +166,7 @@ def install_torch(evidence: Evidence, vendor: Vendor) -> tuple[str, ...]:
 
 
 def reinstall_torch(torch: Torch) -> tuple[str, ...]:
-    """Return what makes a damaged PyTorch whole."""
+    """Return how to reinstall a damaged PyTorch."""
     if torch.installer == "conda":
         return ("conda install --force-reinstall pytorch",)
     return (_install(torch, None, is_there=True),)
@@ -180,7 +179,7 @@ def _install(torch: Torch, index: str | None, *, is_there: bool | None = None) -
     where = f" --index-url {_INDEX}{index}" if index else ""
     if torch.installer == "uv":
         return f"uv pip install --python {python}{' --reinstall' if again else ''} {names}{where}"
-    # The build for processors satisfies pip, which then changes nothing.
+    # Without this, pip keeps an installed CPU build.
     how = " --upgrade --force-reinstall" if again else ""
     return f"{python} -m pip install{how} {names}{where}"
 
@@ -194,7 +193,7 @@ def _index(evidence: Evidence, vendor: Vendor) -> str | None:
 
 
 def _cuda_index(evidence: Evidence) -> str:
-    """Return the newest build that both the driver and the oldest GPU take."""
+    """Return the newest build that suits both the driver and the oldest GPU."""
     driver = driver_cuda(evidence)
     targets = capabilities(evidence)
     oldest, newest = min(targets, default=_TURING), max(targets, default=_TURING)
@@ -217,7 +216,7 @@ def capabilities(evidence: Evidence) -> list[tuple[int, int]]:
 
 
 def quoted(path: str) -> str:
-    """Return a path as it is typed into a command."""
+    """Return a path quoted for a command line."""
     if sys.platform == "win32":
         return f'"{path}"' if " " in path else path
     return shlex.quote(path)

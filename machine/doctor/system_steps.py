@@ -1,6 +1,6 @@
-"""Is there a card, and does the system let a program reach it? Steps up to the driver.
+"""Steps about the card, container, virtual machine and driver, and AMD's memory.
 
-Each step takes the evidence and the vendor in question, and returns None where it does not apply.
+Each step takes the evidence and the vendor, and returns None if it does not apply.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from machine.doctor.remedies import (
     REBOOT,
     build_driver,
     install_driver,
-    rebuild_early_system,
+    rebuild_initramfs,
 )
 from machine.doctor.verdicts import Verdict, fine, look, unknown, wrong
 
@@ -42,7 +42,7 @@ _SIGNING_KEYS = {
 
 
 def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether there is anything to compute on."""
+    """Judge whether there is a card to compute on."""
     kernel, around = evidence.kernel, evidence.surroundings
     if kernel.removing_rule and not cards_of(evidence, Vendor.NVIDIA):
         commands = ("sudo prime-select on-demand", "sudo envycontrol -s hybrid", REBOOT)
@@ -68,7 +68,7 @@ def card(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def _pass_any(container: str) -> tuple[str, ...]:
-    """Return how a container is given cards of a host that cannot be seen from inside of it."""
+    """Return how to pass a host's cards to a container, which cannot see their vendor."""
     names = {Vendor.NVIDIA: "NVIDIA", Vendor.AMD: "AMD"}
     ways = {pass_to_container(container, vendor): name for vendor, name in names.items()}
     if len(ways) == 1:  # the same for all
@@ -88,7 +88,7 @@ def _found(evidence: Evidence, vendor: Vendor) -> Verdict:
 
 
 def _named(evidence: Evidence, vendor: Vendor) -> list[Card]:
-    """Return the cards, by the names that a driver or PyTorch gives them where one does."""
+    """Return the cards, named by the driver or PyTorch if possible."""
     named = {}
     if evidence.nvml is not None and vendor is Vendor.NVIDIA:
         named = {device.address: device.name for device in evidence.nvml.devices}
@@ -100,7 +100,7 @@ def _named(evidence: Evidence, vendor: Vendor) -> list[Card]:
 
 
 def suited(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether PyTorch is made for such a card at all."""
+    """Judge whether PyTorch supports this kind of card."""
     torch = evidence.torch
     if has_computed(evidence):
         return None
@@ -108,7 +108,7 @@ def suited(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
         (first, *_) = cards_of(evidence, vendor)
         return _last(unknown("other_maker", name=first.name, package=first.needs or ""))
     is_chosen = torch is not None and bool(torch.xpu if vendor is Vendor.INTEL else torch.hip)
-    if is_chosen:  # who installed a build for it expects it to work
+    if is_chosen:  # a user who installed this build expects it to work
         return None
     if vendor is Vendor.INTEL and all(c.only_draws for c in cards_of(evidence, vendor)):
         return _last(unknown("intel_integrated", INTEL_PAGE))
@@ -125,7 +125,7 @@ def _last(verdict: Verdict) -> Verdict:
 
 
 def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether a container or virtual machine keeps the card for itself."""
+    """Judge whether a container or virtual machine hides the card."""
     around = evidence.surroundings
     if is_contained(evidence):
         container = around.container or ""
@@ -137,7 +137,7 @@ def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
             commands = pass_to_container(container, vendor)
             return wrong("container_without_gpu", *commands, container=container)
         return fine("in_container", container=container)
-    if around.wsl and evidence.libraries:  # Windows' own lie elsewhere, without a number
+    if around.wsl and evidence.libraries:  # Windows' libraries for WSL have no number
         is_harmful = has_failed(evidence) or bool(evidence.nvml and evidence.nvml.code)
         how = wrong if is_harmful else look
         command = "sudo apt remove 'libnvidia-compute-*'"
@@ -150,7 +150,7 @@ def surroundings(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def driver(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the driver that can compute is loaded and holds the card."""
+    """Judge whether the compute driver is loaded and holds the card."""
     cards = [c for c in cards_of(evidence, vendor) if c.address is not None]
     if vendor not in MODULES or not cards or evidence.surroundings.system != "linux":
         return None
@@ -180,7 +180,7 @@ def _free_driver(evidence: Evidence, name: str) -> Verdict:
         "free_driver_in_the_way",
         f"printf 'blacklist {name}\\noptions {name} modeset=0\\n'"
         f" | sudo tee /etc/modprobe.d/blacklist-{name}.conf",
-        rebuild_early_system(evidence),
+        rebuild_initramfs(evidence),
         REBOOT,
         driver=name,
     )
@@ -215,7 +215,7 @@ def _not_loaded(evidence: Evidence, vendor: Vendor | None, module: str) -> Verdi
 
 
 def power(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the card is awake, asleep, or gone."""
+    """Judge whether the card is awake, asleep or off the bus."""
     cards = cards_of(evidence, vendor)
     gone = [c for c in cards if c.answers is False]
     if gone:
@@ -229,7 +229,7 @@ def power(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def amd_memory(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether others have left memory on AMD's cards."""
+    """Judge whether AMD's cards have free memory."""
     for device in evidence.amd if vendor is Vendor.AMD else ():
         total, used = device.total_bytes, device.used_bytes
         if total and used is not None and is_nearly_full(total - used, total):

@@ -1,15 +1,13 @@
-"""What is the PyTorch of an interpreter able to do?
+"""Evidence from the PyTorch of an interpreter, which runs a probe.
 
-Starts that interpreter, which loads torch, asks it for what it was built for and which devices it
-finds, and adds eight numbers on each. It tells before each stage what comes next, so that a hang or
-a crash can be placed.
+The probe imports torch, reads what it was built for, lists its devices, and adds eight numbers on
+each. It reports before each stage, so that a hang or crash can be located.
 
-It runs as its user would run it, not isolated: packages installed with `pip install --user` or put
-into PYTHONPATH are theirs, too. Only the folder it is started from is left out, where a file that
-happens to be called torch.py would be loaded instead.
+The interpreter is not isolated: packages of `pip install --user` and PYTHONPATH count, as for its
+user. Only the working folder is left out, because a file torch.py there would hide the package.
 
-LIMIT: a device of which PyTorch finds none of its kind is not looked for in another way. The sum
-wakes a sleeping laptop GPU, and needs some 300 to 500 MB of its memory for a moment.
+LIMIT: devices that PyTorch does not find are not searched in another way. The sum wakes a sleeping
+laptop GPU and briefly needs 300 to 500 MB of its memory.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from machine.doctor.evidence import Outcome, Torch
 WITHIN_S = 90.0  # torch on a cold network disk needs half a minute
 _MARK = "@coreopsis "
 
-# Runs under any Python, 2.7 too: what is too old for torch shall be able to say so.
+# Runs under any Python, even 2.7, so that an interpreter too old for torch can say so.
 _PROBE = r"""
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]
@@ -126,11 +124,11 @@ tell(stage="done")
 
 
 class BadPython(ValueError):
-    """There is no Python to examine; the text is one sentence that says why, and what to give."""
+    """There is no Python to examine; the text says why, and what to give instead."""
 
 
 def find_python(path: str) -> str:
-    """Return the program of a Python: from itself, its name, its environment, or its project.
+    """Return the program of a Python, given its path, name, environment, or project.
 
     Raises:
         BadPython: there is none.
@@ -141,7 +139,7 @@ def find_python(path: str) -> str:
             if found := program_in(given / place):
                 return found
             link = given / place / "bin/python"
-            if link.is_symlink():  # of an environment whose Python was removed or updated
+            if link.is_symlink():  # the environment's Python was removed or updated
                 raise BadPython(
                     f"The Python of {given / place} is gone: there is no {link.resolve()}; "
                     "make the environment anew."
@@ -160,7 +158,7 @@ def find_python(path: str) -> str:
         raise BadPython(f"{path} does not look like a Python; its name begins otherwise.")
     if not os.access(given, os.X_OK):
         raise BadPython(f"{path} cannot be run: it is not executable, or not by you.")
-    return str(given.absolute())  # not resolved: the link in a venv is what makes it one
+    return str(given.absolute())  # not resolved: the link selects the venv
 
 
 def examine(
@@ -169,21 +167,21 @@ def examine(
     within_s: float = WITHIN_S,
     stop: threading.Event | None = None,
 ) -> Torch:
-    """Return what is known of the PyTorch of an interpreter. May block; raises only Stopped."""
+    """Return the evidence about an interpreter's PyTorch. May block; raises only Stopped."""
     try:
         answer = ask((python, "-c", _PROBE, _MARK), within_s=within_s, stop=stop)
     except OSError as error:
         return Torch(
             python=python, outcome=Outcome.UNSTARTABLE, stage="start", detail=error.strerror
         )
-    return _understood(python, answer)
+    return _parsed(python, answer)
 
 
-def _understood(python: str, answer: Answer) -> Torch:
+def _parsed(python: str, answer: Answer) -> Torch:
     known: dict[str, Any] = {"stage": "start"}
     for line in answer.lines:
         if line.startswith(_MARK):
-            with contextlib.suppress(ValueError):  # cut off in the middle
+            with contextlib.suppress(ValueError):  # the line was cut off
                 known.update(json.loads(line.removeprefix(_MARK)))
     prefix, has_pip = known.pop("prefix", None), known.pop("has_pip", True)
     outcome = Outcome.ANSWERED
@@ -215,7 +213,7 @@ def _ending(status: int | None) -> str | None:
 
 
 def _installer(prefix: str | None, *, has_pip: bool) -> str:
-    """Return what brings packages into an environment: conda's tell themselves, uv's lack pip."""
+    """Return the installer of an environment: conda leaves metadata, uv's lack pip."""
     if prefix and any(Path(prefix, "conda-meta").glob("pytorch-*.json")):
         return "conda"
     return "pip" if has_pip else "uv"

@@ -1,4 +1,4 @@
-"""Can the PyTorch in question use the accelerator? Steps from its installation to its code."""
+"""Steps about the chosen PyTorch: installation, build, visible devices and GPU code."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ from machine.doctor.remedies import (
 )
 from machine.doctor.verdicts import Verdict, fine, look, wrong
 
-_BOARDS = {(5, 3), (6, 2), (7, 2), (8, 7), (10, 1)}  # Jetsons and their kin run only their own code
-_OLDEST_SERVED = (5, 0)  # the compute capability below which no build of today holds code
-_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # which builds of their own are for
-# Relatives whose machine code is the same, so that they pass for the one that PyTorch knows.
+_BOARDS = {
+    (5, 3),
+    (6, 2),
+    (7, 2),
+    (8, 7),
+    (10, 1),
+}  # Jetsons and others: only their own code
+_OLDEST_SERVED = (5, 0)  # no present build has code below this compute capability
+_BUILT = (Vendor.NVIDIA, Vendor.AMD, Vendor.INTEL)  # vendors with their own builds
+# These families share their machine code, so they can pass for the version that PyTorch has.
 _OVERRIDES = {"gfx103": "10.3.0", "gfx110": "11.0.0", "gfx115": "11.5.1"}
 
 
 def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether the Python in question has a PyTorch that can be loaded.
+    """Judge whether the chosen Python has a PyTorch that can be imported.
 
-    Without an accelerator, that is no reason for anything; it is told all the same.
+    Without an accelerator, the result is only reported.
     """
     torch = evidence.torch
     if torch is None:
@@ -58,7 +64,7 @@ def installed(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def build(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether PyTorch was built for this maker's accelerators."""
+    """Judge whether PyTorch was built for this vendor's accelerators."""
     torch = evidence.torch
     if torch is None or vendor is None:
         return None
@@ -102,7 +108,7 @@ def visible(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 
 
 def architecture(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge whether PyTorch holds code for this generation of GPUs."""
+    """Judge whether PyTorch has code for this generation of GPUs."""
     torch = evidence.torch
     if torch is None or not torch.targets:
         return None
@@ -128,9 +134,9 @@ def architecture(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
 def runs_on(targets: Sequence[str], capability: tuple[int, int]) -> bool:
     """Does code for `targets`, such as sm_86 or compute_90, run on a GPU of that capability?
 
-    Machine code (sm) runs within its generation, from its own number on. Intermediate code
-    (compute) is translated for all that came later, with an f only within its generation. With an
-    a, either runs on that very number. Source: CUDA C++ Programming Guide, binary and PTX
+    Machine code (sm) runs on its own and later numbers of its generation. Intermediate code
+    (compute) is compiled for all later GPUs; with an f, only within its generation. With an a,
+    either runs on exactly that number. Source: CUDA C++ Programming Guide, binary and PTX
     compatibility; for the boards, DEVICE_REQUIREMENT in torch/cuda/__init__.py of PyTorch 2.13.
     """
     for target in targets:

@@ -1,4 +1,4 @@
-"""How is one question judged? As a state, a key into the words with its values, and commands."""
+"""The verdict of a step: a state, a key into the words with its values, and commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Value = str | int | float
 
 
 class State(enum.StrEnum):
-    """How a step went. UNKNOWN could not be told; NOT_REACHED comes after what is wrong."""
+    """The result of a step. UNKNOWN could not be told; NOT_REACHED follows a WRONG step."""
 
     OK = "ok"
     LOOK = "look"
@@ -20,10 +20,10 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer to one question.
+    """The result of one step.
 
-    `commands` are what to do next, each a command to be typed or a page to be read.
-    `ends_walk`: nothing that would come after makes sense.
+    `commands` say what to do next; each is a command to type or a page to read.
+    `ends_walk`: no later step makes sense.
     """
 
     state: State
@@ -34,20 +34,20 @@ class Verdict:
 
 
 def fine(key: str, *commands: str, **values: Value) -> Verdict:
-    """Return that nothing is wrong."""
+    """Return a verdict: nothing is wrong."""
     return Verdict(state=State.OK, key=key, values=values, commands=commands)
 
 
 def look(key: str, *commands: str, **values: Value) -> Verdict:
-    """Return that it works, but not as well as it could, or not for long."""
+    """Return a verdict: it works, but not well, or not for long."""
     return Verdict(state=State.LOOK, key=key, values=values, commands=commands)
 
 
 def wrong(key: str, *commands: str, **values: Value) -> Verdict:
-    """Return that this is why an accelerator cannot be used."""
+    """Return a verdict: this is why an accelerator cannot be used."""
     return Verdict(state=State.WRONG, key=key, values=values, commands=commands)
 
 
 def unknown(key: str, *commands: str, **values: Value) -> Verdict:
-    """Return that it cannot be told from here."""
+    """Return a verdict: it cannot be told from here."""
     return Verdict(state=State.UNKNOWN, key=key, values=values, commands=commands)

@@ -1,4 +1,4 @@
-"""What came of the sum on the accelerator, and what do PyTorch's words about it mean?"""
+"""The step about the sum on the accelerator, and the meaning of PyTorch's error messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from machine.doctor.verdicts import Verdict, fine, unknown, wrong
 
 
 def works(evidence: Evidence, vendor: Vendor | None) -> Verdict | None:
-    """Judge what came of the sum."""
+    """Judge the result of the sum."""
     torch = evidence.torch
     if torch is None or vendor in (None, Vendor.OTHER):
         return None
@@ -125,7 +125,7 @@ def _memory_error(evidence: Evidence, said: str) -> Verdict:
     return wrong("memory_error_met", "nvidia-smi -q -d ECC", REBOOT, said=said)
 
 
-# What CUDA's errors (cudaError_t, by the texts of cudaGetErrorString) mean for who meets them.
+# The meaning of CUDA's errors (cudaError_t, by the texts of cudaGetErrorString).
 _PROBLEMS: tuple[tuple[str, Callable[[Evidence, str], Verdict]], ...] = (
     (r"error 802|system not yet initialized", _uninitialized),
     (r"error 803|unsupported display driver", _mismatch),

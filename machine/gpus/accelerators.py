@@ -1,8 +1,8 @@
-"""Which GPUs and other accelerators are there, what would use them, and how are they joined?
+"""All GPUs and other accelerators of a machine, and the connections between them.
 
-The makers of GPUs have modules of their own; all others are in `makers.py`, and what is known of
-theirs is the name, and which backend of PyTorch its maker provides. Displays that compute nothing
-(the console of a server, the screen of a virtual machine) stay out: they are in `pci`.
+Each maker of GPUs has its own module. All other makers are in `makers.py`; of their accelerators
+only the name and the PyTorch backend are known. Displays that cannot compute (a server's console,
+a virtual machine's screen) are left out; `pci` has them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from machine.bus.identity import Host, describe
+from machine.bus import pcie
 from machine.devices import Gpu, GpuLink
-from machine.facts import Facts, Reason, Unanswered, note
+from machine.facts import Facts, Notes, Reason, Unanswered, note
 from machine.gpus import amd, apple, intel, nvidia, nvlink
-from machine.gpus import paths as gpu_paths
 from machine.gpus import windows as windows_gpus
 from machine.gpus.makers import maker_of
-from machine.notes import Notes
+from machine.gpus.pci_facts import Host, describe
 
 _NVSWITCH = 0x0680, nvidia.VENDOR_ID  # "bridge, other" of NVIDIA
 _NO_BACKEND = Reason(
@@ -48,8 +47,8 @@ def parts(
 ) -> Iterator[tuple[str, Any]]:
     """Yield `gpus`, `gpu_links` and `nvswitch` of the machine.
 
-    Numbers follow NVIDIA's own, then come AMD, Intel and all others, so that GPU 0 is the one that
-    programs call so.
+    NVIDIA's GPUs come first, in their own order, then AMD, Intel and all others. So GPU 0 is the
+    one that programs call GPU 0.
     """
     found = ask_nvidia(host)
     gpus = [*found.gpus, *amd.read(host), *intel.read(host), *_others(host)]
@@ -105,7 +104,7 @@ def _others(host: Host) -> Iterator[Facts]:
 def _links(
     host: Host, gpus: Sequence[Facts], told: dict[tuple[int, int], Facts]
 ) -> dict[tuple[int, int], Facts]:
-    """Return the ways between each two, by what the driver told and else by the PCI tree."""
+    """Return the connection of each pair, from the driver or else from the PCI tree."""
     vendors = [gpu.values.get("vendor") for gpu in gpus]
     addresses = [gpu.values.get("pci_address") for gpu in gpus]
     ours = [address if v == "AMD" else None for address, v in zip(addresses, vendors, strict=True)]
@@ -114,7 +113,7 @@ def _links(
     for a, b in itertools.combinations(range(len(gpus)), 2):
         link = links[a, b] = told.get((a, b)) or Facts()
         if not link.knows("path"):
-            path = gpu_paths.path(host.pci, addresses[a], addresses[b])
+            path = pcie.gpu_path(host.pci, addresses[a], addresses[b])
             if path:
                 link.keep("path", path, "the PCI tree in pci[*].parent")
             else:
@@ -133,13 +132,13 @@ def _links(
 
 
 def _why_silent(a: Facts, b: Facts, name: str) -> Reason:
-    """Return why nothing is known of a pair of NVIDIA's: because one of the two is silent."""
+    """Return why a pair of NVIDIA's GPUs is unknown: one of the two gave no answer."""
     asked = "visible" if name == "peer_access_cuda" else "nvlinks"
     return a.missing.get(asked) or b.missing.get(asked) or _NO_CUDA
 
 
 def _nvswitch(host: Host, gpus: Sequence[Facts], notes: Notes) -> bool | None:
-    """Return whether NVSwitches join the GPUs, seen in the PCI tree or at the end of a link."""
+    """Return whether NVSwitches connect the GPUs, by the PCI tree or the ends of the links."""
     if any(
         (d.class_id or 0) >> 8 == _NVSWITCH[0] and d.vendor_id == _NVSWITCH[1] for d in host.pci
     ):

@@ -1,11 +1,11 @@
-"""What GPUs of AMD are there, as the kernel's driver (amdgpu) describes them below /sys?
+"""AMD's GPUs, as the kernel's driver (amdgpu) describes them below /sys.
 
-Two places tell: the files of the PCI device, and the topology that ROCm reads (KFD), which has the
+There are two sources: the files of the PCI device, and the topology for ROCm (KFD), which has the
 compute units, the caches and xGMI. Neither needs ROCm or root. Files that would wake a sleeping GPU
 are not read.
 
-LIMIT: written after the kernel's documentation (gpu/amdgpu) and uapi/linux/kfd_sysfs.h, and tested
-on trees made up after them; not yet seen on such a machine.
+LIMIT: follows the kernel's documentation (gpu/amdgpu) and uapi/linux/kfd_sysfs.h; tested on made-up
+trees, not yet on a real machine.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from machine.bus.identity import DEVICES, Host, describe, hwmon
 from machine.facts import Facts, Reason
-from machine.system.linux import numbered, read_int, read_text
+from machine.gpus.pci_facts import Host, describe, hwmon
+from machine.system.linux import PCI_DEVICES, numbered, read_int, read_text
 
 VENDOR_ID = 0x1002
-# 2D chips that servers have for their console: Rage XL, ES1000.
+# 2D chips for servers' consoles: Rage XL, ES1000.
 NO_ACCELERATORS = frozenset({0x4752, 0x515E, 0x5969})
 _KFD = "sys/class/kfd/kfd/topology/nodes"
 _XGMI = 11  # HSA_IOLINK_TYPE_XGMI
@@ -37,7 +37,7 @@ _XGMI_UNTOLD = Reason("The kernel does not tell whether they may.", "rocm-smi --
 
 
 def read(host: Host) -> list[Facts]:
-    """Return the GPUs, by PCI address."""
+    """Return the GPUs, ordered by PCI address."""
     nodes = _nodes(host.root)
     gpus = []
     for device in host.pci:
@@ -57,7 +57,7 @@ def read(host: Host) -> list[Facts]:
 
 
 def _add_files(gpu: Facts, host: Host, address: str) -> None:
-    folder, shown = host.folder(address), f"/{DEVICES}/{address}"
+    folder, shown = host.folder(address), f"/{PCI_DEVICES}/{address}"
     if name := read_text(folder / "product_name"):
         gpu.keep("name", name, f"{shown}/product_name")
     if memory_bytes := read_int(folder / "mem_info_vram_total"):
@@ -123,7 +123,7 @@ def _gfx(version: int) -> str:
 
 
 def _nodes(root: Path) -> dict[str, int]:
-    """Return the number of the KFD node of each GPU by its PCI address."""
+    """Return the KFD node number of each GPU, by PCI address."""
     found = {}
     for node in numbered(root / _KFD, ""):
         facts = _properties(root / _KFD / str(node))
@@ -137,14 +137,14 @@ def _nodes(root: Path) -> dict[str, int]:
 
 
 def targets(root: Path) -> dict[str, str]:
-    """Return the generation of each GPU that KFD offers, such as gfx1100, by PCI address."""
+    """Return the architecture of each KFD GPU, such as gfx1100, by PCI address."""
     told = {a: _properties(root / _KFD / str(node)) for a, node in _nodes(root).items()}
     found = {address: facts.get("gfx_target_version") for address, facts in told.items()}
     return {address: _gfx(version) for address, version in found.items() if version}
 
 
 def kfd_ids(root: Path) -> dict[str, int]:
-    """Return the number by which KFD's list of processes calls a GPU, by PCI address."""
+    """Return the number of each GPU in KFD's list of processes, by PCI address."""
     ids = ((a, read_int(root / _KFD / str(node) / "gpu_id")) for a, node in _nodes(root).items())
     return {address: number for address, number in ids if number is not None}
 
@@ -159,7 +159,7 @@ def _properties(folder: Path) -> dict[str, int]:
 
 
 def pairs(host: Host, addresses: Sequence[str | None]) -> dict[tuple[int, int], Facts]:
-    """Return what KFD tells of each two GPUs, by their places in `addresses`; None: not ours."""
+    """Return KFD's facts of each pair, by indexes into `addresses`; None is another maker's."""
     nodes = _nodes(host.root)
     found = {}
     ours = [place for place, address in enumerate(addresses) if address is not None]

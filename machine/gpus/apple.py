@@ -1,7 +1,6 @@
-"""What GPUs does a Mac have, as `system_profiler` tells?
+"""GPUs of a Mac, as `system_profiler` lists them.
 
-LIMIT: written after the answers that people have published of M1 to M4 and of Macs with Intel's
-processors; not yet seen on a Mac.
+LIMIT: follows published answers of M1 to M4 and of Intel Macs; not yet tested on a Mac.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def run(command: Sequence[str]) -> str:
 
 
 def read(memory_bytes: int | None, run: Callable[[Sequence[str]], str] = run) -> list[Facts]:
-    """Return the GPUs of this Mac, whose memory has `memory_bytes`. Raises Unanswered."""
+    """Return the GPUs of this Mac, which share its memory. Raises Unanswered."""
     try:
         told = json.loads(run(COMMAND))["SPDisplaysDataType"]
         return [_read(entry, memory_bytes) for entry in told]
@@ -70,7 +69,7 @@ def _read(entry: Mapping[str, Any], memory_bytes: int | None) -> Facts:
 
 
 def _maker(entry: Mapping[str, Any]) -> str:
-    """Return the vendor, spelt as we do: it is "sppci_vendor_Apple", "AMD (0x1002)", ..."""
+    """Return the vendor in our spelling; it is "sppci_vendor_Apple", "AMD (0x1002)", ..."""
     said = str(entry.get("spdisplays_vendor", ""))
     for ours in ("Apple", "AMD", "Intel", "NVIDIA"):
         said = re.sub(ours, ours, said, flags=re.IGNORECASE)

@@ -1,9 +1,9 @@
-"""What does CUDA's driver library say of the GPUs, and which of them do programs from here see?
+"""GPUs as CUDA's driver library sees them, asked in a child process.
 
-Asked in a child process: a process that has started CUDA cannot fork any more, holds the GPU awake,
-and dies where the driver does. The child starts the library (cuInit) and reads attributes, which
-takes no memory on the GPU: only a context would. Run as a program, this file is that child, and
-needs nothing but the standard library.
+CUDA needs a child: a process that has started it cannot fork any more, keeps the GPU awake, and
+crashes with the driver. The child starts the library (cuInit) and reads attributes. This takes no
+GPU memory; only a context would. Run as a program, this file is that child. It needs only the
+standard library.
 
 Source: CUDA Driver API, "Device Management" and "Peer Context Memory Access".
 """
@@ -45,7 +45,7 @@ _ERRORS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CudaGpu:
-    """A GPU as CUDA sees it. `peers` are the addresses of those whose memory it can reach."""
+    """A GPU as CUDA sees it. `peers` are the addresses of GPUs whose memory it can access."""
 
     address: str
     uuid: str
@@ -63,8 +63,7 @@ class CudaGpu:
 class Cuda:
     """CUDA's answers, or `why` there are none.
 
-    `visible` are the addresses of the GPUs that a program sees which is started from here, None
-    where that is not known.
+    `visible` are the addresses of the GPUs that a program started from here sees, None if unknown.
     """
 
     gpus: tuple[CudaGpu, ...] = ()
@@ -73,18 +72,18 @@ class Cuda:
 
 
 @dataclass
-class Asking:
-    """The children while they work."""
+class PendingAnswer:
+    """The running children."""
 
     children: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def answer(self) -> Cuda:
-        """Wait for the children; ANSWER_WITHIN_S at most."""
+        """Wait for the children's answers; may block for ANSWER_WITHIN_S."""
         said = [_answer(child) for child in self.children]
         everything, as_here = said[0], said[-1]
         if isinstance(everything, str):
             return Cuda(why=everything)
-        # "No GPU to use" is an answer to what is visible, other failures are not.
+        # "No GPU to use" means that none is visible; other failures mean nothing.
         seen = [] if as_here in (_ERRORS[100], _ERRORS[101]) else as_here
         return Cuda(
             gpus=tuple(CudaGpu(**{**gpu, "peers": tuple(gpu["peers"])}) for gpu in everything),
@@ -92,11 +91,11 @@ class Asking:
         )
 
 
-def start() -> Asking:
-    """Start to ask: once for all GPUs, and once as programs here are made to see them."""
+def start() -> PendingAnswer:
+    """Start the children: one for all GPUs, one for those that CUDA_VISIBLE_DEVICES leaves."""
     everything = {name: value for name, value in os.environ.items() if name != _VISIBLE}
     as_here = [dict(os.environ)] if _VISIBLE in os.environ else []
-    return Asking([_child(environment) for environment in (everything, *as_here)])
+    return PendingAnswer([_child(environment) for environment in (everything, *as_here)])
 
 
 def _child(environment: dict[str, str]) -> subprocess.Popen[str]:
@@ -111,7 +110,7 @@ def _child(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 
 def _answer(child: subprocess.Popen[str]) -> list[dict[str, Any]] | str:
-    """Return the GPUs, or a sentence why there are none."""
+    """Return a child's GPUs, or a sentence why there are none."""
     try:
         said, _ = child.communicate(timeout=ANSWER_WITHIN_S)
         answer: list[dict[str, Any]] | str = json.loads(said)
@@ -131,7 +130,8 @@ class _Failed(Exception):
     """A call of the driver failed with this number."""
 
 
-def _ask() -> list[dict[str, Any]] | str:
+def ask() -> list[dict[str, Any]] | str:
+    """Return the GPUs, or a sentence why there are none; to be called in a child only."""
     try:
         return _devices(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"))
     except OSError:
@@ -202,4 +202,4 @@ def _check(result: int) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_ask()))  # noqa: T201  (it is how the child answers)
+    print(json.dumps(ask()))  # noqa: T201  (it is how the child answers)

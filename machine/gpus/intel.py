@@ -1,8 +1,8 @@
-"""What GPUs of Intel are there, as the kernel's drivers (i915, xe) describe them below /sys?
+"""Intel's GPUs, as the kernel's drivers (i915, xe) describe them below /sys.
 
-LIMIT: written after the kernel's documentation (ABI/testing/sysfs-driver-intel-*) and the drivers'
-own tests (igt), and tested on trees made up after them; not yet seen on a card. Compute units and
-caches are told by Intel's own libraries only.
+LIMIT: follows the kernel's documentation (ABI/testing/sysfs-driver-intel-*) and the drivers' tests
+(igt); tested on made-up trees, not yet with a card. Only Intel's libraries tell compute units and
+caches.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from machine.bus.identity import DEVICES, Host, describe, hwmon
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason
-from machine.system.linux import numbered, read_int
+from machine.gpus.pci_facts import Host, describe, hwmon
+from machine.system.linux import PCI_DEVICES, numbered, read_int
 
 VENDOR_ID = 0x8086
-_INTEGRATED = "0000:00:02.0"  # there since 2004
+_INTEGRATED = "0000:00:02.0"  # the same address since 2004
 _HIDING = ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")
-# What PyTorch supports: Arc, Data Center Max, and the graphics of Core Ultra. The first digits of
-# the device number, from include/drm/intel/pciids.h: DG2, Battlemage, Ponte Vecchio, Meteor Lake
-# and Arrow Lake, Lunar Lake, Panther Lake.
+# PyTorch supports Arc, Data Center Max, and the graphics of Core Ultra. These are the first digits
+# of their device numbers, from include/drm/intel/pciids.h: DG2, Battlemage, Ponte Vecchio, Meteor
+# Lake and Arrow Lake, Lunar Lake, Panther Lake.
 _SUPPORTED = ("56", "e2", "0bd", "0b6", "7d", "64", "b0")
 _UNSUPPORTED = Reason(
     "PyTorch supports Intel's GPUs from Arc and Core Ultra on; this one is older.",
@@ -34,7 +34,7 @@ _NO_UNITS = Reason("Only Intel's own libraries tell it.", "clinfo, or xpu-smi di
 
 
 def read(host: Host) -> list[Facts]:
-    """Return the GPUs, cards before what is built into the processor."""
+    """Return the GPUs, cards before integrated graphics."""
     devices = [
         device
         for device in host.pci
@@ -65,13 +65,13 @@ def _read(host: Host, device: PciDevice) -> Facts:
             ("power_default_watts", "power1_rated_max"),
         ):
             if microwatts := read_int(sensors / file):
-                source = f"/{DEVICES}/{device.address}/hwmon/*/{file}"
+                source = f"/{PCI_DEVICES}/{device.address}/hwmon/*/{file}"
                 gpu.keep(name, microwatts / 1e6, source)
     return gpu
 
 
 def add_backend(gpu: Facts, device_id: int) -> None:
-    """Add whether PyTorch supports a GPU with this number."""
+    """Add whether PyTorch supports a GPU with this device number."""
     if f"{device_id:04x}".startswith(_SUPPORTED):
         gpu.keep("torch_backend", "xpu", "PyTorch's list of Intel's GPUs")
     else:
@@ -79,7 +79,7 @@ def add_backend(gpu: Facts, device_id: int) -> None:
 
 
 def _add_memory(gpu: Facts, host: Host, address: str) -> None:
-    shown = f"/{DEVICES}/{address}"
+    shown = f"/{PCI_DEVICES}/{address}"
     if address == _INTEGRATED:
         gpu.keep("unified_memory", True, "its PCI address, that of graphics in the processor")
         if host.memory_bytes:
@@ -107,7 +107,7 @@ def _add_clock(gpu: Facts, host: Host, address: str) -> None:
         *(card / "gt_RP0_freq_mhz" for card in _cards(folder)),
     ):
         if megahertz := read_int(file):
-            source = f"/{DEVICES}/{address}/{file.relative_to(folder)}"
+            source = f"/{PCI_DEVICES}/{address}/{file.relative_to(folder)}"
             gpu.keep("sm_clock_hz", megahertz * 1_000_000, source)
             return
 

@@ -1,7 +1,7 @@
-"""Which makers build accelerators that are no GPUs, how is one known, what brings it to PyTorch?
+"""Makers of accelerators other than GPUs, their PCI numbers and their PyTorch packages.
 
-Known by PCI's numbers, or by the class "processing accelerators", which their makers mostly give
-them.
+An accelerator is recognised by its PCI numbers, or by the PCI class "processing accelerators",
+which most makers set.
 
 Sources: the PCI ID Repository for makers and devices; libtpu's clients (JAX, torch_xla) for
 Google's; the documentation of PyTorch and of the makers for backends and packages.
@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 
 _PROCESSING = 0x1200  # PCI class "processing accelerators"
 _BRIDGE, _SOUND = 0x06, 0x04
-_OF_GPUS = frozenset({0x10DE, 0x1002})  # known in other ways, some of them by that class too
+_OF_GPUS = frozenset({0x10DE, 0x1002})  # other modules recognise these; some have that class too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Maker:
-    """Who makes accelerators. `backend` is torch.device's word for them, `package` brings it.
+    """A maker of accelerators. `backend` is their name in torch.device, `package` provides it.
 
-    `devices` are the numbers of its accelerators, with a name where it is known; empty for all of
-    the class, or where it `makes_nothing_else`, for all.
+    `devices` are the numbers of its accelerators, with their names if known. Empty means all of
+    the class, or all devices of a maker that `makes_nothing_else`.
     """
 
     name: str
@@ -73,9 +73,9 @@ _UNKNOWN = Maker(name="")
 
 
 def maker_of(vendor_id: int | None, device_id: int | None, class_id: int | None) -> Maker | None:
-    """Return who made an accelerator that is no GPU; None where the device is none.
+    """Return the maker of an accelerator; None if the device is a GPU or no accelerator.
 
-    One of the class whose maker is not known is of a maker without a name.
+    A device of the class with an unknown maker has a maker without a name.
     """
     maker, kind = MAKERS.get(vendor_id or 0, _UNKNOWN), (class_id or 0) >> 8
     if maker.devices:

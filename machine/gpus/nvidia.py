@@ -1,8 +1,8 @@
-"""What GPUs of NVIDIA are there?
+"""NVIDIA's GPUs, from its management library (NVML), CUDA's driver library and the kernel.
 
-Its management library (NVML) tells most, CUDA's driver library the number of SMs, the L2 cache and
-what programs see, the kernel the rest. They number GPUs differently and are joined by PCI address.
-A sleeping GPU of a laptop is left asleep: both libraries would wake it.
+NVML tells most; CUDA adds the number of SMs, the L2 cache and the visible GPUs; the kernel tells
+the rest. The three number GPUs differently, so PCI addresses match them. Both libraries would wake
+a laptop's sleeping GPU, so they are not asked while it sleeps.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from machine.bus.identity import Host, describe
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import cuda, nvlink, nvml, nvml_gpu
 from machine.gpus.nvml import Nvml
+from machine.gpus.pci_facts import Host, describe
 from machine.system.linux import entries, fields, read_text
 
 VENDOR_ID = 0x10DE
@@ -46,7 +46,7 @@ _BY_CUDA = ("sms", "l2_bytes", "unified_memory", "visible")
 
 @dataclass
 class Found:
-    """The GPUs, and what NVIDIA's libraries say of pairs of them, by their places in the list."""
+    """The GPUs, and what NVIDIA's libraries tell of pairs of them, by their indexes."""
 
     gpus: list[Facts] = field(default_factory=list)
     pairs: dict[tuple[int, int], Facts] = field(default_factory=dict)
@@ -56,26 +56,26 @@ def read(
     host: Host,
     *,
     load: Callable[[], nvml.Library] = nvml.load,
-    ask_cuda: Callable[[], cuda.Asking] = cuda.start,
+    ask_cuda: Callable[[], cuda.PendingAnswer] = cuda.start,
 ) -> Found:
-    """Return the GPUs, in NVML's order where it can be asked."""
-    known = {device.address: describe(host, device) for device in seats(host)}
-    for address, seat in known.items():
-        _own_node(host, address, seat)
+    """Return the GPUs, in NVML's order if it answers."""
+    known = {device.address: describe(host, device) for device in pci_gpus(host)}
+    for address, card in known.items():
+        _own_node(host, address, card)
     if not host.is_live:
         found = Found(_unasked(known, _RECORDED))
     elif reason := reason_not_to_ask(host, known.values()):
         found = Found(_unasked(known, reason))
     else:
-        asking = ask_cuda() if known or _is_tegra(host) else None
+        pending = ask_cuda() if known or _is_tegra(host) else None
         try:
-            with Nvml(load(), is_wsl=host.is_wsl) as library:
-                asking = asking or ask_cuda()
+            with contextlib.closing(Nvml(load(), is_wsl=host.is_wsl)) as library:
+                pending = pending or ask_cuda()
                 found = _asked(library, known, host)
         except Unanswered as error:
             found = Found(_unasked(known, error.reason))
-        if asking is not None:
-            _add_cuda(found, asking.answer(), host)
+        if pending is not None:
+            _add_cuda(found, pending.answer(), host)
     for gpu in found.gpus:
         gpu.keep("vendor", "NVIDIA", "PCI's number of the vendor")
         gpu.keep("torch_backend", "cuda", "the vendor")
@@ -83,20 +83,20 @@ def read(
 
 
 def reason_not_to_ask(host: Host, cards: Collection[Facts]) -> Reason | None:
-    """Return why NVIDIA's libraries are left alone: asking wakes GPUs, and loads the driver."""
+    """Return why not to ask NVIDIA's libraries: this would wake GPUs or load the driver."""
     if not cards:
         return None
-    for seat in cards:
-        # They wake all GPUs of their driver, and no others.
-        if seat.values.get("driver") == _DRIVER and seat.values.get("asleep"):
+    for card in cards:
+        # Asking wakes all GPUs of that driver, and no others.
+        if card.values.get("driver") == _DRIVER and card.values.get("asleep"):
             return _ASLEEP
     modules = host.root / "sys/module"
     is_unloaded = modules.is_dir() and not (modules / _DRIVER).is_dir()
     return _UNLOADED if is_unloaded else None
 
 
-def seats(host: Host) -> Iterator[PciDevice]:
-    """Yield the PCI devices that are GPUs of NVIDIA, also those that only its driver names."""
+def pci_gpus(host: Host) -> Iterator[PciDevice]:
+    """Yield NVIDIA's GPUs among the PCI devices, and those that only its driver lists."""
     named = set(entries(host.root / _PROC))
     for device in host.pci:
         if device.address in named or (
@@ -109,25 +109,25 @@ def seats(host: Host) -> Iterator[PciDevice]:
     yield from (PciDevice(address=address) for address in sorted(named))
 
 
-def _own_node(host: Host, address: str, seat: Facts) -> None:
-    """Keep where the GPU's memory is a memory node of the machine (POWER9, Grace)."""
+def _own_node(host: Host, address: str, card: Facts) -> None:
+    """Keep the NUMA node that the GPU's memory forms on POWER9 and Grace."""
     file = f"{_PROC}/{address}/numa_status"
     status = fields(read_text(host.root / file))
     node, size = status.get("node", ""), status.get("size", "")
     if status.get("status") == "online" and node.isdecimal():
-        seat.keep("memory_numa_node", int(node), f"/{file}")
-        with contextlib.suppress(ValueError):  # older drivers do not tell it
-            seat.keep("memory_bytes", int(size, 16), f"/{file}")
+        card.keep("memory_numa_node", int(node), f"/{file}")
+        with contextlib.suppress(ValueError):  # older drivers do not tell the size
+            card.keep("memory_bytes", int(size, 16), f"/{file}")
 
 
 def _is_tegra(host: Host) -> bool:
-    """Is the GPU part of a chip of NVIDIA, and no PCI device (Jetson)?"""
+    """Is the GPU part of a system on a chip, and no PCI device (Jetson)?"""
     return "nvidia,tegra" in (read_text(host.root / "proc/device-tree/compatible") or "")
 
 
 def _unasked(known: dict[str, Facts], reason: Reason) -> list[Facts]:
-    for seat in known.values():
-        _lack(seat, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
+    for card in known.values():
+        _lack(card, (*nvml_gpu.NAMES, *_BY_CUDA), reason)
     return list(known.values())
 
 
@@ -143,8 +143,8 @@ def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
     for gpu, handle in zip(gpus, handles, strict=True):
         if not isinstance(handle, Reason):
             nvml_gpu.ask_address(library, handle, gpu)
-    left = {a: seat for a, seat in known.items() if a not in {_at(gpu) for gpu in gpus}}
-    # Both lists are in the order of the bus: GPUs that do not say where they are take what is left.
+    left = {a: card for a, card in known.items() if a not in {_at(gpu) for gpu in gpus}}
+    # Both lists follow the bus, so GPUs without an address take the remaining ones in order.
     places = iter(left.values() if len(left) == sum(not _at(gpu) for gpu in gpus) else ())
     gpus = [known.get(_at(gpu)) or (not _at(gpu) and next(places, gpu)) or gpu for gpu in gpus]
     linked = {device.address for device in host.pci if device.link}
@@ -153,10 +153,10 @@ def _asked(library: Nvml, known: dict[str, Facts], host: Host) -> Found:
             _lack(gpu, (*nvml_gpu.NAMES, "pci_address", "name"), handle)
         else:
             nvml_gpu.describe(library, handle, gpu, host, link_is_known=_at(gpu) in linked)
-    for seat in left.values():
-        if all(seat is not gpu for gpu in gpus):
-            _lack(seat, nvml_gpu.NAMES, _unlisted(seat))
-            gpus.append(seat)
+    for card in left.values():
+        if all(card is not gpu for gpu in gpus):
+            _lack(card, nvml_gpu.NAMES, _unlisted(card))
+            gpus.append(card)
     answering = {n: h for n, h in enumerate(handles) if not isinstance(h, Reason)}
     return Found(gpus, nvlink.pairs(library, answering, gpus))
 
@@ -166,15 +166,15 @@ def _at(gpu: Facts) -> str:
     return address
 
 
-def _unlisted(seat: Facts) -> Reason:
-    driver = seat.values.get("driver", _DRIVER)
+def _unlisted(card: Facts) -> Reason:
+    driver = card.values.get("driver", _DRIVER)
     if driver == _DRIVER:
         return UNLISTED
     return Reason(f"The GPU belongs to the driver {driver}, not to NVIDIA's.", "coreopsis doctor")
 
 
 def _add_cuda(found: Found, answer: cuda.Cuda, host: Host) -> None:
-    """Join CUDA's answers to the GPUs by address, or to the only one there is."""
+    """Match CUDA's answers to the GPUs by address, or one to one if both have a single GPU."""
     if not found.gpus:  # no NVML, and no PCI device: a Jetson
         found.gpus = [Facts() for _ in answer.gpus]
     only = len(found.gpus) == len(answer.gpus) == 1

@@ -1,9 +1,9 @@
-"""Which NVLinks does a GPU have, where do they lead, and which way do two GPUs reach each other?
+"""NVLinks of a GPU, and the connection of each pair of GPUs, by NVML.
 
-A way is named as `nvidia-smi topo -m` names it. Links to a switch count for every GPU on it; where
-a virtual machine hides the other end of a link that is up, it can only be a switch.
+Connections have the names of `nvidia-smi topo -m`. Links to a switch count for every GPU on it. If
+a virtual machine hides the other end of an active link, that end can only be a switch.
 
-LIMIT: with several NVSwitch partitions on one machine, all GPUs are taken to be in the same one.
+LIMIT: with several NVSwitch partitions on one machine, all GPUs count as members of the same one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from machine.gpus.nvml import Nvml, is_refusal
 _LINK_COUNT, _LINK_SPEED, _LINK_STATE, _SPEED_OF_ALL = 91, 164, 165, 90
 _C2C_COUNT, _C2C_STATE, _C2C_SPEED = 170, 171, 172
 _MOST_LINKS = 64  # Blackwell has 18, nvml.h knows of 36
-_HOPPER = 9  # from this compute capability on, the state is a field
-# nvmlNvlinkVersion_t: not the number of the generation.
+_HOPPER = 9  # from this compute capability on, a field tells the state
+# nvmlNvlinkVersion_t, which is not the generation.
 _VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
 _STATES: dict[int, Literal["inactive", "active", "sleep"]] = {
     0: "inactive",
@@ -60,7 +60,7 @@ _HIDDEN = Reason(
 
 
 def describe(library: Nvml, gpu: Any, facts: Facts) -> None:
-    """Add the NVLinks of one GPU and the state of the fabric they are part of."""
+    """Add the NVLinks of one GPU and the state of its fabric."""
     major = int(facts.values.get("compute_capability", "0").partition(".")[0])
     facts.ask("nvlinks", "NVML: nvmlDeviceGetNvLink...", lambda: _links(library, gpu, major, facts))
     facts.ask("c2c_bytes_per_s", "NVML: NVML_FI_DEV_C2C_LINK...", lambda: _c2c(library, gpu))
@@ -68,12 +68,12 @@ def describe(library: Nvml, gpu: Any, facts: Facts) -> None:
 
 
 def is_up(link: NvLink) -> bool:
-    """Does the link work? One that sleeps wakes by itself."""
+    """Does the link work? A sleeping one wakes by itself."""
     return link.state in ("active", "sleep")
 
 
 def has_links(library: Nvml, gpu: Any) -> bool:
-    """Has the GPU NVLinks? Also True where the driver does not say."""
+    """Has the GPU NVLinks? True also if the driver does not tell."""
     try:
         return library.field(gpu, _LINK_COUNT) > 0
     except Unanswered:  # a driver that does not count them
@@ -85,9 +85,9 @@ def has_links(library: Nvml, gpu: Any) -> bool:
 
 
 def _links(library: Nvml, gpu: Any, major: int, facts: Facts) -> tuple[NvLink, ...]:
-    """Return the links, () for a GPU that has none. Raises Unanswered where that is unknown.
+    """Return the links, () for a GPU without any. Raises Unanswered if that is unknown.
 
-    `facts` gets the reasons of what is missing of single links.
+    `facts` gets the reasons for missing values of single links.
     """
     try:
         most = library.field(gpu, _LINK_COUNT)
@@ -113,10 +113,10 @@ def _link(library: Nvml, gpu: Any, number: int, major: int) -> Facts:
     def ask(call: str) -> Any:
         return library.ask(f"nvmlDeviceGetNvLink{call}", gpu, number)
 
-    # What is not there refuses this call; all others may fail for a link that is.
+    # A link that does not exist refuses this call; the other calls may fail for existing links.
     state = _STATES.get(ask("State"))
     if major >= _HOPPER:
-        with contextlib.suppress(Unanswered):  # the older call says it too, but for sleep
+        with contextlib.suppress(Unanswered):  # the older call cannot tell sleep
             state = _STATES.get(library.field(gpu, _LINK_STATE, number))
     if state:
         link.keep("state", state, "")
@@ -138,11 +138,11 @@ def _c2c(library: Nvml, gpu: Any) -> float:
     up = [number for number in links if library.field(gpu, _C2C_STATE, number)]
     if not up:
         raise Unanswered(_NO_C2C)
-    return sum(library.field(gpu, _C2C_SPEED, number) for number in up) * 1e6  # told in MB/s
+    return sum(library.field(gpu, _C2C_SPEED, number) for number in up) * 1e6  # NVML counts MB/s
 
 
 def _speed(library: Nvml, gpu: Any, field: int, scope: int) -> float | None:
-    return library.field(gpu, field, scope) * 1e6 or None  # told in MB/s
+    return library.field(gpu, field, scope) * 1e6 or None  # NVML counts MB/s
 
 
 def _peer(info: Any) -> str | None:
@@ -163,7 +163,7 @@ def _fabric(
 
 
 class _FabricInfo(ctypes.Structure):
-    """nvmlGpuFabricInfo_v2_t; pynvml has it too, but passes it on as it gets it."""
+    """nvmlGpuFabricInfo_v2_t of nvml.h; pynvml passes the pointer on unchanged."""
 
     _fields_ = (
         ("version", ctypes.c_uint),
@@ -181,7 +181,7 @@ class _FabricInfo(ctypes.Structure):
 def pairs(
     library: Nvml, handles: Mapping[int, Any], gpus: Sequence[Facts]
 ) -> dict[tuple[int, int], Facts]:
-    """Return the way between each two GPUs, by their places in the list; () for those silent."""
+    """Return the connection of each pair of GPUs with a handle, by their indexes."""
     found = {}
     for a, b in itertools.combinations(sorted(handles), 2):
         pair = found[a, b] = Facts()
@@ -206,7 +206,7 @@ def _can_reach(library: Nvml, a: Any, b: Any) -> bool:
 
 
 def _join(pair: Facts, a: Facts, b: Facts) -> None:
-    """Add the NVLinks between two GPUs; where there are some, they are the path."""
+    """Add the NVLinks between two GPUs; if there are any, they are the path."""
     for gpu in (a, b):
         if "nvlinks" not in gpu.values:
             for name in ("nvlinks", "nvlink_version"):
@@ -225,7 +225,7 @@ def _join(pair: Facts, a: Facts, b: Facts) -> None:
 
 
 def between(a: Facts, b: Facts) -> list[NvLink]:
-    """Return the links of one of two GPUs that lead to the other, directly or by a switch."""
+    """Return the links from one GPU to another, directly or through a switch."""
     peer = b.values.get("pci_address", "")
     direct = [link for link in a.values["nvlinks"] if is_up(link) and link.peer == peer]
     return direct or min(_to_switches(a), _to_switches(b), key=len)
@@ -236,5 +236,5 @@ def _to_switches(gpu: Facts) -> list[NvLink]:
 
 
 def leads_to_switch(link: NvLink) -> bool:
-    """Is the other end a switch, or so well hidden that it must be one?"""
+    """Is the other end a switch, or hidden, so that it must be one?"""
     return link.peer_kind == "switch" or (link.peer_kind is None and link.peer is None)

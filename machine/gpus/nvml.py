@@ -1,9 +1,9 @@
-"""How is NVIDIA's management library (NVML) asked, and what does it mean when it does not answer?
+"""Calls NVIDIA's management library (NVML) and explains its errors.
 
-Every call may fail at any time: not supported by this GPU, not allowed, the GPU fallen off the bus.
-A failure is raised as Unanswered, with what it means and what to do.
+Every call may fail at any time: not supported by this GPU, not allowed, GPU fallen off the bus.
+Unanswered is raised with the meaning of the failure and what to do.
 
-LIMIT: an open library keeps a laptop's GPU awake; see is_asleep in machine/gpus/nvidia.py.
+LIMIT: an open library keeps a laptop's GPU awake; see reason_not_to_ask in machine/gpus/nvidia.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import sys
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Protocol
 
 from machine.facts import Reason, Unanswered
@@ -21,7 +20,7 @@ NOT_SUPPORTED, INVALID_ARGUMENT, NOT_FOUND, FUNCTION_NOT_FOUND, LOST = 3, 2, 6, 
 
 _DOCTOR = "coreopsis doctor"
 # By the numbers of nvmlReturn_t in nvml.h.
-_REASONS = {
+REASONS = {
     INVALID_ARGUMENT: Reason(
         "The driver does not understand the question; it is older or newer than expected.",
         "Update NVIDIA's driver.",
@@ -71,18 +70,18 @@ _FIELD_TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
 
 class Library(Protocol):
-    """What pynvml is to us: its functions are looked up by name. Tests hand in their own."""
+    """Pynvml, or a stand-in for tests; its functions are looked up by name."""
 
     NVMLError: type[Exception]  # with the number of the failure as `value`
 
 
 def load() -> Library:
-    """Return pynvml. Raises Unanswered where the package or NVIDIA's library is missing."""
-    if sys.platform != "win32":  # there, only pynvml knows the places
+    """Return pynvml. Raises Unanswered if the package or NVIDIA's library is missing."""
+    if sys.platform != "win32":  # on Windows, only pynvml knows where the library is
         try:
-            ctypes.CDLL("libnvidia-ml.so.1")  # in vain, it is faster than importing pynvml
+            ctypes.CDLL("libnvidia-ml.so.1")  # a miss is faster than importing pynvml
         except OSError:
-            raise Unanswered(_REASONS[12]) from None
+            raise Unanswered(REASONS[12]) from None
     try:
         import pynvml
     except ImportError:
@@ -92,59 +91,48 @@ def load() -> Library:
 
 
 class Nvml:
-    """The library, started until it is closed."""
+    """The library between its start and its close."""
 
     def __init__(self, library: Library, *, is_wsl: bool = False) -> None:
         """Start the library; this wakes a sleeping GPU. Raises Unanswered."""
         self._library, self._is_wsl = library, is_wsl
         self.ask("nvmlInit")
 
-    def __enter__(self) -> Nvml:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Let go of the GPUs."""
-        with contextlib.suppress(Unanswered):  # lost on the way: there is nothing left to close
+        """Release the GPUs."""
+        with contextlib.suppress(Unanswered):  # the GPU is lost: there is nothing left to close
             self.ask("nvmlShutdown")
 
     def ask(self, call: str, *arguments: Any) -> Any:
-        """Return what the call of NVML returns. Raises Unanswered."""
+        """Call NVML and return its answer. Raises Unanswered."""
         try:
             return getattr(self._library, call)(*arguments)
         except self._library.NVMLError as error:
             raise Unanswered(self._reason(error)) from error
-        except AttributeError as error:  # a pynvml that is older than the call
-            raise Unanswered(_REASONS[FUNCTION_NOT_FOUND]) from error
-        except (OSError, ValueError) as error:  # a crash on Windows; text that is none
+        except AttributeError as error:  # pynvml is older than the call
+            raise Unanswered(REASONS[FUNCTION_NOT_FOUND]) from error
+        except (OSError, ValueError) as error:  # a crash on Windows; invalid text
             raise Unanswered(_ODD) from error
 
     def ask_positive(self, call: str, *arguments: Any) -> int:
-        """Return a number for which some drivers say 0 instead of that they do not know."""
+        """Return a number; some drivers answer 0 for "unknown". Raises Unanswered."""
         value: int = self.ask(call, *arguments)
         if value <= 0:
-            raise Unanswered(_REASONS[NOT_SUPPORTED])
+            raise Unanswered(REASONS[NOT_SUPPORTED])
         return value
 
     def field(self, gpu: Any, number: int, scope: int = 0) -> int:
         """Return a field value (NVML_FI_DEV_...); `scope` is a link's number. Raises Unanswered."""
         (found,) = self.ask("nvmlDeviceGetFieldValues", gpu, [(number, scope)])
         if found.nvmlReturn:
-            raise Unanswered(_REASONS.get(found.nvmlReturn, _ODD))
+            raise Unanswered(REASONS.get(found.nvmlReturn, _ODD))
         try:
             return int(getattr(found.value, _FIELD_TYPES[found.valueType]))
         except (IndexError, ValueError):
             raise Unanswered(_ODD) from None
 
     def gpus(self) -> Iterator[Any | Reason]:
-        """Yield the handle of each GPU, in its place the reason where it gives none."""
+        """Yield the handle of each GPU, or the reason why it has none."""
         for index in range(self.ask("nvmlDeviceGetCount")):
             try:
                 yield self.ask("nvmlDeviceGetHandleByIndex", index)
@@ -155,16 +143,16 @@ class Nvml:
         number = getattr(error, "value", None)
         if self._is_wsl and number == NOT_SUPPORTED:
             return _WSL
-        return _REASONS.get(number or 0) or Reason(
+        return REASONS.get(number or 0) or Reason(
             f"The driver failed: {error}.", "sudo dmesg | grep NVRM"
         )
 
 
 def is_lost(reason: Reason) -> bool:
-    """Is the GPU gone, rather than one answer of it?"""
-    return reason == _REASONS[LOST]
+    """Is the whole GPU gone, not only one answer?"""
+    return reason == REASONS[LOST]
 
 
 def is_refusal(reason: Reason) -> bool:
-    """Does the driver say that there is no such thing, rather than that it cannot tell now?"""
-    return reason in (_REASONS[NOT_SUPPORTED], _REASONS[INVALID_ARGUMENT], _REASONS[NOT_FOUND])
+    """Does the driver say that this does not exist, not that it cannot tell now?"""
+    return reason in (REASONS[NOT_SUPPORTED], REASONS[INVALID_ARGUMENT], REASONS[NOT_FOUND])

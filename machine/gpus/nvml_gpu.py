@@ -1,4 +1,4 @@
-"""What does NVIDIA's management library (NVML) tell of one GPU?"""
+"""The facts of one GPU from NVIDIA's management library (NVML)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from machine.bus import pcie
-from machine.bus.identity import Host
 from machine.devices import Link, MigInstance
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvlink
 from machine.gpus.nvml import Nvml, is_refusal
+from machine.gpus.pci_facts import Host
 from machine.system.linux import read_text
 
 NAMES = (
@@ -27,7 +27,7 @@ _NODES = "sys/devices/system/node"
 _VIRTUALIZATION = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host", 4: "host"}
 _CLOCK_SM, _CLOCK_MEMORY = 1, 2  # nvmlClockType_t
 _SCOPE_NODE = 0  # nvmlAffinityScope_t
-_NODE_BITS, _NODE_WORDS = 64, 16  # nodes are told as a mask
+_NODE_BITS, _NODE_WORDS = 64, 16  # NVML tells nodes as a mask
 _MIG_OFF = Reason("MIG is off: the GPU is not split.", "sudo nvidia-smi --multi-instance-gpu=1")
 _IN_PCI = Reason("It stands in pci, by the address, with both its ends.", "See pci.")
 _TOGETHER = Reason(
@@ -36,7 +36,7 @@ _TOGETHER = Reason(
 
 
 def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
-    """Add the address as the kernel writes it; NVML pads the domain to eight digits."""
+    """Add the PCI address as the kernel writes it; NVML pads the domain to eight digits."""
 
     def address() -> str:
         info = library.ask("nvmlDeviceGetPciInfo_v3", gpu)
@@ -46,7 +46,7 @@ def ask_address(library: Nvml, gpu: Any, facts: Facts) -> None:
 
 
 def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known: bool) -> None:
-    """Add all that NVML knows of one GPU."""
+    """Add all that NVML tells about one GPU."""
     if not facts.knows("asleep"):
         facts.keep("asleep", False, "NVML: the GPU answers")
 
@@ -72,7 +72,7 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
     ask("persistence", "PersistenceMode", make=bool)
     ask("virtualization", "VirtualizationMode", make=_VIRTUALIZATION.get)
     ask("memory_numa_node", "NumaNodeId", make=lambda node: _memory_node(host, node))
-    if not facts.knows("numa_node"):  # firmware without the table that the kernel reads
+    if not facts.knows("numa_node"):  # the firmware lacks the table that the kernel reads
         ask("numa_node", "MemoryAffinity", _NODE_WORDS, _SCOPE_NODE, make=_first_node)
     if ask("mig", "MigMode", make=lambda v: bool(v[0])):
         facts.ask(
@@ -93,7 +93,7 @@ def describe(library: Nvml, gpu: Any, facts: Facts, host: Host, *, link_is_known
 
 
 def _memory_node(host: Host, node: int) -> int | None:
-    """Return the node if it is the GPU's memory: some drivers name the one of the processor."""
+    """Return the node if it is the GPU's memory; some drivers name the processor's node."""
     return None if read_text(host.root / f"{_NODES}/node{node}/cpulist") else node
 
 
@@ -106,7 +106,7 @@ def _watts(milliwatts: int) -> float:
 
 
 def _version(library: Nvml, call: str) -> str:
-    """Return "12.4" for CUDA's 12040, and the driver's own as it is."""
+    """Return "12.4" for CUDA's 12040; the driver's version is text already."""
     value = library.ask(call)
     return value if isinstance(value, str) else f"{value // 1000}.{value % 1000 // 10}"
 
@@ -121,7 +121,7 @@ def _first_node(words: Iterable[int]) -> int | None:
 
 
 def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
-    """Add the PCIe link. What it could do, NVML tells of card and slot together."""
+    """Add the PCIe link; NVML tells the best of card and slot together only."""
     link = Facts()
 
     def ask(name: str, call: str) -> None:
@@ -145,13 +145,13 @@ def _add_link(library: Nvml, gpu: Any, facts: Facts) -> None:
 
 
 def _mig(library: Nvml, gpu: Any, facts: Facts) -> tuple[MigInstance, ...]:
-    """Return the instances; `facts` gets the reasons of what is missing of them."""
+    """Return the MIG instances; `facts` gets the reasons for missing values."""
     instances = []
     for index in range(library.ask("nvmlDeviceGetMaxMigDeviceCount", gpu)):
         try:
             handle = library.ask("nvmlDeviceGetMigDeviceHandleByIndex", gpu, index)
         except Unanswered as error:
-            if is_refusal(error.reason):  # a place where there is none
+            if is_refusal(error.reason):  # an unused place
                 continue
             raise
         found = Facts()

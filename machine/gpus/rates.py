@@ -1,13 +1,13 @@
-"""How many operations does one multiprocessor (SM) of an NVIDIA GPU complete in a clock cycle?
+"""Operations per clock cycle of one multiprocessor (SM) of NVIDIA's GPUs, by precision.
 
-A multiply and an add count as two. All rates are dense. fp16, bf16, tf32, fp8, fp4 and int8 are
-those of the matrix units with sums in 32 bits; fp32 and fp64 those of the ordinary ones, and
-fp64_tensor of the matrix units. Times SMs times clock they give the published peaks to within 2 %.
+A multiply-add counts as two. All rates are dense. fp16, bf16, tf32, fp8, fp4 and int8 are rates of
+the matrix units with 32-bit sums; so is fp64_tensor, with 64-bit sums. fp32 and fp64 are rates of
+the ordinary units. Rate times SMs times clock gives the published peaks within 2 %.
 
-GeForce cards do half of what professional cards of the same chip do where sums are in 32 bits; that
-cannot be seen in the compute capability, so the name decides, and where it does not, there is no
-rate. Beware of other tables: some take sparse rates for dense ones (H100 "1979" and L4 "242"
-TFLOP/s), some know no half rate, some give the A10G the rate of the A10.
+With 32-bit sums, GeForce cards have half the rate of professional cards with the same chip. The
+compute capability does not show this, so the name decides; if it does not, there is no rate. Other
+tables have errors: some take sparse rates for dense ones (H100 "1979" and L4 "242" TFLOP/s), some
+know no half rate, some give the A10G the rate of the A10.
 
 Sources: NVIDIA's architecture white papers (V100, Turing, A100, GA102, Ada, H100, Blackwell, RTX
 Blackwell); OpenXLA, cuda_core_info_table.cc.
@@ -16,7 +16,7 @@ Blackwell); OpenXLA, cuda_core_info_table.cc.
 from __future__ import annotations
 
 NVIDIA_PAPERS = "NVIDIA's architecture white papers"
-# A pair is (GeForce, professional); None where sources disagree.
+# A pair is (GeForce, professional); None if sources disagree.
 _Rate = int | tuple[int | None, int | None]
 _RATES: dict[str, dict[str, _Rate]] = {
     "7.0": {"fp64": 64, "fp32": 128, "fp16": 1024},
@@ -81,8 +81,8 @@ _RATES: dict[str, dict[str, _Rate]] = {
     },
 }
 ORDINARY = ("fp64", "fp32")  # not of the matrix units
-# The clock at which a data sheet rates the matrix units, where it is not the highest, by the name
-# that the driver tells. Source: H100 data sheet.
+# The clock at which a data sheet rates the matrix units, if it is not the highest, by the driver's
+# name of the GPU. Source: H100 data sheet.
 DATA_SHEET_HZ = {
     "NVIDIA H100 80GB HBM3": 1830e6,
     "NVIDIA H200": 1830e6,
@@ -91,7 +91,7 @@ DATA_SHEET_HZ = {
 
 
 def flop_per_cycle(compute_capability: str | None, name: str | None) -> dict[str, int]:
-    """Return the operations a cycle of one SM, by precision, as far as they are known."""
+    """Return the known operations per cycle of one SM, by precision."""
     rates = _RATES.get(compute_capability or "", {})
     known = name or ""
     if "GTX 16" in known:  # Turing without matrix units

@@ -1,11 +1,10 @@
-"""Which GPUs has a Windows machine beside those of NVIDIA?
+"""AMD's and Intel's GPUs on Windows, from the list of display adapters and the registry.
 
-Windows lists the adapters that are there (EnumDisplayDevicesW), once for each output, and names for
-each a key of the registry, in which its driver has written how much memory it has. No right of an
-administrator is needed.
+Windows lists each adapter once per output (EnumDisplayDevicesW) and names its registry key, in
+which the driver stores the memory size. No administrator rights are needed.
 
-LIMIT: written after Microsoft's documentation, and tested with answers constructed after it; not
-yet seen on a Windows machine.
+LIMIT: follows Microsoft's documentation and is tested with made-up answers; not yet tested on
+Windows.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _UNTOLD = Reason("The driver has not written it into the registry.", "dxdiag")
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """What Windows says of an adapter: PCI's numbers, a name, and the values of its key."""
+    """A display adapter: its PCI numbers, its name, and the values of its registry key."""
 
     device_id: str
     name: str
@@ -53,7 +52,7 @@ class _DisplayDevice(ctypes.Structure):
 
 
 def adapters() -> list[Adapter]:
-    """Return what Windows lists; nothing elsewhere."""
+    """Return the adapters that Windows lists; none on other systems."""
     libraries = getattr(ctypes, "windll", None)
     if libraries is None:
         return []
@@ -67,8 +66,8 @@ def adapters() -> list[Adapter]:
 
 
 def _values(key: str) -> dict[str, Any]:
-    """Return the values of a key that Windows names from its root, Registry, Machine, on."""
-    winreg: Any = importlib.import_module("winreg")  # there is none elsewhere
+    r"""Return the values of a registry key, which Windows names \Registry\Machine\..."""
+    winreg: Any = importlib.import_module("winreg")  # on Windows only
     path = re.sub(r"^\\Registry\\Machine\\", "", key, flags=re.IGNORECASE)
     found = {}
     try:
@@ -76,15 +75,15 @@ def _values(key: str) -> dict[str, Any]:
             for name in (_MEMORY, "DriverVersion"):
                 try:
                     found[name] = winreg.QueryValueEx(opened, name)[0]
-                except OSError:  # not written
+                except OSError:  # not stored
                     continue
-    except OSError:  # no such key, or not for us
+    except OSError:  # no such key, or no permission
         pass
     return found
 
 
 def read(list_adapters: Callable[[], list[Adapter]] = adapters) -> list[Facts]:
-    """Return the GPUs of AMD and Intel, each once however many outputs it has."""
+    """Return the GPUs of AMD and Intel, each once despite several outputs."""
     found: dict[str, Facts] = {}
     for adapter in list_adapters():
         numbers = re.match(r"PCI\\VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", adapter.device_id, re.I)
@@ -95,7 +94,7 @@ def read(list_adapters: Callable[[], list[Adapter]] = adapters) -> list[Facts]:
         gpu.keep("vendor", _VENDORS[vendor_id], _ASKED)
         gpu.keep("name", adapter.name, _ASKED)
         memory_bytes = adapter.values.get(_MEMORY)
-        if isinstance(memory_bytes, bytes):  # some drivers write it so
+        if isinstance(memory_bytes, bytes):  # some drivers store bytes
             memory_bytes = int.from_bytes(memory_bytes, "little")
         gpu.found("memory_bytes", memory_bytes or None, f"registry: {_MEMORY}", _UNTOLD)
         version = adapter.values.get("DriverVersion")

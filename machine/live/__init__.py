@@ -1,1 +1,1 @@
-"""machine/live."""
+"""The load, sample by sample: threads, memory, disks, networks and GPUs."""

@@ -1,11 +1,11 @@
-"""What are the GPUs of AMD and Intel doing now, as their drivers tell below /sys?
+"""The load of AMD's and Intel's GPUs, from their drivers' files below /sys.
 
-No file is read that would wake a sleeping GPU, nor AMD's pcie_bw, which measures for a second and
-blocks meanwhile. Intel's drivers tell how busy a GPU is only to whom the system trusts with its
-performance counters.
+No file is read that would wake a sleeping GPU, nor AMD's pcie_bw, which blocks for a second while
+it measures. Intel's drivers tell a GPU's utilisation only to programs that may read performance
+counters.
 
-LIMIT: written after the kernel's documentation (gpu/amdgpu, ABI/testing/sysfs-driver-intel-*), and
-tested on trees made up after it.
+LIMIT: follows the kernel's documentation (gpu/amdgpu, ABI/testing/sysfs-driver-intel-*), and is
+tested on made-up trees only.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from machine.bus.identity import Host, hwmon, is_asleep
 from machine.facts import Facts, Reason
 from machine.gpus import amd, intel
+from machine.gpus.pci_facts import Host, hwmon, is_asleep
 from machine.live.gpu_samples import ASLEEP, NEEDS_TWO, Processes, Rates, lack_all
 from machine.system.linux import entries, numbered, read_int, read_text
 
@@ -45,7 +45,7 @@ _NOT_COUNTED = Reason(
 
 
 class DrmSampler:
-    """Watches all GPUs of AMD and Intel."""
+    """Samples all GPUs of AMD and Intel."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -58,7 +58,7 @@ class DrmSampler:
         self._held = {address: Facts() for address in found}
 
     def sample(self, now_s: float) -> list[Facts]:
-        """Return what is known of each GPU, AMD's before Intel's, in the order of inspection."""
+        """Return the facts of each GPU, AMD's before Intel's, in the order of inspection."""
         is_turn = now_s - self._held_s >= _PROCESSES_EVERY_S
         if is_turn:
             self._held_s = now_s
@@ -119,7 +119,7 @@ class DrmSampler:
             _keep(gpu, "ecc_uncorrected" if kind == "ue" else "ecc_corrected", int(count))
 
     def _add_processes(self, gpu: Facts, address: str) -> None:
-        """Add who computes on the GPU, from what KFD counts for each process."""
+        """Add the GPU's processes, from KFD's counts for each process."""
         folder, number = self._host.root / _KFD_PROCESSES, self._ids.get(address)
         if number is None or not folder.is_dir():
             gpu.lack("processes", _NOT_COUNTED)
@@ -154,7 +154,7 @@ class DrmSampler:
 
 
 def _keep(gpu: Facts, name: str, value: int | None, divisor: float = 1) -> None:
-    """Keep a value that is there, in our unit; the first of several files decides."""
+    """Keep a value in our unit, unless an earlier file had it."""
     if value is not None and not gpu.knows(name):
         scaled = value / divisor
         gpu.keep(

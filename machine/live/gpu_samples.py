@@ -1,4 +1,4 @@
-"""What is said of a GPU at work, whoever made it, and who holds its memory?"""
+"""Records of a GPU's load, rates from counters, and the processes that hold GPU memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 from machine.facts import Facts, Reason
 
 _COMMAND_LIMIT = 300  # characters
-_MOST_KNOWN = 1000  # processes: those of days ago are forgotten
+_MOST_KNOWN = 1000  # processes; then all are forgotten
 
 State = Literal["awake", "asleep", "lost"]
 Severity = Literal["information", "limit", "warning"]
@@ -28,7 +28,7 @@ _HIDDEN = Reason(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockReason:
-    """Why the clock is not higher; `key` names the sentence."""
+    """Why the clock is not higher; `key` is that of the sentence."""
 
     key: str
     severity: Severity
@@ -36,7 +36,7 @@ class ClockReason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuProcess:
-    """Who holds memory of a GPU. Names people and what they do: never in a file that is kept."""
+    """A process that holds GPU memory. It identifies people, so it is never saved to a file."""
 
     pid: int
     memory_bytes: int | None = None
@@ -48,11 +48,11 @@ class GpuProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuSample:
-    """`index` and `pci_address` are those of the machine's `gpus`.
+    """The load of one GPU; `index` and `pci_address` are those of the machine's `gpus`.
 
-    `busy` is the share of the time in which at least one kernel ran, not how full the GPU was;
-    `memory_busy` that in which its memory was read or written. Traffic is as the GPU sees it.
-    Errors count since the driver was loaded.
+    `busy` is the share of the time with at least one running kernel, not how full the GPU was.
+    `memory_busy` is the share of the time with memory reads or writes. The GPU sends and receives
+    the traffic. Errors count since the driver was loaded.
     """
 
     index: int
@@ -92,28 +92,28 @@ NAMES = tuple(
 
 
 def lack_all(gpu: Facts, reason: Reason) -> None:
-    """Keep one reason for all that is not known."""
+    """Keep one reason for all unknown values."""
     for name in NAMES:
         gpu.lack(name, reason)
 
 
 class Rates:
-    """Turns counters into rates, by their differences to the previous look."""
+    """Turns counters into rates, by the difference to the previous sample."""
 
     def __init__(self) -> None:
         self._before: dict[str, tuple[float, float]] = {}
 
     def per_s(self, name: str, now_s: float, count: float) -> float | None:
-        """Return the rate since the previous look at this counter, None at the first."""
+        """Return the rate since the previous sample of this counter, None at the first."""
         before = self._before.get(name)
         self._before[name] = now_s, count
-        if before is None or now_s <= before[0] or count < before[1]:  # it starts anew
+        if before is None or now_s <= before[0] or count < before[1]:  # it was reset
             return None
         return round((count - before[1]) / (now_s - before[0]), 3)
 
 
 class Processes:
-    """Finds out who processes are; what does not change is asked once."""
+    """Looks up processes; user and command are asked once per process."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[float, str | None, str | None]] = {}
@@ -121,7 +121,7 @@ class Processes:
     def describe(
         self, gpu: Facts, held: Sequence[tuple[int, int | None, Literal["compute", "graphics"]]]
     ) -> tuple[GpuProcess, ...]:
-        """Return the processes of `held` (number, bytes, kind), those that hold most first."""
+        """Return the processes of `held` (pid, bytes, kind), the largest first."""
         import psutil
 
         if len(self._known) > _MOST_KNOWN:
@@ -131,7 +131,7 @@ class Processes:
             user = age_s = command = None
             try:
                 started_s = psutil.Process(pid).create_time()
-                if self._known.get(pid, (None,))[0] != started_s:  # numbers are used again
+                if self._known.get(pid, (None,))[0] != started_s:  # pids are used again
                     self._known[pid] = (started_s, *_who(pid))
                 _, user, command = self._known[pid]
                 age_s = round(max(0.0, time.time() - started_s), 1)
@@ -153,7 +153,7 @@ class Processes:
 
 
 def _who(pid: int) -> tuple[str | None, str | None]:
-    """Return user and command, as far as they may be known."""
+    """Return user and command, None if this user may not know them."""
     import psutil
 
     process = psutil.Process(pid)

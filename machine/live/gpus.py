@@ -1,6 +1,6 @@
-"""What are the GPUs doing now, numbered as inspection numbers them?
+"""The load of all GPUs, in the order of inspection.
 
-Accelerators of other makers, and the GPUs of Macs, have no driver here that could be asked.
+Accelerators of other makers and the GPUs of Macs are not sampled.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from machine.bus.identity import Host
 from machine.bus.pci import read_pci
-from machine.facts import note
+from machine.facts import Notes, note
 from machine.gpus import nvml
+from machine.gpus.pci_facts import Host
 from machine.live.drm import DrmSampler
 from machine.live.gpu_samples import NAMES, GpuSample
 from machine.live.nvidia import NvidiaSampler
 from machine.model import Missing
-from machine.notes import Notes
 from machine.system.linux import read_text
 
 _NO_BUS = Missing(
@@ -27,7 +26,7 @@ _NO_BUS = Missing(
 
 
 class GpuSampler:
-    """Watches all GPUs. Not to be shared between threads."""
+    """Samples all GPUs. Not to be shared between threads."""
 
     def __init__(self, root: Path, load: Callable[[], nvml.Library] = nvml.load) -> None:
         self._host = Host(
@@ -39,7 +38,7 @@ class GpuSampler:
         self._nvidia, self._drm = NvidiaSampler(self._host, load), DrmSampler(self._host)
 
     def sample(self, now_s: float) -> tuple[tuple[GpuSample, ...], list[Missing]]:
-        """Return what each GPU does, and what is not known of it. May block for 40 ms."""
+        """Return the sample of each GPU, and the reasons for gaps. May block for 40 ms."""
         found = [*self._nvidia.sample(now_s), *self._drm.sample(now_s)]
         notes = Notes()
         note(found, "gpus", NAMES, notes)
@@ -49,5 +48,5 @@ class GpuSampler:
         return samples, notes.missing
 
     def close(self) -> None:
-        """Let go of the GPUs."""
+        """Release the GPUs."""
         self._nvidia.close()

@@ -1,8 +1,8 @@
-"""How much do disks and networks carry, and how many requests wait for a disk?
+"""The load of disks and network interfaces: rates, utilisation, queues and errors.
 
-Everything is counted by the kernel since the start of the machine; what is told is the difference
-to the previous look. A disk is busy while it has at least one request: a disk that works on many at
-once may do more although it was busy all the time. Errors count since the watch began.
+The kernel counts since the boot; a sample is the difference to the previous one. A disk is busy
+while it has at least one request. A disk that serves many at once can do more although it is
+always busy. Errors count since the first sample.
 
 Sources: Documentation/admin-guide/iostats.rst and networking/statistics.rst of the kernel.
 """
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from machine.facts import Notes
 from machine.model import Missing
 from machine.network import read_network
-from machine.notes import Notes
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
 
-_SECTOR_BYTES = 512  # the unit of /proc/diskstats, whatever the disk has
-_LIST_EVERY_S = 10.0  # disks and networks may be plugged in
+_SECTOR_BYTES = 512  # the unit of /proc/diskstats for every disk
+_LIST_EVERY_S = 10.0  # new ones may be plugged in
 _NEEDS_TWO = "A rate needs two samples; this is the first."
 _WAIT = "Wait for the next sample."
 _NO_ERRORS = "The driver of this disk does not count its errors for all to see."
@@ -33,7 +33,7 @@ _NOT_ON_LINUX = "This system does not tell it to every program."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskSample:
-    """`busy` is a share of the time, `queue` the mean number of requests on the way."""
+    """`busy` is a share of the time, `queue` the mean number of outstanding requests."""
 
     name: str
     read_bytes_per_s: float | None = None
@@ -45,7 +45,7 @@ class DiskSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkSample:
-    """What an interface carries; `dropped` packets found no room."""
+    """The traffic of an interface; `dropped` packets found no free buffer."""
 
     name: str
     received_bytes_per_s: float | None = None
@@ -70,7 +70,7 @@ class _Network(NamedTuple):
 
 
 class IoSampler:
-    """Remembers the previous look, and the first for errors."""
+    """Samples disks and networks; remembers the previous counters, and the first errors."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -84,7 +84,7 @@ class IoSampler:
         self._first_networks: dict[str, _Network] = {}
 
     def sample(self, now_s: float) -> tuple[tuple[DiskSample, ...], tuple[NetworkSample, ...]]:
-        """Return what disks and networks carried since the previous look."""
+        """Return the traffic of disks and networks since the previous sample."""
         if now_s - self._listed_s >= _LIST_EVERY_S:
             self._names, self._listed_s = _listed(self._root), now_s
         passed_s = now_s - self._before_s
@@ -109,7 +109,7 @@ class IoSampler:
 
 
 def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> Iterator[Missing]:
-    """Yield the reasons of what these samples lack."""
+    """Yield the reasons for missing values of these samples."""
     if not disks:
         why = "No disk is in sight: a container or sandbox hides them."
         yield Missing(what="disks", why=why, how="lsblk, on the machine itself.")
@@ -128,7 +128,7 @@ def missing(disks: Sequence[DiskSample], networks: Sequence[NetworkSample]) -> I
 
 
 def _listed(root: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of what is a device; interfaces of a container are none, and then all."""
+    """Return the names of physical disks and interfaces; a container may have none."""
     if sys.platform != "linux":
         return frozenset(), frozenset()
     disks = (disk.name for disk in read_storage(root, (), Notes()))
@@ -175,7 +175,7 @@ def _network(
 
 
 def _rate(after: int, before: int, passed_s: float) -> float:
-    """Return a rate; a counter that starts anew, as after unplugging, is no negative one."""
+    """Return a rate; a reset counter, as after unplugging, gives 0."""
     return round(max(0, after - before) / passed_s, 1)
 
 
@@ -193,8 +193,8 @@ def _read_disks(diskstats: Path, block: Path, names: frozenset[str]) -> dict[str
         words = line.split()
         if len(words) < 14 or words[2] not in names:
             continue
-        # After the name: reads, merged, sectors, ms; writes, merged, sectors, ms; requests on the
-        # way, ms with any, ms times requests.
+        # After the name: reads, merged, sectors, ms; writes, merged, sectors, ms; outstanding
+        # requests, ms with any, ms times requests.
         counts = [int(word) for word in words[3:14]]
         found[words[2]] = _Disk(
             read_bytes=counts[2] * _SECTOR_BYTES,

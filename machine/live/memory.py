@@ -1,8 +1,7 @@
-"""How much memory is in use, and does anybody wait for it?
+"""The memory in use, and the pressure on memory, disks and processors.
 
-Pressure is the share of the time since the previous look in which some task could not go on for
-want of memory, of a disk, or of a processor. The kernel counts it for the whole machine, so it
-stands here and not with single threads or disks.
+Pressure is the share of the time in which some task waited for memory, a disk or a processor. The
+kernel counts it for the whole machine, so it is part of this sample, not of a thread's or disk's.
 
 Source: Documentation/accounting/psi.rst of the kernel.
 """
@@ -27,7 +26,7 @@ _HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySample:
-    """`used_bytes` is what could not be given to another program; file caches can."""
+    """Memory in use; `used_bytes` excludes file caches, which the kernel can reclaim."""
 
     total_bytes: int
     available_bytes: int
@@ -40,7 +39,7 @@ class MemorySample:
 
 
 class MemorySampler:
-    """Remembers the previous look."""
+    """Samples the memory; remembers the previous pressure counters."""
 
     def __init__(self, root: Path) -> None:
         self._memory = root / "proc/meminfo"
@@ -49,7 +48,7 @@ class MemorySampler:
         self._before_s = 0.0
 
     def sample(self, now_s: float) -> MemorySample:
-        """Return the memory in use."""
+        """Return the memory in use, and the pressure since the previous sample."""
         total, available, swap_total, swap_used = _read_memory(self._memory)
         waited = {resource: self._waited_us(resource) for resource in _RESOURCES}
         passed_us = (now_s - self._before_s) * 1e6
@@ -71,7 +70,7 @@ class MemorySampler:
         )
 
     def missing(self, sample: MemorySample) -> Iterator[Missing]:
-        """Yield the reasons of what this sample, the latest, lacks."""
+        """Yield the reasons for missing values of the latest sample."""
         for resource in _RESOURCES:
             name = f"{resource}_pressure_fraction"
             if getattr(sample, name) is None:
@@ -83,16 +82,16 @@ class MemorySampler:
                 )
 
     def _waited_us(self, resource: str) -> int | None:
-        """Return how long at least one task has waited since the start of the machine."""
+        """Return for how long at least one task has waited since the boot."""
         text = read_text(self._pressure[resource]) or ""
         match = _SOME.search(text)
         return int(match[1]) if match else None
 
 
 def _read_memory(meminfo: Path) -> tuple[int, int, int, int]:
-    """Return the bytes of memory in all and available, of swap in all and in use.
+    """Return the bytes of memory: total and available; and of swap: total and used.
 
-    Read here where it can be: psutil reads three files for it, and this is asked all the time.
+    Faster than psutil, which reads three files.
     """
     text = read_text(meminfo) or ""
     found = {name: int(kib) * 1024 for name, kib in _KIB.findall(text)}

@@ -1,10 +1,9 @@
-"""What are NVIDIA's GPUs doing now, as its management library (NVML) tells?
+"""The load of NVIDIA's GPUs, from its management library (NVML).
 
-An open library keeps a laptop's GPU awake. Where the kernel may switch it off, the library is
-closed after IDLE_S in which nobody used the GPU, and left closed for REST_S, so that it can fall
-asleep.
+An open library keeps a laptop's GPU awake. If the kernel may switch the GPU off, the library is
+closed after IDLE_S without use and stays closed for REST_S, so that the GPU can fall asleep.
 
-LIMIT: only fakes, and NVIDIA's own mock of the library, have been asked yet.
+LIMIT: tested only with fakes and with NVIDIA's own mock of the library.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from machine.bus.identity import Host, describe
 from machine.facts import Facts, Reason, Unanswered
 from machine.gpus import nvidia, nvml, nvml_gpu
 from machine.gpus.nvml import Nvml
+from machine.gpus.pci_facts import Host, describe
 from machine.live.gpu_samples import ASLEEP, Processes, lack_all
 from machine.live.nvidia_gpu import LOST, NvidiaGpu
 from machine.system.linux import read_text
 
-IDLE_S, REST_S = 10.0, 20.0  # the kernel switches a GPU off some 6 s after the last use
-_RETRY_S = 30.0  # after the library failed to start: somebody may load the driver
-_THROUGHPUT_EVERY_S = 0.5  # the call measures for 20 ms in each direction, and blocks meanwhile
+IDLE_S, REST_S = 10.0, 20.0  # the kernel switches a GPU off about 6 s after its last use
+_RETRY_S = 30.0  # after a failed start; somebody may load the driver
+_THROUGHPUT_EVERY_S = 0.5  # the call blocks: it measures each direction for 20 ms
 _RESTING = Reason(
     "Nobody used the GPU for a while; it is left alone, so that it can fall asleep.",
     "Use it, and it will be told.",
@@ -31,11 +30,11 @@ _RESTING = Reason(
 
 
 class NvidiaSampler:
-    """Watches all GPUs of NVIDIA. Not to be shared between threads."""
+    """Samples all GPUs of NVIDIA. Not to be shared between threads."""
 
     def __init__(self, host: Host, load: Callable[[], nvml.Library] = nvml.load) -> None:
         self._host, self._load = host, load
-        self._seats = {device.address: describe(host, device) for device in nvidia.seats(host)}
+        self._cards = {device.address: describe(host, device) for device in nvidia.pci_gpus(host)}
         self._library: Nvml | None = None
         self._gpus: list[NvidiaGpu] = []
         self._reason: Reason | None = None
@@ -45,7 +44,7 @@ class NvidiaSampler:
         self._processes = Processes()
 
     def sample(self, now_s: float) -> list[Facts]:
-        """Return what is known of each GPU, in the order of inspection. May block for 40 ms."""
+        """Return the facts of each GPU, in the order of inspection. May block for 40 ms."""
         if self._library is None and now_s >= self._not_before_s:
             self._open(now_s)
         if self._library is None:
@@ -62,7 +61,7 @@ class NvidiaSampler:
         return found
 
     def close(self) -> None:
-        """Let go of the GPUs."""
+        """Release the GPUs."""
         if self._library is not None:
             self._library.close()
             self._library, self._gpus = None, []
@@ -70,12 +69,12 @@ class NvidiaSampler:
     def _open(self, now_s: float) -> None:
         self._not_before_s = now_s + _RETRY_S
         fresh = {
-            device.address: describe(self._host, device) for device in nvidia.seats(self._host)
+            device.address: describe(self._host, device) for device in nvidia.pci_gpus(self._host)
         }
-        self._seats |= fresh
+        self._cards |= fresh
         self._reason = nvidia.reason_not_to_ask(self._host, fresh.values())
         if self._reason is not None:
-            self._not_before_s = now_s  # to look at the kernel's word costs nothing
+            self._not_before_s = now_s  # checking again costs nothing
             return
         try:
             library = Nvml(self._load(), is_wsl=self._host.is_wsl)
@@ -90,7 +89,7 @@ class NvidiaSampler:
             self.close()
 
     def _places(self, library: Nvml) -> Iterator[tuple[str | None, Any]]:
-        """Yield address and handle of each GPU, the reason for a handle where there is none."""
+        """Yield address and handle of each GPU, or a reason in place of the handle."""
         found: list[tuple[str | None, Any]] = []
         for handle in library.gpus():
             place = Facts()
@@ -98,7 +97,7 @@ class NvidiaSampler:
                 nvml_gpu.ask_address(library, handle, place)
             found.append((place.values.get("pci_address"), handle))
         known = {address for address, _ in found}
-        left = [address for address in self._seats if address not in known]
+        left = [address for address in self._cards if address not in known]
         silent = sum(address is None for address, _ in found)
         spare = iter(left if silent == len(left) else ())
         for address, handle in found:
@@ -108,14 +107,14 @@ class NvidiaSampler:
                 yield address, nvidia.UNLISTED
 
     def _closed(self) -> Iterator[Facts]:
-        for address, seat in self._seats.items():
+        for address, card in self._cards.items():
             gpu = Facts()
             gpu.values["pci_address"] = address
             sleeps = read_text(self._host.folder(address) / "power/runtime_status")
             if sleeps in ("suspended", "suspending"):
                 gpu.values["state"] = "asleep"
                 lack_all(gpu, ASLEEP)
-            elif sleeps is None and seat.sources.get("asleep"):
+            elif sleeps is None and card.sources.get("asleep"):
                 gpu.values["state"] = "lost"
                 lack_all(gpu, LOST)
             lack_all(gpu, self._reason or _RESTING)
@@ -126,7 +125,7 @@ class NvidiaSampler:
             self._used_s = now_s
         may_sleep = any(
             read_text(self._host.folder(address) / "power/control") == "auto"
-            for address in self._seats
+            for address in self._cards
         )
         if may_sleep and now_s - self._used_s >= IDLE_S:
             self.close()

@@ -1,7 +1,7 @@
-"""What is one GPU of NVIDIA doing now?
+"""The load of one NVIDIA GPU.
 
-Two things cost time and are asked less often than the rest: who holds memory, and on drivers that
-do not count it, the PCIe traffic.
+Two slow questions are asked less often than the rest: the processes that hold memory, and the PCIe
+traffic if the driver does not count it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NVLINK_SENT, _NVLINK_RECEIVED, _PCIE_SENT, _PCIE_RECEIVED = 138, 139, 197, 198
 _CLOCK_SM, _CLOCK_MEMORY = 1, 2
 _CORRECTED, _UNCORRECTED, _SINCE_START = 0, 1, 0  # nvmlMemoryErrorType_t, nvmlEccCounterType_t
 _THROUGHPUT_SENT, _THROUGHPUT_RECEIVED = 0, 1
-_MEMORY_V2 = 0x02000028  # counts what the driver keeps for itself apart, as nvidia-smi does
+_MEMORY_V2 = 0x02000028  # like nvidia-smi, excludes what the driver reserves
 _CLOCK_REASONS: dict[int, tuple[str, Severity]] = {
     0x1: ("clock_reasons.idle", "information"),
     0x2: ("clock_reasons.application_clocks", "information"),
@@ -57,7 +57,7 @@ _UNCOUNTED = Reason(
 
 
 class NvidiaGpu:
-    """One GPU, and what was counted of it at the previous look."""
+    """One GPU, and its counters of the previous sample."""
 
     def __init__(self, library: Nvml, address: str | None, handle: Any) -> None:
         self._library, self._handle = library, handle
@@ -77,7 +77,7 @@ class NvidiaGpu:
             self._mig.ask("mig", "", lambda: self._ask("MigMode")[0])
 
     def sample(self, now_s: float, processes: Processes) -> Facts:
-        """Return what the GPU does now."""
+        """Return the GPU's present load."""
         gpu = Facts()
         gpu.values["pci_address"] = self._address
         self._said.clear()
@@ -93,7 +93,7 @@ class NvidiaGpu:
         return gpu
 
     def ask_throughput(self, now_s: float) -> None:
-        """Measure the PCIe traffic of the last 20 ms, which blocks for 40 ms."""
+        """Measure the PCIe traffic; blocks for 40 ms."""
         self._throughput, self.throughput_s = Facts(), now_s
         self._said.clear()
         for name, counter in (
@@ -103,7 +103,7 @@ class NvidiaGpu:
             self._throughput.ask(name, "", partial(self._throughput_of, counter))
 
     def _ask(self, call: str, *arguments: Any) -> Any:
-        """Ask once a sample, whatever is made of the answer. Raises Unanswered."""
+        """Ask NVML once per sample and reuse the answer. Raises Unanswered."""
         question = call, arguments
         if question not in self._said:
             try:
@@ -117,7 +117,7 @@ class NvidiaGpu:
         return answer
 
     def _throughput_of(self, counter: int) -> float:
-        return float(self._ask("PcieThroughput", counter)) * 1000  # told in KB/s
+        return float(self._ask("PcieThroughput", counter)) * 1000  # NVML counts KB/s
 
     def _fill(self, gpu: Facts, now_s: float, processes: Processes) -> None:
         def ask(name: str, call: str, *arguments: Any, make: Callable[[Any], Any] = int) -> None:
@@ -189,7 +189,7 @@ class NvidiaGpu:
             ("pcie_received_bytes_per_s", _PCIE_RECEIVED, 0, 1),
         ):
             if name.startswith("nvlink") and not self._has_nvlinks:
-                gpu.lack(name, _NO_NVLINK)  # its counters may say 0 all the same
+                gpu.lack(name, _NO_NVLINK)  # its counters may still say 0
                 continue
             try:
                 count = self._library.field(self._handle, field, scope) * unit_bytes

@@ -1,9 +1,8 @@
-"""What did a machine do, as somebody watched it? Files of samples, to be looked at again.
+"""Files of samples: reads and writes a recorded watch.
 
-`NAME.coreopsis-watch.jsonl`: a line that says what it is, when and of which machine it was, then
-one sample a line, and a line for each moment that somebody marked. What `coreopsis watch --json`
-writes has no such first line and is read too, and so are files that are compressed (`.gz`). Nothing
-in them names their owner.
+`NAME.coreopsis-watch.jsonl`: the first line has format, time and machine; then one line per sample
+and one per mark. The output of `coreopsis watch --json`, which lacks that first line, and
+compressed files (`.gz`) can be read too. Nothing in a file identifies its owner.
 """
 
 from __future__ import annotations
@@ -28,26 +27,26 @@ LIMIT_BYTES = 256 * 2**20  # unpacked: an hour of a large machine
 
 
 class BadWatch(ValueError):
-    """The file is no recorded watch; the text is one sentence that says why."""
+    """The file is no recorded watch; the text says why in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedWatch:
-    """Samples in the order of their time, at least one. `at` is ISO-8601, "" where not known.
+    """At least one sample, ordered by time. `at` is ISO-8601, "" if unknown.
 
-    What is made up was never measured: it shows how a machine that is not there may look.
+    A made-up watch was never measured: it shows what another machine may look like.
     """
 
     samples: tuple[live.Sample, ...]
-    marks_s: tuple[float, ...] = ()  # in the time of the samples
+    marks_s: tuple[float, ...] = ()  # on the clock of the samples
     at: str = ""
     machine: Machine | None = None
     is_made_up: bool = False
-    is_torn: bool = False  # its last line was cut short, and is left out
+    is_torn: bool = False  # its last line was incomplete and is left out
 
     @property
     def seconds(self) -> float:
-        """From the first sample to the last."""
+        """The time from the first sample to the last."""
         return self.samples[-1].t_s - self.samples[0].t_s
 
 
@@ -65,7 +64,7 @@ def write(
     marks_s: Iterable[float] = (),
     made_up: bool = False,
 ) -> None:
-    """Write samples as they came over the wire, without what names people. Raises OSError."""
+    """Write samples, as JSON objects, without what identifies people. Raises OSError."""
     encoder = msgspec.json.Encoder()
     first = {
         "type": "watch",
@@ -84,7 +83,7 @@ def write(
 
 
 def read(path: Path) -> RecordedWatch:
-    """Read a file. Raises BadWatch, and OSError for one that cannot be opened."""
+    """Read a file. Raises BadWatch, and OSError if it cannot be opened."""
     at, machine, is_made_up = "", None, False
     samples: list[live.Sample] = []
     marks: list[_Mark] = []
@@ -119,7 +118,7 @@ def read(path: Path) -> RecordedWatch:
 
 
 def beside(machine_file: Path) -> Path | None:
-    """Return the watch that was recorded on the machine of a file, None where there is none."""
+    """Return the watch file that lies beside a machine file, None if there is none."""
     name = machine_file.with_suffix("")
     files = (name.with_name(name.name + suffix) for suffix in reversed(SUFFIXES))
     return next((file for file in files if file.is_file()), None)

@@ -1,6 +1,6 @@
-"""What is the machine doing now? Sample by sample, with what is not known and why.
+"""Samples of the whole machine's load, with the reasons for gaps.
 
-Which part is sampled how stands in the part's module.
+The modules of the parts say how each part is sampled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from machine.model import Missing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One look at the load, `t_s` after the sampler was made."""
+    """One sample of the load, `t_s` after the sampler was made."""
 
     t_s: float
     threads: tuple[ThreadSample, ...]
@@ -36,7 +36,7 @@ class Sample:
 
 
 class Sampler:
-    """Remembers the previous sample. Not to be shared between threads."""
+    """Samples all parts of the machine. Not to be shared between threads."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Sampler:
         self._io, self._gpus = IoSampler(root), GpuSampler(root, load_nvml)
 
     def sample(self) -> Sample:
-        """Take a sample; about a millisecond on a small machine without GPUs."""
+        """Take a sample; takes about 1 ms on a small machine without GPUs."""
         now_s = self._clock_s()
         threads, memory = self._threads.sample(now_s), self._memory.sample(now_s)
         disks, network = self._io.sample(now_s)
@@ -70,12 +70,12 @@ class Sampler:
         )
 
     def close(self) -> None:
-        """Let go of the GPUs, which an open driver keeps awake."""
+        """Release the GPUs, which an open driver keeps awake."""
         self._gpus.close()
 
 
 def portable(sample: Sample) -> Sample:
-    """Return the sample without what names people and what they run, for files that are kept."""
+    """Return the sample without what identifies people and their programs, for saved files."""
     return replace(
         sample,
         network=tuple(

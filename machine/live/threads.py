@@ -1,8 +1,8 @@
-"""How busy is each hardware thread, and how fast is it clocked?
+"""The load and the clock of each hardware thread.
 
-Load is the share of the time since the previous look that the kernel counted as work, from the
-`cpuN` lines of /proc/stat: counted in ticks of 10 ms, so a share over 100 ms has steps of 10 %.
-Time that the hypervisor gave to others is neither work nor idle; it has a share of its own.
+Load is the share of the time since the previous sample that the kernel counted as work, from the
+`cpuN` lines of /proc/stat. The kernel counts ticks of 10 ms, so a share over 100 ms has steps of
+10 %. Time that the hypervisor gave to others ("steal") is neither work nor idle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from machine.model import Missing
 from machine.system.linux import CPU, numbered, read_int, read_text
 
-_CLOCKS_EVERY_S = 1.0  # some drivers wake every core to ask it
+_CLOCKS_EVERY_S = 1.0  # some drivers wake a core to read its clock
 _THREAD = re.compile(r"^cpu(\d+) (.+)$", re.MULTILINE)
 _UNKNOWN = {
     "busy": Missing(
@@ -55,7 +55,7 @@ class ThreadSample:
 
 
 class _Times(NamedTuple):
-    """Time since the start of the machine, in whatever unit."""
+    """Time since the boot, in any unit."""
 
     idle: float
     stolen: float | None
@@ -63,7 +63,7 @@ class _Times(NamedTuple):
 
 
 class ThreadSampler:
-    """Remembers the previous look."""
+    """Samples the threads; remembers the previous times."""
 
     def __init__(self, root: Path) -> None:
         self._stat = root / "proc/stat"
@@ -73,7 +73,7 @@ class ThreadSampler:
         self._clocks_s = -math.inf
 
     def sample(self, now_s: float) -> tuple[ThreadSample, ...]:
-        """Return the load of the threads that are online, by the kernel's numbers."""
+        """Return the load of the online threads, by the kernel's numbers."""
         if now_s - self._clocks_s >= _CLOCKS_EVERY_S:
             self._clocks, self._clocks_s = self._read_clocks(), now_s
         now = _read_times(self._stat)
@@ -91,7 +91,7 @@ class ThreadSampler:
                     steal_fraction=steal_fraction,
                 )
             )
-        self._before = now  # a thread that went offline starts anew
+        self._before = now  # a thread that was offline starts again
         return tuple(samples)
 
     def _read_clocks(self) -> dict[int, float | None]:
@@ -103,7 +103,7 @@ class ThreadSampler:
 
 
 def missing(threads: tuple[ThreadSample, ...]) -> Iterator[Missing]:
-    """Yield the reasons of what these samples lack."""
+    """Yield the reasons for missing values of these samples."""
     if not threads:
         yield _NO_THREADS
     for name, reason in _UNKNOWN.items():
@@ -121,12 +121,12 @@ def _shares(before: _Times, after: _Times) -> tuple[float, float | None]:
 
 
 def _fraction(part: float, whole: float) -> float:
-    """Return a share; the kernel's counts of waiting and stolen time may run backwards."""
+    """Return a share; the kernel's counts of iowait and steal may run backwards."""
     return round(min(1.0, max(0.0, part / whole)), 4)
 
 
 def _read_times(stat: Path) -> dict[int, _Times]:
-    """Return the times by the kernel's number of the thread; those offline are not in it."""
+    """Return the times of the online threads, by the kernel's numbers."""
     if sys.platform != "linux":
         import psutil
 
@@ -145,7 +145,7 @@ def _read_times(stat: Path) -> dict[int, _Times]:
 
 
 def _clock_files(root: Path) -> dict[int, Path]:
-    """Return the file with the clock of each thread; threads of one policy share it."""
+    """Return the file with the clock of each thread; threads of one policy share a file."""
     folder = root / CPU / "cpufreq"
     files = {}
     for number in numbered(folder, "policy"):

@@ -1,1 +1,1 @@
-"""machine/memory."""
+"""Main memory: its size, modules, channels and NUMA nodes."""

@@ -1,4 +1,4 @@
-"""How much memory is there, on which nodes, and how much of it may this process still take?"""
+"""Main memory: its size, modules, channels and NUMA nodes, and what this process may still take."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from machine import peaks
+from machine.facts import Notes
 from machine.memory.modules import is_locked, read_channels, read_modules
 from machine.model import Memory, MemoryModule, NumaNode
-from machine.notes import Notes
 from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, numbered, read_set, read_text
 
@@ -26,7 +26,7 @@ _HOW = "sudo dmidecode --type 17, and the manual of the mainboard."
 
 
 def read_memory(root: Path, notes: Notes) -> Memory:
-    """Return the memory, with its modules and channels where the system tells them."""
+    """Return the memory, with modules and channels if the system tells them."""
     total = fields(read_text(root / "proc/meminfo")).get("memtotal")
     slots, modules_source = read_modules(root)
     channels, channels_source = read_channels(root, slots)
@@ -73,13 +73,13 @@ def read_memory(root: Path, notes: Notes) -> Memory:
 
 
 def lack_modules(notes: Notes, *, why: str, how: str) -> None:
-    """Note that nothing is known of modules, where another system does not tell it."""
+    """Note that the modules are unknown on a system other than Linux."""
     for name in _LACKING:
         notes.lack(f"memory.{name}", why=why, how=how)
 
 
 def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNode, ...]:
-    """Return all nodes, also those without threads (the memory of a GPU) or without memory."""
+    """Return all nodes, including those without threads (a GPU's memory) or without memory."""
     nodes = []
     for number in numbered(root / _NODES, "node"):
         folder = root / _NODES / f"node{number}"
@@ -112,9 +112,9 @@ def read_numa(root: Path, present: frozenset[int], notes: Notes) -> tuple[NumaNo
 
 
 def available_bytes() -> int | None:
-    """Return how much memory this process may still take without pushing others out.
+    """Return how much memory this process may still take without displacing others.
 
-    The lesser of what is free in the machine and what the control groups leave.
+    The smaller of what the machine has free and what the control groups leave.
     """
     import psutil
 

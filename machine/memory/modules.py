@@ -1,13 +1,12 @@
-"""Which sticks of memory are in this machine, how fast are they, and on how many channels?
+"""Memory modules: their size, speed and slots, and the number of channels in use.
 
-The firmware's table (SMBIOS, type 17) has them, but only root may read it; udev keeps a copy that
-everyone may read, since systemd 248. The drivers that watch for memory errors (EDAC) tell the
-sticks and their channels, but no speed.
+The firmware's table (SMBIOS, type 17) lists the modules, but only root may read it. Since systemd
+248 udev keeps a copy that everyone may read. The drivers for memory errors (EDAC) tell modules and
+channels, but no speed.
 
-How many channels are in use is told by EDAC, or by slots with a channel in their names. With memory
-newer than DDR4, the driver for Intel's desktops counts the two halves of a channel as one each, so
-it is not asked. Nothing is guessed: a letter in the name of a slot means a channel with one maker
-and a processor with another.
+EDAC, or slot names that contain "channel", tell how many channels are in use. For memory newer than
+DDR4, EDAC's driver for Intel's desktops counts each half channel, so it is not used. Nothing is
+guessed: a letter in a slot's name means a channel for one maker and a processor for another.
 
 Source: System Management BIOS Reference Specification 3.7, section 7.18 (DSP0134).
 """
@@ -44,7 +43,7 @@ _KINDS = {
     0x23: "LPDDR5",
     0x24: "HBM3",
 }
-_NOT_MEMORY = {0x08, 0x09, 0x0A, 0x0B, 0x0C}  # ROM, flash and their kin hold the firmware
+_NOT_MEMORY = {0x08, 0x09, 0x0A, 0x0B, 0x0C}  # ROM, flash and others that hold the firmware
 _NOT_MEMORY_WORDS = {"ROM", "Flash", "EEPROM", "FEPROM", "EPROM"}
 _COUNTS_HALVES = "Intel_client_SoC"  # mc_name of the kernel's igen6_edac
 _WHOLE_CHANNELS = {"DDR3", "DDR4"}
@@ -53,14 +52,14 @@ _CHANNEL = re.compile(r".*?channel[ _-]?[0-9a-z]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A module, and the name of the bank it is in."""
+    """A module, and the name of its bank."""
 
     module: MemoryModule
     bank: str | None = None
 
 
 def read_modules(root: Path) -> tuple[list[Slot], str]:
-    """Return the slots, empty ones with the size 0, and where they were found."""
+    """Return the slots, empty ones with size 0, and their source."""
     for source, read in ((_UDEV, _from_udev), (_TABLE, _from_table), (_ENTRIES, _from_entries)):
         slots = read(root / source)
         if slots:
@@ -69,7 +68,7 @@ def read_modules(root: Path) -> tuple[list[Slot], str]:
 
 
 def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
-    """Return the number of channels with a module in them, and where that was found."""
+    """Return the number of channels that hold a module, and its source."""
     filled = [slot for slot in slots if slot.module.size_bytes]
     edac = _edac_channels(root / _EDAC, filled)
     if edac:
@@ -78,7 +77,7 @@ def read_channels(root: Path, slots: list[Slot]) -> tuple[int | None, str]:
 
 
 def is_locked(root: Path) -> bool:
-    """Is there a table that we may not read?"""
+    """Is there a table that this user may not read?"""
     return (root / _TABLE).exists() and read_bytes(root / _TABLE) is None
 
 
@@ -118,7 +117,7 @@ def _from_table(path: Path) -> list[Slot]:
 
 
 def _slots(table: bytes) -> list[Slot]:
-    """Return the modules of entries one after the other, each followed by its strings."""
+    """Return the modules from consecutive entries, each followed by its strings."""
     slots = []
     while len(table) >= 4 and 4 <= table[1] <= len(table):
         kind, length = table[0], table[1]
@@ -133,7 +132,7 @@ def _slots(table: bytes) -> list[Slot]:
 
 def _slot(entry: bytes, strings: list[bytes]) -> Slot:
     def word(offset: int, size: int = 2) -> int:
-        return int.from_bytes(entry[offset : offset + size], "little")  # 0 where the entry ends
+        return int.from_bytes(entry[offset : offset + size], "little")  # 0 beyond its end
 
     def text(offset: int) -> str | None:
         number = entry[offset]
@@ -164,7 +163,7 @@ def _slot(entry: bytes, strings: list[bytes]) -> Slot:
 
 
 def _from_edac(folder: Path) -> list[Slot]:
-    """Return the modules that the watch for memory errors knows; it lists no empty slots."""
+    """Return the modules that EDAC lists; it lists no empty slots."""
     slots = []
     for number in numbered(folder, "mc"):
         controller = folder / f"mc{number}"
@@ -186,7 +185,7 @@ def _from_edac(folder: Path) -> list[Slot]:
 
 
 def _edac_channels(folder: Path, filled: list[Slot]) -> set[tuple[int, str]]:
-    """Return controller and channel of every module or rank that has memory."""
+    """Return controller and channel of every module or rank with memory."""
     has_whole_channels = {slot.module.kind for slot in filled} <= _WHOLE_CHANNELS
     channels = set()
     for number in numbered(folder, "mc"):
@@ -205,7 +204,7 @@ def _edac_channels(folder: Path, filled: list[Slot]) -> set[tuple[int, str]]:
 
 
 def _named_channels(filled: list[Slot]) -> int | None:
-    """Return the channels that the slots name, if all do and no name stands for two slots."""
+    """Return the number of channels in the slots' names, if all have one and all names differ."""
     channels, names = set(), set()
     for slot in filled:
         bank, name = slot.bank or "", slot.module.slot or ""

@@ -1,1 +1,1 @@
-"""machine/processor."""
+"""Processors: cores, threads, caches, topology and instruction sets."""

@@ -1,7 +1,7 @@
-"""Which caches are there, how large is each, and which threads share it?
+"""Caches: their sizes, and the threads that share each.
 
-Every thread lists the caches it reaches. Two listings are the same cache where level, kind and
-sharing threads are the same; ids are missing or repeat on many machines.
+Every thread lists its caches. Entries with the same level, kind and sharing threads are one cache;
+ids are no help, because many machines lack or repeat them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, CacheKind
-from machine.notes import Notes
 from machine.system.linux import CPU, numbered, read_int, read_set, read_text
 
 _KINDS: dict[str | None, CacheKind] = {
@@ -22,7 +22,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache, ...]:
-    """Return one entry an instance, sorted by level, kind and first thread."""
+    """Return one entry per instance, sorted by level, kind and threads."""
     found: dict[tuple[int, CacheKind, tuple[int, ...]], Cache] = {}
     for thread in sorted(online):
         folder = f"{root}/{CPU}/cpu{thread}/cache"
@@ -31,7 +31,7 @@ def read_caches(root: Path, online: frozenset[int], notes: Notes) -> tuple[Cache
             level, kind = read_int(f"{cache}/level"), _KINDS.get(read_text(f"{cache}/type"))
             if level is None or kind is None:
                 continue
-            # Where the two differ, as once with AMD's Bulldozer, the list forgets who shares.
+            # If the two differ, as on AMD's Bulldozer, the list is incomplete.
             shared = read_set(cache, "shared_cpu_map", "shared_cpu_list")
             key = level, kind, tuple(sorted((shared or frozenset((thread,))) & online))
             if key not in found:

@@ -1,9 +1,8 @@
-"""Which cores are fast and which are thrifty?
+"""Kinds of cores: performance, efficiency and low-power.
 
-Clocks do not tell: favoured cores of one kind have higher ones too. Source of the way caches tell
-it: Intel's hybrid processors since Alder Lake, whose efficiency cores share an L2 cache by fours
-and have one thread each, while each performance core has an L2 cache of its own; low-power cores
-have no part in the L3 cache.
+Clocks cannot tell them apart: favoured cores of one kind have higher clocks too. Caches can, on
+Intel's hybrid processors since Alder Lake: four efficiency cores share an L2 cache and have one
+thread each; each performance core has its own L2 cache; low-power cores are not connected to L3.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, CoreKind
-from machine.notes import Notes
 from machine.system.linux import CPU, read_int, read_list
 
 _KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (
@@ -23,15 +22,15 @@ _KIND_FOLDERS: tuple[tuple[str, CoreKind], ...] = (
     ("cpu_lowpower", "low-power"),
 )
 ONE_KIND = "All cores have about the same capacity: they are of one kind."
-_ALIKE = 0.9  # cores of one kind differ a little too, favoured ones by some percent
+_ALIKE = 0.9  # favoured cores of the same kind differ by some percent
 
 
 def read_kinds(
     root: Path, cores: Mapping[int, int | None], caches: tuple[Cache, ...], notes: Notes
 ) -> dict[int, CoreKind]:
-    """Return the kinds of the threads whose cores are given, by the first source that tells them.
+    """Return the kind of each thread in `cores`, from the first source that has them.
 
-    That is the kernel's own list, then the capacities it computes, then which caches they share.
+    The sources are the kernel's own list, its computed capacities, and the shared caches.
     """
     ids = sorted(cores)
     what, how = "cpu.threads_list[*].kind", "Look the model up in the maker's data sheet."
@@ -71,7 +70,7 @@ def read_kinds(
 def _kinds_by_caches(
     cores: Mapping[int, int | None], caches: tuple[Cache, ...]
 ) -> dict[int, CoreKind]:
-    """Return the kinds where some cores share an L2 cache and all others have two threads."""
+    """Return the kinds if some cores share an L2 cache and all others have two threads."""
     kinds: dict[int, CoreKind] = {}
     threads_of = Counter(cores.values())
     for cache in caches:

@@ -1,7 +1,7 @@
-"""What processor is this, how many threads has it, and how many of them may this process use?
+"""The processor: its model, clocks and counts, and the threads that this process may use.
 
-"How many CPUs" has five answers (see CpuCounts). In containers and batch jobs they differ, and what
-the kernel shows below /sys is always the whole host, so all five are kept.
+"How many CPUs" has five answers (see CpuCounts). They differ in containers and batch jobs, where
+/sys still shows the whole host, so all five are kept.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Clock, Cpu, CpuCounts, NumaNode, Thread
-from machine.notes import Notes
 from machine.processor.caches import read_caches
 from machine.processor.instructions import of_risc_v
 from machine.processor.topology import present_and_online, read_thread_list
@@ -20,12 +20,12 @@ from machine.system.linux import CPU, fields, numbered, parse_list, read_int, re
 NO_QUOTA = "No control group limits the processor time of this process."
 _CPUINFO = "/proc/cpuinfo"
 _COUNTED = "counted from the hardware threads that the kernel lists"
-# "cpu" on POWER, "processor" on 32-bit ARM (where it is a number elsewhere).
+# "cpu" on POWER, "processor" on 32-bit ARM (a number on other architectures).
 _MODEL_NAMES = ("model name", "cpu model", "cpu", "processor")
 
 
 def read_cpu(root: Path, numa: tuple[NumaNode, ...], notes: Notes, *, is_live: bool) -> Cpu:
-    """Return the processor of the machine below `root`; `is_live` if that is the running one."""
+    """Return the processor of the machine below `root`; `is_live` for the running one."""
     info = fields(read_text(root / _CPUINFO[1:]))
     present, online = present_and_online(root)
     counts, usable = _read_counts(root, present, online, notes, is_live=is_live)
@@ -71,8 +71,8 @@ def _features(info: dict[str, str], notes: Notes) -> tuple[str, ...]:
 def _read_counts(
     root: Path, present: frozenset[int], online: frozenset[int], notes: Notes, *, is_live: bool
 ) -> tuple[CpuCounts, frozenset[int]]:
-    """Return the five counts, and the threads that are online and that we may use."""
-    # Both may name threads that are offline or were never built in.
+    """Return the five counts, and the online threads that we may use."""
+    # Both may name threads that are offline or do not exist.
     affinity = _online(_affinity(root, is_live=is_live), online)
     cpuset_all, cpuset_file = cgroups.cpuset(root) or (None, "")
     cpuset = _online(cpuset_all, online)
@@ -142,7 +142,7 @@ def _distinct(threads: tuple[Thread, ...], part: str, notes: Notes) -> int | Non
 
 
 def _read_clock(root: Path, notes: Notes) -> Clock:
-    """Return the range over all cores; files of the kernel are in kHz."""
+    """Return the clock range over all cores; the kernel's files are in kHz."""
     folder = root / CPU
     policies = [folder / f"cpufreq/policy{n}" for n in numbered(folder / "cpufreq", "policy")]
     if not policies:  # before Linux 4.3

@@ -1,7 +1,7 @@
-"""Which instructions for vectors and matrices has a processor, in the words of its maker?
+"""Vector and matrix instruction sets of a processor, by their makers' names.
 
-The kernel lists every extension there is, a hundred and more. These are the ones that decide how
-many numbers one instruction works on.
+The kernel lists a hundred extensions and more. These decide how many numbers one instruction
+processes.
 
 Sources: arch/x86/include/asm/cpufeatures.h, arch/arm64/include/uapi/asm/hwcap.h of the kernel;
 RISC-V Instruction Set Manual.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# By the kernel's name, in the order in which they are shown.
+# By the kernel's name, in display order.
 _NAMES = {
     "sse4_2": "SSE4.2",
     "avx": "AVX",
@@ -41,13 +41,13 @@ _NAMES = {
 
 
 def vector_instructions(features: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of what matters among the `features` of a processor."""
+    """Return the names of the vector and matrix instruction sets among `features`."""
     there = set(features)
     return tuple(dict.fromkeys(name for flag, name in _NAMES.items() if flag in there))
 
 
 def of_risc_v(isa: str) -> list[str]:
-    """Return the extensions in a description such as "rv64imafdcv_zba_zvfh"; V is named rvv."""
+    """Return the extensions in an ISA string such as "rv64imafdcv_zba_zvfh"; V is named rvv."""
     base, *longer = isa.lower().split("_")
     if not base.startswith(("rv32", "rv64")):
         return []

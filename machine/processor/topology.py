@@ -1,7 +1,7 @@
-"""Which hardware threads are there, and how do they lie in cores, clusters, dies and packages?
+"""Hardware threads and their cores, clusters, dies and packages.
 
-What belongs together is told by the kernel's sets of threads, never by its ids: ids repeat between
-packages, and are made up in some virtual machines.
+The kernel's sets of threads tell what belongs together. Its ids do not: they repeat between
+packages, and some virtual machines invent them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import Cache, NumaNode, Thread
-from machine.notes import Notes
 from machine.processor.core_kinds import read_kinds
 from machine.system.linux import (
     CPU,
@@ -27,9 +27,9 @@ _PACKAGE_SETS = ("package_cpus_list", "core_siblings_list", "package_cpus", "cor
 _DIE_SETS = ("die_cpus_list", "die_cpus")
 _CLUSTER_SETS = ("cluster_cpus_list", "cluster_cpus")
 _CORE_SETS = ("core_cpus_list", "thread_siblings_list", "core_cpus", "thread_siblings")
-_NO_ID = (None, -1, 65535)  # the kernel's words for "there is none"; then the set means nothing
+_NO_ID = (None, -1, 65535)  # the kernel's values for "none"; then the set means nothing
 
-_FIELDS = {  # where it is read, and why it may not be there
+_FIELDS = {  # source, and reason if it is missing
     "package": (
         f"/{CPU}/cpu*/topology/package_cpus_list",
         "The kernel does not say which threads share a package.",
@@ -55,7 +55,7 @@ _FIELDS = {  # where it is read, and why it may not be there
 
 
 def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the threads that are there and those that are switched on; empty where unknown."""
+    """Return the threads that exist and those that are online; empty if unknown."""
     folder = root / CPU
     there = frozenset(numbered(folder, "cpu"))
     if not there:  # some sandboxes hide /sys
@@ -63,7 +63,7 @@ def present_and_online(root: Path) -> tuple[frozenset[int], frozenset[int]]:
         there = frozenset(map(int, re.findall(r"^processor\s*:\s*(\d+)$", text, re.MULTILINE)))
     online = read_list(folder / "online")
     if online is None:
-        # The first thread often cannot be switched off, and has no such file.
+        # The first thread often cannot be switched off and then lacks this file.
         online = frozenset(n for n in there if read_int(folder / f"cpu{n}/online") != 0)
     present = read_list(folder / "present")
     return (there if present is None else present) | online, online
@@ -78,14 +78,14 @@ def read_thread_list(
     notes: Notes,
     caches: tuple[Cache, ...] = (),
 ) -> tuple[Thread, ...]:
-    """Return all threads in order. The kernel keeps nothing about those that are offline."""
+    """Return all threads in order. The kernel keeps nothing about offline threads."""
     ids = sorted(online)
     folders = {n: root / CPU / f"cpu{n}/topology" for n in ids}
     packages = _number({n: read_set(folders[n], *_PACKAGE_SETS) for n in ids})
     dies = _number({n: _set_with_id(folders[n], "die_id", _DIE_SETS) for n in ids})
     clusters = _number({n: _set_with_id(folders[n], "cluster_id", _CLUSTER_SETS) for n in ids})
     core_ids = {n: read_int(folders[n] / "core_id") for n in ids}
-    # AMD's Bulldozer lists the two cores of a module as siblings; their ids tell them apart.
+    # AMD's Bulldozer lists both cores of a module as siblings; ids tell them apart.
     sets = {n: read_set(folders[n], *_CORE_SETS) for n in ids}
     cores = _number({n: None if sets[n] is None else (sets[n], core_ids[n]) for n in ids})
     nodes = {n: node.id for node in numa for n in node.threads}
@@ -114,7 +114,7 @@ def _set_with_id(folder: Path, id_name: str, names: tuple[str, ...]) -> frozense
 
 
 def _number(keys: Mapping[int, Hashable]) -> dict[int, int | None]:
-    """Number equal keys 0, 1, 2... in the order in which they first appear; None stays None."""
+    """Number the keys 0, 1, 2... by first appearance; None stays None."""
     numbers: dict[Hashable, int] = {}
     return {
         thread: None if key is None else numbers.setdefault(key, len(numbers))

@@ -1,1 +1,1 @@
-"""machine/storage."""
+"""Disks, and the disk that a folder lies on."""

@@ -1,8 +1,7 @@
-"""Which disks are there, of what kind, how large, and what carries their data?
+"""Disks: their kind, size and connection.
 
-Only what is a device is listed: no partitions, no loop devices, no RAM disks, and no volumes that
-are made of other disks. What a virtual machine calls a disk is called virtual here, since whatever
-turns or does not turn below it is the host's affair.
+Only devices are listed: no partitions, loop devices, RAM disks, or volumes made of other disks.
+Disks of a virtual machine are of the kind "virtual", because their real kind is unknown.
 
 Source: Documentation/ABI/stable/sysfs-block of the kernel.
 """
@@ -16,13 +15,12 @@ from pathlib import Path
 
 from machine.bus import pcie
 from machine.devices import Disk, PciDevice
-from machine.facts import Facts, Reason, note
-from machine.notes import Notes
+from machine.facts import Facts, Notes, Reason, note
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
-_SECTOR_BYTES = 512  # the unit of `size`, however large the sectors of the disk are
-# Optical drives, floppies, the boot areas of memory cards, and paths to a disk listed elsewhere.
+_SECTOR_BYTES = 512  # the unit of `size` for every disk
+# Optical drives, floppies, boot areas of memory cards, and further paths to a listed disk.
 _NO_DISK = re.compile(r"(sr|fd|nbd|mtdblock)\d+|mmcblk\d+(boot\d+|rpmb|gp\d+)|nvme\d+c\d+n\d+")
 _HOSTS_OWN = ("/virtio", "/vbd-", "/VMBUS", "/vmbus")
 _VIRTUAL_MAKERS = {"QEMU", "VMware", "VBOX", "Msft", "Google", "Nutanix", "BHYVE"}
@@ -54,7 +52,7 @@ class _Place:
 
 
 def read_storage(root: Path, pci: tuple[PciDevice, ...], notes: Notes) -> tuple[Disk, ...]:
-    """Return the disks by name."""
+    """Return the disks, ordered by name."""
     found = [_facts(root, place, pci) for place in _disks(root)]
     note(found, "storage", (field for field in Disk.__slots__ if field != "name"), notes)
     return notes.keep(
@@ -76,7 +74,7 @@ def _disks(root: Path) -> list[_Place]:
             continue
         if read_int(folder / "hidden"):
             continue
-        if "/nvme-subsystem/" in path:  # several ways lead to this disk; take the first
+        if "/nvme-subsystem/" in path:  # several paths lead to this disk; take the first
             ways = Path(f"{os.path.realpath(root)}{os.path.dirname(path)}")
             first = next((way for way in entries(ways) if re.fullmatch(r"nvme\d+", way)), "")
             path = device_path(root, ways / first) if first else path
@@ -109,14 +107,14 @@ def _facts(root: Path, place: _Place, pci: tuple[PciDevice, ...]) -> Facts:
 
 
 def _transport(root: Path, place: _Place) -> str | None:
-    """Return over what the data travels, as the path of the device tells."""
+    """Return the disk's bus, as the path of the device tells."""
     path, name = place.path, place.folder.name
     if name.startswith("pmem"):
         return "memory"
     if any(sign in path for sign in _HOSTS_OWN):
         return "host"
     if name.startswith("nvme"):
-        # Old kernels do not tell; then what is on a PCI device is local.
+        # Old kernels do not tell; then a disk on a PCI device is local.
         said = read_text(Path(f"{os.path.realpath(root)}{path}") / "transport") or read_text(
             place.folder / "device/transport"
         )
@@ -152,7 +150,7 @@ def _kind(facts: Facts, place: _Place, transport: str | None) -> None:
 
 
 def _peak(facts: Facts, root: Path, place: _Place, pci: tuple[PciDevice, ...]) -> None:
-    """Keep what carries least between processor and disk."""
+    """Keep the peak of the slowest link between processor and disk."""
     peak: float | None = None
     source = ""
     match facts.values.get("transport"):

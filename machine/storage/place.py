@@ -1,6 +1,6 @@
-"""On which disk does a folder lie, and with which file system?
+"""The disk and the file system of a folder.
 
-Source: `/sys/dev/block` of the kernel, where every mounted device leads to the disks below it.
+Source: the kernel's `/sys/dev/block`, where every mounted device leads to the disks below it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,21 +20,21 @@ FAR_AWAY = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a folder lies; `disks` are named as in the machine, several where they work as one."""
+    """Where a folder lies; `disks` are the machine's names, several if they work as one."""
 
     disks: tuple[str, ...]
-    file_system: str  # "" where the system does not tell
+    file_system: str  # "" if the system does not tell
 
     @property
     def is_in_memory(self) -> bool:
-        """Does no disk stand behind it?"""
+        """Is the folder in memory, not on a disk?"""
         return self.file_system in IN_MEMORY or any(
             disk.startswith(("zram", "ram")) for disk in self.disks
         )
 
 
 def usual_folder() -> Path:
-    """Return the user's folder for what may be lost, or the nearest one above it that exists."""
+    """Return the user's cache folder, or its nearest parent that exists."""
     import platformdirs
 
     folder = platformdirs.user_cache_path("coreopsis", appauthor=False)
@@ -43,23 +44,23 @@ def usual_folder() -> Path:
 
 
 def room_bytes(folder: Path) -> int:
-    """Return how much may be written so that a tenth of the file system stays free."""
+    """Return how much may be written if a tenth of the file system must stay free."""
     usage = shutil.disk_usage(folder)
     return max(0, int(usage.free - KEPT_FREE_FRACTION * usage.total))
 
 
 def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
-    """Return where a folder lies, as far as this system tells."""
+    """Return where a folder lies, as far as the system tells."""
     import psutil
 
     device, file_system = "", ""
     real, longest = os.path.realpath(folder), -1
     for mount in psutil.disk_partitions(all=True):
-        inside = os.path.commonpath([real, mount.mountpoint]) == mount.mountpoint
-        if inside and len(mount.mountpoint) >= longest:  # the last one lies on top
-            device, file_system, longest = mount.device, mount.fstype, len(mount.mountpoint)
-    numbers = [os.stat(folder).st_dev]
-    if device.startswith("/dev/"):  # of btrfs, a folder's own number belongs to no device
+        length = len(mount.mountpoint)
+        if length >= longest and _is_inside(real, mount.mountpoint):  # the last one is on top
+            device, file_system, longest = mount.device, mount.fstype, length
+    numbers = [os.stat(folder).st_dev] if sys.platform == "linux" else []
+    if device.startswith("/dev/"):  # on btrfs, a folder's own number belongs to no device
         with contextlib.suppress(OSError):
             numbers.append(os.stat(device).st_rdev)
     for number in numbers:
@@ -68,8 +69,15 @@ def place_of(folder: Path, *, root: Path = Path("/")) -> Place:
     return Place(disks=(), file_system=file_system)
 
 
+def _is_inside(path: str, folder: str) -> bool:
+    try:
+        return os.path.commonpath([path, folder]) == folder
+    except ValueError:  # another drive of Windows
+        return False
+
+
 def disks_of(major: int, minor: int, *, root: Path = Path("/")) -> tuple[str, ...]:
-    """Return the disks below a device: its own, or those that a volume is made of."""
+    """Return the disks below a device: its own, or those of a volume."""
     device = root / f"sys/dev/block/{major}:{minor}"
     return tuple(sorted(set(_below(device.resolve())))) if device.exists() else ()
 

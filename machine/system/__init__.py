@@ -1,1 +1,1 @@
-"""machine/system."""
+"""The operating system, its limits on this process, and its Pythons."""

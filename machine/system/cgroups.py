@@ -1,8 +1,8 @@
-"""What do the control groups leave this process: which threads, how much time, how much memory?
+"""Limits of the control groups on this process: threads, CPU time and memory.
 
-Hosts have version 1, version 2, or both with one of them empty. A limit may stand at the group of
-the process or at any above it, so each tree is walked from there up to its mount point, and the
-tightest limit holds. In a container the upper groups are not visible; what is mounted is its own.
+Hosts have version 1, version 2, or both with one of them empty. The process's group and every
+group above it may set a limit. So each tree is walked from there up to its mount point, and the
+tightest limit holds. A container mounts its own group; the groups above are not visible.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from machine.system.linux import fields, read_int, read_list, read_text
 
-# Where no /proc/mounts was recorded: the places that systemd uses.
+# Without a recorded /proc/mounts: the places that systemd uses.
 _USUAL_MOUNTS = (
     "cgroup2 /sys/fs/cgroup cgroup2 rw",
     "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset",
     "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu",
     "cgroup /sys/fs/cgroup/memory cgroup rw,memory",
 )
-# Effective ones first: of the others, threads may be offline, or taken by the group above.
+# Effective sets first: in the others, threads may be offline, or taken by the group above.
 _CPUSET_FILES = (
     "cpuset.cpus.effective",  # version 2
     "cpuset.effective_cpus",  # version 1
@@ -30,7 +30,7 @@ _CPUSET_FILES = (
 
 
 def cpuset(root: Path) -> tuple[frozenset[int], str] | None:
-    """Return the threads that the control groups leave to this process, and the deciding file."""
+    """Return the threads that the control groups allow, and the deciding file."""
     tightest: tuple[frozenset[int], str] | None = None
     for folder in _folders(root, "cpuset"):
         for name in _CPUSET_FILES:
@@ -45,7 +45,7 @@ def cpuset(root: Path) -> tuple[frozenset[int], str] | None:
 
 
 def quota(root: Path) -> tuple[float, str] | None:
-    """Return how many CPUs' worth of time this process gets at most, and the deciding file."""
+    """Return the limit of CPU time, in CPUs, and the deciding file."""
     limits = []
     for folder in _folders(root, "cpu"):
         words = (read_text(folder / "cpu.max") or "").split()
@@ -59,9 +59,9 @@ def quota(root: Path) -> tuple[float, str] | None:
 
 
 def memory_left_bytes(root: Path) -> int | None:
-    """Return how much more memory the control groups allow; None where they set no limit.
+    """Return how much more memory the control groups allow; None without a limit.
 
-    Cached files that nobody used lately count as left: the kernel drops them first.
+    Inactive file cache counts as available, because the kernel drops it first.
     """
     left = []
     for folder in _folders(root, "memory"):
@@ -82,7 +82,7 @@ def _droppable_bytes(folder: Path) -> int:
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the group of this process and those above it, in every tree with this controller."""
+    """Yield the process's group and those above it, in every tree with this controller."""
     paths = _paths(root)
     mounts = (read_text(root / "proc/mounts") or "").splitlines() or _USUAL_MOUNTS
     for line in mounts:
@@ -94,13 +94,13 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
         else:
             continue
         top = root.joinpath(*(part for part in mount.split("/") if part not in ("", "..")))
-        groups = [] if ".." in path else path.strip("/").split("/")  # ".." is out of our sight
+        groups = [] if ".." in path else path.strip("/").split("/")  # ".." is outside of the mount
         for depth in range(len(groups), -1, -1):
             yield top.joinpath(*groups[:depth])
 
 
 def _paths(root: Path) -> dict[str, str]:
-    """Return the group of this process by controller; version 2 stands under ""."""
+    """Return the group of this process by controller; "" is version 2."""
     paths: dict[str, str] = {}
     lines = (read_text(root / "proc/self/cgroup") or "").splitlines()
     for line in lines:
@@ -116,5 +116,5 @@ def _paths(root: Path) -> dict[str, str]:
 
 
 def _shown(root: Path, path: Path) -> str:
-    """Return the path as the kernel of that machine knows it."""
+    """Return the path as seen on that machine."""
     return f"/{path.relative_to(root)}"

@@ -1,7 +1,7 @@
-"""How are single values read from /proc and /sys, which may be a recording of another machine?
+"""Reads single values from /proc and /sys, or from a recording of them.
 
-Every reader takes a whole path, so it is the caller who decides below which root it lies. A file
-that is missing, may not be read or holds nonsense gives None.
+Every reader takes a whole path; the caller adds the root. A file that is missing, unreadable or
+nonsensical gives None.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
+PCI_DEVICES = "sys/bus/pci/devices"
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _CHUNK_BYTES = 2**16
-HIGHEST_THREAD = 2**16  # eight times what kernels are built for: a damaged list eats no memory
+HIGHEST_THREAD = 2**16  # eight times what kernels support; a damaged list must not fill the memory
 
 
 def read_text(path: Path | str) -> str | None:
-    """Return the file's text without the NULs and the white space that some values carry."""
+    """Return the file's text without NULs and surrounding white space."""
     found = read_bytes(path)
     return None if found is None else found.replace(b"\0", b"").decode(errors="replace").strip()
 
 
 def read_bytes(path: Path | str) -> bytes | None:
-    """Return the file as it is.
+    """Return the file's bytes.
 
-    A large machine has ten thousand files of a few bytes: Python's own files would take twice as
-    long.
+    A large machine has ten thousand small files; os.read takes half as long as Python's open.
     """
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -36,7 +36,7 @@ def read_bytes(path: Path | str) -> bytes | None:
         return None
     try:
         read = [os.read(file, _CHUNK_BYTES)]
-        while read[-1]:  # the kernel may give less than there is
+        while read[-1]:  # one read may return only a part
             read.append(os.read(file, _CHUNK_BYTES))
     except OSError:
         return None
@@ -67,7 +67,7 @@ def read_list(path: Path | str) -> frozenset[int] | None:
 
 
 def read_set(folder: Path | str, *names: str) -> frozenset[int] | None:
-    """Return the threads in the first readable file: a list where the name ends so, else a mask."""
+    """Return the threads in the first readable file: a list if its name says so, else a mask."""
     for name in names:
         threads = _parsed(f"{folder}/{name}", parse_list if name.endswith("list") else parse_mask)
         if threads is not None:
@@ -83,7 +83,7 @@ def _parsed(path: Path | str, parse: Callable[[str], frozenset[int]]) -> frozens
         return None
 
 
-@functools.lru_cache(maxsize=1024)  # siblings say the same
+@functools.lru_cache(maxsize=1024)  # siblings have equal lists
 def parse_list(text: str) -> frozenset[int]:
     """Return the threads of a list such as "0-3,8". Raises ValueError."""
     threads: set[int] = set()
@@ -126,7 +126,7 @@ def numbered(folder: Path | str, prefix: str) -> list[int]:
 
 
 def entries(folder: Path | str) -> list[str]:
-    """Return the names in the folder, in order; none where it is not there."""
+    """Return the sorted names in the folder; none if it does not exist."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -134,13 +134,13 @@ def entries(folder: Path | str) -> list[str]:
 
 
 def device_path(root: Path, link: Path) -> str:
-    """Return to which device a link of /sys leads, "" where it leads out of the tree."""
+    """Return the device path that a link of /sys leads to, "" if outside of the tree."""
     path, top = os.path.realpath(link), os.path.realpath(root).rstrip("/")
     return path.removeprefix(top) if path.startswith(f"{top}/") else ""
 
 
 def pci_addresses(path: str) -> list[str]:
-    """Return the PCI devices on the way to a device of /sys, those nearest the processor first."""
+    """Return the PCI addresses in a device path, nearest the processor first."""
     return [part for part in path.split("/") if PCI_ADDRESS.fullmatch(part)]
 
 

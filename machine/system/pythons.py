@@ -1,8 +1,8 @@
-"""Which other CPythons are on this machine?
+"""Finds the other CPythons on this machine.
 
-Looks where people and their tools put interpreters, then asks each candidate what it is, all at
-once. Scripts are passed over: the shims of pyenv and asdf stand for interpreters that are found in
-their own folders. What hangs, fails or is no CPython of 3.8 or newer is left out.
+Searches the folders where people and tools install interpreters, then asks all candidates at once
+for their version. Scripts are skipped: the interpreters behind the shims of pyenv and asdf are
+found in their own folders. A candidate that hangs, fails or is no CPython 3.8 or newer is left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OLDEST = (3, 8)
 _ANSWER_WITHIN_S = 2.0
 _ASK = "import sys; print(sys.implementation.name, sys.executable, sys.version, sep='\\n')"
 
-# Folders that hold interpreters, `~` and $VARIABLES to be filled in.
+# Folders that hold interpreters; `~` and $VARIABLES are expanded.
 _POSIX_FOLDERS = (
     "$PYENV_ROOT/versions/*/bin",
     "~/.pyenv/versions/*/bin",
@@ -63,7 +63,7 @@ _WINDOWS_FOLDERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:
-    """A CPython, and the command that starts it. `subinterpreters`: with a GIL each (3.12)."""
+    """A CPython and its program. `subinterpreters`: each can have its own GIL (3.12)."""
 
     name: str
     version: str
@@ -76,14 +76,14 @@ class Interpreter:
 def find(
     *, free_threaded: bool = False, older_than: tuple[int, int] | None = None
 ) -> tuple[Interpreter, ...]:
-    """Return the other CPythons of this machine, oldest first. Never raises; 2 s at the worst.
+    """Return the other CPythons of this machine, oldest first. Never raises; takes 2 s at most.
 
-    With `free_threaded`, `older_than` or both, only those are asked that may be so by their folder:
+    `free_threaded`, `older_than` or both ask only those that may be so by their folder, since
     asking takes a process each.
 
-    A name is "3.13", "3.14t" where free-threaded. Where several have it, this interpreter or else
-    the newest keeps it, the others are called by their full version, "3.13.0"; builds of the same
-    version are counted, "3.13.0 (2)".
+    A name is "3.13", or "3.14t" if free-threaded. If several share a name, the running interpreter
+    or else the newest keeps it; the others get their full version, "3.13.0". Builds of the same
+    version are numbered, "3.13.0 (2)".
     """
     running = _interpreter(os.path.realpath(sys.executable), sys.version)
     candidates = {os.path.realpath(path): path for path in _candidates()}
@@ -110,7 +110,7 @@ def _candidates() -> Iterator[str]:
     if on_windows:  # LIMIT: written after the launcher's documentation, not yet seen on Windows
         yield from re.findall(r"[A-Za-z]:\\.*?python\.exe", _answer("py", "-0p"))
     for folder in dict.fromkeys(folders):
-        # Both hold commands that offer to install Python instead of being one.
+        # Both hold commands that only offer to install Python.
         if "WindowsApps" in folder or (sys.platform == "darwin" and folder == "/usr/bin"):
             continue
         try:
@@ -149,9 +149,9 @@ def _ask(path: str) -> Interpreter | None:
 
 @functools.cache
 def _told(path: str, _inode: int, _changed_ns: int) -> str:
-    """Return what a Python says of itself; it is asked once as long as its file is the same.
+    """Return a Python's answer, cached until its file changes.
 
-    Raises OSError where it says nothing: another time it may.
+    Raises OSError if it says nothing, so that this is not cached.
     """
     if not (answer := _answer(path, "-I", "-S", "-c", _ASK)):
         raise OSError
@@ -159,7 +159,7 @@ def _told(path: str, _inode: int, _changed_ns: int) -> str:
 
 
 def _answer(*command: str) -> str:
-    """Return what the command prints, "" where it fails or takes too long."""
+    """Return what the command prints, "" if it fails or takes too long."""
     try:
         return subprocess.run(
             command,
@@ -176,7 +176,7 @@ def _answer(*command: str) -> str:
 
 
 def _interpreter(path: str, build: str) -> Interpreter:
-    """Return what follows from the text of sys.version, which is the same for copies of a build."""
+    """Return what sys.version tells; it is equal for all copies of a build."""
     build = " ".join(build.split())
     return Interpreter(
         name="",
@@ -207,6 +207,6 @@ def _named(found: Iterable[Interpreter], running: Interpreter) -> Iterator[Inter
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return (3, 13, 0) for "3.13.0rc1 (main, ...)", () for what is no version."""
+    """Return (3, 13, 0) for "3.13.0rc1 (main, ...)", () if it is no version."""
     match = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
     return tuple(map(int, match.groups())) if match else ()

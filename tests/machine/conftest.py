@@ -1,4 +1,4 @@
-"""Machines that are not there: small trees of /proc and /sys, and the recordings of hwloc."""
+"""Fixtures: made-up trees of /proc and /sys, and the recordings of hwloc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pynvml that is not there: GPUs made of answers by the name of the call. Nothing was measured.
+"""A fake pynvml: GPUs made of answers by the name of the call. Nothing was measured.
 
 A call without an answer is not supported, as with a real driver.
 """
@@ -86,9 +86,10 @@ class FakeNvml:
     def __getattr__(self, name: str) -> Any:
         if name in self.absent:
             raise AttributeError(name)
-        return lambda *arguments: self._call(name, *arguments)
+        return lambda *arguments: self.call(name, *arguments)
 
-    def _call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Answer a call of the library."""
         self.calls.append(name)
         if name in self.failing:
             raise NVMLError(self.failing[name])
@@ -177,11 +178,16 @@ def with_switches(count: int = 8, links: int = 18, **link: Any) -> list[FakeGpu]
     return gpus
 
 
+def pointed_at(pointer: Any) -> Any:
+    """Return the object behind a ctypes.byref()."""
+    return pointer._obj
+
+
 def fabric(state: int, status: int = 0) -> Any:
     """Return an answer that fills the structure it is given a pointer to."""
 
     def fill(pointer: Any) -> int:
-        info = pointer._obj
+        info = pointed_at(pointer)
         assert info.version == 0x2000024
         info.state, info.status = state, status
         return 0

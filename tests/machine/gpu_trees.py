@@ -1,4 +1,4 @@
-"""Trees of AMD's and Intel's GPUs, made up after the kernel's documentation. No machine was read.
+"""Made-up trees of AMD's and Intel's GPUs, from the kernel's documentation.
 
 Sources: Documentation/gpu/amdgpu, drivers/gpu/drm/amd/amdkfd/kfd_topology.c for the names below
 /sys/class/kfd; ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon and the drivers' tests for Intel's.

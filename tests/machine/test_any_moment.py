@@ -1,4 +1,4 @@
-"""NVIDIA's library when it does not do its part: any call, any GPU, at any moment."""
+"""NVML fails: any call, any GPU, at any moment."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ SWITCHES = st.dictionaries(st.sampled_from(CALLS), NUMBERS, max_size=12)
 NEEDED = ("nvmlInit", "nvmlShutdown")  # every pynvml has them
 MAY_BE_ABSENT = [call for call in CALLS if call not in NEEDED]
 ABSENT = st.sets(st.sampled_from(MAY_BE_ABSENT), max_size=12)
+WATCHING = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # slow: each example takes two samples of a whole machine
 # What a call alone can tell.
 TOLD_BY = {
     "UUID": "uuid",
@@ -83,7 +86,7 @@ def test_the_reason_of_a_call_that_fails_is_the_one_that_is_shown(call, number):
         return
     entry = missing_of(machine, f"gpus[0].{TOLD_BY[call]}")
     assert entry is not None
-    assert (entry.why, entry.how) == nvml._REASONS[number]
+    assert (entry.why, entry.how) == nvml.REASONS[number]
 
 
 @pytest.mark.parametrize("call", MAY_BE_ABSENT)
@@ -107,7 +110,7 @@ def test_any_of_its_calls_together_may_fail_or_be_absent_while_inspecting(failin
 
 
 @given(SWITCHES, ABSENT)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@WATCHING
 def test_any_of_its_calls_together_may_fail_or_be_absent_while_watching(tree, failing, absent):
     watched(tree, three(failing=failing, absent=absent))
 
@@ -122,14 +125,14 @@ def test_one_gpu_is_lost_while_inspecting_and_the_others_are_told_in_full(after)
     for n in (0, 2):
         assert machine.gpus[n] == whole.gpus[n]
     if library.lost[address] < 0:
-        lost = nvml._REASONS[LOST].why
+        lost = nvml.REASONS[LOST].why
         assert any(entry.why == lost for entry in machine.missing)
     else:
         assert machine == whole
 
 
 @given(st.integers(0, 80))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@WATCHING
 def test_one_gpu_is_lost_while_watching_and_the_others_go_on(tree, after):
     library = three()
     address = library.gpus[1].address

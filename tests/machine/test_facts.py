@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from machine.facts import Facts, Reason, Unanswered, note
-from machine.notes import Notes
+from machine.facts import Facts, Notes, Reason, Unanswered, note
 
 WHY, OTHER = Reason("It is so.", "Look."), Reason("It is otherwise.", "Look there.")
 

@@ -1,4 +1,4 @@
-"""Do we find in the recorded machines what hwloc finds? Counted over what the process may use."""
+"""The recorded machines have the counts that hwloc finds, over what the process may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machines that ship in resources/machines: do they hang together, and is nothing invented?"""
+"""The machines in resources/machines are consistent, and nothing in them is invented."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.console import Console
 
 from app.terminal.inspect import show_machine, show_unknown
 from machine.bus import pcie
+from machine.facts import Notes
 from machine.model import from_json, source_of, to_json
-from machine.notes import Notes
 from machine.peaks import read_peaks
 from tests.machine.unexplained import unexplained
 from tests.tools.made_machines.files import FOLDER, MAKERS

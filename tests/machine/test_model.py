@@ -98,7 +98,8 @@ def test_a_bad_machine_is_told_in_one_sentence(data, said):
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=8,
     )
 )
 def test_any_data_is_a_machine_or_a_bad_machine(data):

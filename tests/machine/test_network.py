@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
+from machine.facts import Notes
 from machine.inspect import inspect
 from machine.network import read_network
-from machine.notes import Notes
 
 CARD = "pci0000:00/0000:00:01.0/0000:01:00.0"
 

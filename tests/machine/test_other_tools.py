@@ -1,4 +1,4 @@
-"""Does the inspection of this machine agree with lscpu, lsblk and free, where they are at hand?"""
+"""The inspection of this machine agrees with lscpu, lsblk and free, if they are installed."""
 
 from __future__ import annotations
 

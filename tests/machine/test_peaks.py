@@ -6,9 +6,9 @@ import pytest
 
 from machine import peaks
 from machine.devices import Gpu, GpuLink, Link, PciDevice
+from machine.facts import Notes
 from machine.gpus.rates import flop_per_cycle
 from machine.model import Memory, MemoryModule
-from machine.notes import Notes
 from machine.peaks import dram, gpu_ceilings, nvlink, read_peaks
 
 

@@ -1,4 +1,4 @@
-"""A tree of /proc and /sys to be filled by hand."""
+"""A made-up tree of /proc and /sys."""
 
 from __future__ import annotations
 

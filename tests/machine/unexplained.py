@@ -1,4 +1,4 @@
-"""Which values of a machine have neither a source nor a reason why they are missing?"""
+"""Finds values of a machine with neither a source nor a reason for their absence."""
 
 from __future__ import annotations
 

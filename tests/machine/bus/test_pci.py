@@ -8,9 +8,9 @@ import pytest
 from machine.bus import pcie
 from machine.bus.pci import read_pci
 from machine.devices import Link
+from machine.facts import Notes
 from machine.inspect import inspect
 from machine.model import Machine, NumaNode
-from machine.notes import Notes
 
 ROOT_PORT, SWITCH = "0x060400", "0x060400"
 INTEL, AMD = "0x8086", "0x1002"

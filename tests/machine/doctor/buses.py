@@ -1,9 +1,10 @@
-"""PCI devices and kernels to be written into a tree, as far as the doctor reads them."""
+"""Writes PCI devices and kernels into a tree, as far as the doctor reads them."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from tests.machine.trees import Tree
 
@@ -39,7 +40,7 @@ def plug(
     return folder
 
 
-def geforce(tree: Tree, **changes: object) -> Path:
+def geforce(tree: Tree, **changes: Any) -> Path:
     """Plug in a GeForce RTX 4070."""
     return plug(tree, "0000:01:00.0", 0x10DE, 0x2786, 0x030000, **{"driver": "nvidia", **changes})
 

@@ -1,4 +1,4 @@
-"""The patience of a question is over as soon as whom it asks hangs, however busy the machine."""
+"""A clock that jumps past every time limit once the asked process hangs."""
 
 from __future__ import annotations
 

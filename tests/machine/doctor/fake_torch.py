@@ -1,4 +1,4 @@
-"""PyTorches that are not there, written as packages that the real probe loads."""
+"""Writes fake PyTorch packages, which the real probe imports."""
 
 from __future__ import annotations
 

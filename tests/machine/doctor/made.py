@@ -1,8 +1,9 @@
-"""Machines with accelerators that are well, to be broken by a test in one place at a time."""
+"""Evidence of healthy machines; each test breaks one thing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from machine.doctor.diagnosis import Diagnosis, Step, diagnose
 from machine.doctor.evidence import (
@@ -71,7 +72,7 @@ UBUNTU = Surroundings(
 )
 
 
-def nvidia(**changes: object) -> Evidence:
+def nvidia(**changes: Any) -> Evidence:
     """Return a desktop with one GeForce, on which PyTorch computes."""
     evidence = Evidence(
         surroundings=UBUNTU,
@@ -92,7 +93,7 @@ def nvidia(**changes: object) -> Evidence:
     return replace(evidence, **changes)
 
 
-def amd(**changes: object) -> Evidence:
+def amd(**changes: Any) -> Evidence:
     """Return a desktop with one Radeon, on which PyTorch computes."""
     node = "/dev/dri/renderD128"
     evidence = Evidence(
@@ -130,7 +131,7 @@ def amd(**changes: object) -> Evidence:
     return replace(evidence, **changes)
 
 
-def intel(**changes: object) -> Evidence:
+def intel(**changes: Any) -> Evidence:
     """Return a desktop with one Arc, on which PyTorch computes."""
     node = "/dev/dri/renderD128"
     evidence = Evidence(
@@ -159,7 +160,7 @@ def intel(**changes: object) -> Evidence:
     return replace(evidence, **changes)
 
 
-def apple(**changes: object) -> Evidence:
+def apple(**changes: Any) -> Evidence:
     """Return a Mac with an Apple chip, on which PyTorch computes."""
     evidence = Evidence(
         surroundings=Surroundings(system="macos", release="15.1", architecture="arm64"),
@@ -186,23 +187,23 @@ def failing(evidence: Evidence, problem: str) -> Evidence:
     return replace(evidence, torch=replace(evidence.torch, devices=(), problem=problem))
 
 
-def around(evidence: Evidence, **changes: object) -> Evidence:
+def around(evidence: Evidence, **changes: Any) -> Evidence:
     """Return the same in other surroundings."""
     return replace(evidence, surroundings=replace(evidence.surroundings, **changes))
 
 
-def with_kernel(evidence: Evidence, **changes: object) -> Evidence:
+def with_kernel(evidence: Evidence, **changes: Any) -> Evidence:
     """Return the same with another kernel."""
     return replace(evidence, kernel=replace(evidence.kernel, **changes))
 
 
-def with_card(evidence: Evidence, **changes: object) -> Evidence:
+def with_card(evidence: Evidence, **changes: Any) -> Evidence:
     """Return the same with another first card."""
     first, *others = evidence.cards
     return replace(evidence, cards=(replace(first, **changes), *others))
 
 
-def with_device(evidence: Evidence, **changes: object) -> Evidence:
+def with_device(evidence: Evidence, **changes: Any) -> Evidence:
     """Return the same with another first GPU, as NVML sees it."""
     assert evidence.nvml is not None
     first, *others = evidence.nvml.devices

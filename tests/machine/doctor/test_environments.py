@@ -13,9 +13,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="made of POSIX e
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
+def without_system(tmp_path, monkeypatch):
     """Look below a home of our own alone."""
-    monkeypatch.setattr(environments, "_SYSTEM", ())
+    monkeypatch.setattr(environments, "SYSTEM", ())
     monkeypatch.chdir(tmp_path)
 
 
@@ -98,7 +98,7 @@ def test_folders_that_may_not_be_looked_into_are_passed_over(tmp_path, monkeypat
 
 def test_the_packages_of_the_system_are_read_too(tmp_path, monkeypatch):
     make(tmp_path / "usr")
-    monkeypatch.setattr(environments, "_SYSTEM", (str(tmp_path / "usr"),))
+    monkeypatch.setattr(environments, "SYSTEM", (str(tmp_path / "usr"),))
     python = str(tmp_path / "usr/bin/python")
     assert find(tmp_path / "home", {}) == (Environment(path=python),)
 

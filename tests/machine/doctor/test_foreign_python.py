@@ -1,4 +1,4 @@
-"""The commonest case from end to end: the user's environment has a PyTorch that cannot work.
+"""The commonest case end to end: the user's environment has a PyTorch that cannot work.
 
 The machine is made up, the environment is real, and the PyTorch in it is written by the test.
 """

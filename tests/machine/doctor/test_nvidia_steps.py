@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from machine.doctor.diagnosis import diagnose
-from machine.doctor.evidence import Holder, Nvml
+from machine.doctor.evidence import GpuProcess, Nvml
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
     GIB,
@@ -164,7 +164,7 @@ def test_a_gpu_on_which_computing_is_prohibited_is_told():
 
 
 def test_a_gpu_for_one_program_at_a_time_names_who_is_on_it():
-    taken = with_device(nvidia(), compute_mode=3, holders=(Holder(pid=4711),))
+    taken = with_device(nvidia(), compute_mode=3, gpu_processes=(GpuProcess(pid=4711),))
 
     assert step_of(taken, "mode") is None  # PyTorch computed
     assert found(unproven(taken)).key == "exclusive"
@@ -175,8 +175,8 @@ def test_a_gpu_for_one_program_at_a_time_names_who_is_on_it():
 
 
 def test_who_holds_the_memory_is_named():
-    ghost = Holder(pid=4711, name="python", user="grace", used_bytes=11 * GIB)
-    step = found(with_device(nvidia(), free_bytes=GIB // 2, holders=(ghost,)))
+    ghost = GpuProcess(pid=4711, name="python", user="grace", used_bytes=11 * GIB)
+    step = found(with_device(nvidia(), free_bytes=GIB // 2, gpu_processes=(ghost,)))
 
     assert (step.key, step.state) == ("memory_held", State.LOOK)
     assert step.commands == ("nvidia-smi", "kill 4711")

@@ -3,9 +3,10 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from machine.doctor import nvml
+from machine.doctor import asking, nvml
 from machine.doctor.evidence import Nvml, NvmlDevice
 from machine.doctor.nvml import UNKNOWN, ask_nvml, read
 from tests.machine.fake_nvml import (
@@ -127,7 +128,10 @@ def test_a_division_that_waits_for_a_reset_is_pending():
 
 
 def test_who_holds_memory_is_told_the_largest_first_and_each_once(monkeypatch):
-    monkeypatch.setattr(nvml, "_who", lambda pid: (f"program {pid}", "ada"))
+    def process(pid):
+        return SimpleNamespace(name=lambda: f"program {pid}", username=lambda: "ada")
+
+    monkeypatch.setattr(psutil, "Process", process)
     gpu = h100(
         ComputeRunningProcesses_v3=[
             SimpleNamespace(pid=7, usedGpuMemory=GIB),
@@ -136,9 +140,9 @@ def test_who_holds_memory_is_told_the_largest_first_and_each_once(monkeypatch):
         GraphicsRunningProcesses_v3=[SimpleNamespace(pid=7, usedGpuMemory=GIB)],
     )
 
-    holders = only(Library(gpu)).holders
+    processes = only(Library(gpu)).gpu_processes
 
-    assert [(held.pid, held.name, held.used_bytes) for held in holders] == [
+    assert [(held.pid, held.name, held.used_bytes) for held in processes] == [
         (8, "program 8", 2 * GIB),
         (7, "program 7", GIB),
     ]
@@ -147,7 +151,7 @@ def test_who_holds_memory_is_told_the_largest_first_and_each_once(monkeypatch):
 def test_a_process_that_cannot_be_seen_has_no_name():
     gone = SimpleNamespace(pid=2**22 + 1, usedGpuMemory=None)
 
-    (held,) = only(Library(h100(ComputeRunningProcesses_v3=[gone]))).holders
+    (held,) = only(Library(h100(ComputeRunningProcesses_v3=[gone]))).gpu_processes
 
     assert (held.name, held.user, held.used_bytes) == (None, None, None)
 
@@ -168,15 +172,24 @@ def test_this_machine_is_asked():
     assert answered.code or answered.driver
 
 
+def run_instead(monkeypatch, code):
+    """Let a program stand in for the one that asks NVML."""
+
+    def ask(command, **options):
+        return asking.ask((command[0], "-c", code), **options)
+
+    monkeypatch.setattr(nvml, "ask", ask)
+
+
 @pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 11)", "print('{')", "1 / 0", ""])
 def test_a_library_that_crashes_leaves_no_answer(monkeypatch, code):
-    monkeypatch.setattr(nvml, "_ASK", code)
+    run_instead(monkeypatch, code)
 
     assert ask_nvml() == Nvml()
 
 
 def test_a_library_that_hangs_leaves_no_answer(monkeypatch):
-    monkeypatch.setattr(nvml, "_ASK", "import time; time.sleep(60)")
+    run_instead(monkeypatch, "import time; time.sleep(60)")
 
     assert ask_nvml(within_s=0.3) == Nvml()
 

@@ -1,4 +1,4 @@
-"""What people reported, as evidence: does the doctor name the cause that was found there?
+"""Problems that people reported, as evidence; the doctor names the cause they found.
 
 Each is a thread on GitHub, whose last comments say what had been wrong.
 """
@@ -12,6 +12,7 @@ import pytest
 from machine.doctor.evidence import AmdDevice, Nvml, Outcome, Surroundings
 from tests.machine.doctor.made import (
     CPU_TORCH,
+    DEVICE,
     amd,
     apple,
     around,
@@ -105,7 +106,7 @@ THREADS = {
     "pytorch/pytorch#85332": (
         # CUDA 10.2 runs on a driver for 11.0; something else was wrong there
         torch(
-            nvidia(nvml=replace(nvidia().nvml, cuda=(11, 0))),
+            nvidia(nvml=Nvml(code=0, driver="450.51", cuda=(11, 0), devices=(DEVICE,))),
             version="1.8.1+cu102",
             cuda="10.2",
             targets=("sm_37", "sm_50", "sm_60", "sm_70"),

@@ -6,7 +6,7 @@ import pytest
 
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import AmdDevice, Evidence, Nvml, Outcome, Torch
-from machine.doctor.hiding import see
+from machine.doctor.hiding import visible_count
 from machine.doctor.torch_steps import installed, runs_on
 from machine.doctor.verdicts import State
 from tests.machine.doctor.made import (
@@ -167,12 +167,12 @@ def test_pytorch_knows_the_drivers_cuda_where_the_library_was_left_alone():
     ],
 )
 def test_the_variable_leaves_as_many_devices_as_cuda_would(value, count, seen):
-    assert see(value, count, ["GPU-5d6b-1111"]) == seen
+    assert visible_count(value, count, ["GPU-5d6b-1111"]) == seen
 
 
 def test_a_uuid_must_be_unique_and_is_taken_as_it_is_where_none_is_known():
-    assert see("GPU-5", 2, ["GPU-51", "GPU-52"]) == 0
-    assert see("GPU-5", None) == 1
+    assert visible_count("GPU-5", 2, ["GPU-51", "GPU-52"]) == 0
+    assert visible_count("GPU-5", None) == 1
 
 
 @pytest.mark.parametrize(

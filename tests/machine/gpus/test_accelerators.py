@@ -6,13 +6,12 @@ import json
 
 import pytest
 
-from machine.bus.identity import Host
+from machine.bus import pcie
 from machine.devices import Gpu, PciDevice
-from machine.facts import Unanswered
+from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, amd, apple, intel, nvidia
-from machine.gpus import paths as gpu_paths
+from machine.gpus.pci_facts import Host
 from machine.model import Machine, missing_of
-from machine.notes import Notes
 from tests.machine.gpu_trees import BRIDGE, amd_card, intel_card, processor
 from tests.machine.gpu_trees import amd as write_amd
 from tests.machine.unexplained import unexplained
@@ -351,7 +350,7 @@ TREE = (
     ],
 )
 def test_the_pci_tree_tells_the_way_in_the_words_of_nvidia_smi(a, b, path):
-    assert gpu_paths.path(TREE, a, b) == path
+    assert pcie.gpu_path(TREE, a, b) == path
 
 
 def test_a_switch_on_the_card_itself_is_no_switch_of_the_machine():
@@ -364,11 +363,11 @@ def test_a_switch_on_the_card_itself_is_no_switch_of_the_machine():
             gpu(f"0000:{bus + 2:02x}:00.0", f"0000:{bus + 1:02x}:00.0", vendor_id=0x1002),
         ]
     pci = (*TREE[:2], *pci)
-    assert gpu_paths.path(pci, "0000:12:00.0", "0000:22:00.0") == "PIX"
+    assert pcie.gpu_path(pci, "0000:12:00.0", "0000:22:00.0") == "PIX"
 
 
 def test_unknown_bridges_and_nodes_are_not_guessed():
     lonely = (gpu("0004:05:00.0", None), gpu("0004:06:00.0", None))
-    assert gpu_paths.path(lonely, "0004:05:00.0", "0004:06:00.0") is None
+    assert pcie.gpu_path(lonely, "0004:05:00.0", "0004:06:00.0") is None
     nowhere = (gpu("0000:03:00.0", "pci0000:00", None), gpu("0001:03:00.0", "pci0001:00", None))
-    assert gpu_paths.path(nowhere, "0000:03:00.0", "0001:03:00.0") is None
+    assert pcie.gpu_path(nowhere, "0000:03:00.0", "0001:03:00.0") is None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from machine.gpus import cuda
+from tests.machine.fake_nvml import pointed_at
 
 ATTRIBUTES = {16: 132, 18: 0, 34: 0, 37: 5120, 38: 52428800, 50: 0, 75: 9, 76: 0}
 
@@ -30,11 +31,11 @@ class FakeCuda:
         return self.init
 
     def _cuDeviceGetCount(self, count):
-        count._obj.value = 2
+        pointed_at(count).value = 2
         return 0
 
     def _cuDeviceGet(self, device, number):
-        device._obj.value = number
+        pointed_at(device).value = number
         return 0
 
     def _cuDeviceGetName(self, name, size, device):
@@ -46,20 +47,27 @@ class FakeCuda:
         return 0
 
     def _cuDeviceTotalMem_v2(self, memory, device):
-        memory._obj.value = 2**36
+        pointed_at(memory).value = 2**36
         return 0
 
     def _cuDeviceGetAttribute(self, value, attribute, device):
-        value._obj.value = (0x1A, 0x81)[device] if attribute == 33 else ATTRIBUTES[attribute]
+        pointed_at(value).value = (0x1A, 0x81)[device] if attribute == 33 else ATTRIBUTES[attribute]
         return 0
 
     def _cuDeviceCanAccessPeer(self, value, device, peer):
-        value._obj.value = device < peer
+        pointed_at(value).value = device < peer
         return 0
 
 
+def asked(library):
+    """Return the answer of the child about this library."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ctypes, "CDLL", lambda name: library)
+        return cuda.ask()
+
+
 def test_attributes_are_read_by_address():
-    first, second = cuda._devices(FakeCuda())
+    first, second = asked(FakeCuda())
     assert first == {
         "address": "0000:1a:00.0",
         "uuid": "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f",
@@ -77,7 +85,7 @@ def test_attributes_are_read_by_address():
 
 def test_no_context_is_made():
     fake = FakeCuda()
-    cuda._devices(fake)
+    asked(fake)
     assert [name for name in fake.calls if "Ctx" in name] == []
 
 
@@ -85,33 +93,29 @@ def test_no_context_is_made():
     ("number", "words"),
     [(802, "fabric manager"), (803, "different versions"), (4711, "error 4711")],
 )
-def test_a_cuda_that_does_not_start_says_why(monkeypatch, number, words):
-    monkeypatch.setattr(cuda.ctypes, "CDLL", lambda name: FakeCuda(init=number))
-    assert words in cuda._ask()
+def test_a_cuda_that_does_not_start_says_why(number, words):
+    assert words in asked(FakeCuda(init=number))
 
 
-def test_a_library_without_the_calls_is_too_old(monkeypatch):
+def test_a_library_without_the_calls_is_too_old():
     class Old:
         def cuInit(self, flags):
             return 0
 
-    monkeypatch.setattr(cuda.ctypes, "CDLL", lambda name: Old())
-    assert "too old" in cuda._ask()
+    assert "too old" in asked(Old())
 
 
 def children(monkeypatch, *programs):
     """Let programs stand in for the children, the first for the one that sees everything."""
-    left = list(programs)
+    left, start = list(programs), subprocess.Popen
 
-    def child(environment):
-        return subprocess.Popen(
-            [sys.executable, "-c", left.pop(0)], stdout=subprocess.PIPE, text=True
-        )
+    def child(command, **options):
+        return start([sys.executable, "-c", left.pop(0)], **options)
 
-    monkeypatch.setattr(cuda, "_child", child)
+    monkeypatch.setattr(subprocess, "Popen", child)
 
 
-GPUS = json.dumps([{**gpu, "peers": gpu["peers"]} for gpu in cuda._devices(FakeCuda())])
+GPUS = json.dumps(asked(FakeCuda()))
 SAID = f"print({GPUS!r})"
 
 
@@ -135,7 +139,7 @@ def test_what_the_environment_hides_is_asked_of_cuda_itself(monkeypatch):
 
 def test_hiding_all_leaves_none_visible(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    children(monkeypatch, SAID, f"print({json.dumps(cuda._ERRORS[100])!r})")
+    children(monkeypatch, SAID, f"print({json.dumps(asked(FakeCuda(init=100)))!r})")
     assert cuda.start().answer().visible == frozenset()
 
 

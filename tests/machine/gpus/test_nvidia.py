@@ -1,4 +1,4 @@
-"""GPUs of NVIDIA, with a library and a CUDA that are not there. The figures are those of models."""
+"""GPUs of NVIDIA, with a fake NVML and a fake CUDA. The figures are those of real models."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machine.bus.identity import Host
 from machine.devices import Gpu, GpuLink, Link, MigInstance, PciDevice
-from machine.facts import Unanswered
+from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, nvidia, nvml
 from machine.gpus.cuda import Cuda, CudaGpu
+from machine.gpus.pci_facts import Host
 from machine.inspect import assemble, inspect, portable
 from machine.model import Machine, from_json, missing_of, to_json
-from machine.notes import Notes
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
     GIB,
@@ -76,7 +75,7 @@ def look(library, *, pci=(), cuda=None, root=None, load=None, **host):
     """Return the machine with only its accelerators read."""
 
     def no_library():
-        raise Unanswered(nvml._REASONS[12])
+        raise Unanswered(nvml.REASONS[12])
 
     notes = Notes()
     answer = cuda or Cuda(why="CUDA's driver library (libcuda) is not installed here.")
@@ -532,16 +531,6 @@ def test_the_memory_of_a_gpu_that_is_a_memory_node_is_read_from_its_driver(recor
     assert {gpu.vendor for gpu in machine.gpus} == {"NVIDIA"}
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_any_call_may_be_missing_and_the_rest_is_told_with_the_reason(call):
-    gpus = with_switches(2, 2)
-    library = FakeNvml(*gpus)
-    library.failing[call] = NOT_SUPPORTED
-    machine = look(library, cuda=Cuda(gpus=seen_by_cuda(*gpus)), pci=tuple(map(_seat, gpus)))
-    assert len(machine.gpus) == 2
-    assert gpu_leaves(machine) == []
-
-
 def _seat(gpu):
     return card(gpu.address)
 
@@ -550,7 +539,7 @@ def _seat(gpu):
 def test_a_gpu_may_be_lost_in_the_middle_of_it(after, number):
     gpus = with_switches(2, 2)
     library = FakeNvml(*gpus)
-    plain = library._call
+    plain = library.call
 
     def call(name, *arguments):
         if len(library.calls) >= after and name != "nvmlShutdown":
@@ -558,7 +547,7 @@ def test_a_gpu_may_be_lost_in_the_middle_of_it(after, number):
             raise NVMLError(number)
         return plain(name, *arguments)
 
-    library._call = call
+    library.call = call
     machine = look(library, pci=tuple(map(_seat, gpus)))
     assert len(machine.gpus) == 2
     assert gpu_leaves(machine) == []

@@ -1,17 +1,22 @@
-"""What Windows would answer, constructed after Microsoft's documentation."""
+"""Made-up answers of Windows, from Microsoft's documentation."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from machine.bus.identity import Host
+from machine.facts import Notes
 from machine.gpus import accelerators, nvidia
 from machine.gpus import windows as windows_gpus
+from machine.gpus.pci_facts import Host
 from machine.gpus.windows import Adapter, read
 from machine.model import Machine
-from machine.notes import Notes
+from tests.machine.fake_nvml import pointed_at
 from tests.machine.unexplained import unexplained
 
 RADEON = Adapter(
@@ -55,11 +60,26 @@ def test_elsewhere_windows_is_not_asked():
     assert windows_gpus.adapters() == []
 
 
-def test_the_structure_has_the_size_that_windows_expects():
-    assert ctypes.sizeof(ctypes.c_wchar) in (2, 4)
-    characters = 32 + 128 + 128 + 128
-    size = ctypes.sizeof(windows_gpus._DisplayDevice)
-    assert size == 8 + characters * ctypes.sizeof(ctypes.c_wchar)
+def test_adapters_and_their_registry_keys_are_those_that_windows_names(monkeypatch):
+    def enumerate_devices(_device, number, pointer, _flags):
+        device, characters = pointed_at(pointer), 32 + 128 + 128 + 128
+        assert device.size == 8 + characters * ctypes.sizeof(ctypes.c_wchar)
+        device.name, device.device_id = RADEON.name, RADEON.device_id
+        device.key = rf"\Registry\Machine\System\Video\{number}"
+        return number < 2
+
+    def open_key(root, path):
+        if path != r"System\Video\0":
+            raise FileNotFoundError
+        return contextlib.nullcontext(RADEON.values)
+
+    registry = SimpleNamespace(
+        HKEY_LOCAL_MACHINE=0, OpenKey=open_key, QueryValueEx=lambda values, name: (values[name], 0)
+    )
+    user32 = SimpleNamespace(EnumDisplayDevicesW=enumerate_devices)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(user32=user32), raising=False)
+    monkeypatch.setitem(sys.modules, "winreg", registry)
+    assert windows_gpus.adapters() == [RADEON, replace(RADEON, values={})]
 
 
 @pytest.mark.parametrize("adapters", [[], [RADEON, ARC]])

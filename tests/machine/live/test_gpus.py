@@ -1,4 +1,4 @@
-"""GPUs at work that are not there: NVIDIA's library is a fake, AMD's and Intel's trees made up."""
+"""The load of GPUs, with a fake NVML and made-up trees of AMD and Intel."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ from tests.machine.fake_nvml import (
     with_switches,
 )
 from tests.machine.gpu_trees import amd as write_amd
-
-CALLS = [f"nvmlDeviceGet{name}" for name in h100().answers]
 
 
 def watch(tree, library, **options):
@@ -352,31 +350,18 @@ def test_closing_lets_go_of_the_gpus(tree):
 # --- any call, any moment -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_any_call_may_be_missing_and_the_rest_is_told(tree, call):
-    gpus = with_switches(2, 2)
-    for gpu in gpus:
-        seat(tree, gpu.address)
-    library = FakeNvml(*gpus)
-    library.failing[call] = NOT_SUPPORTED
-    sampler = watch(tree, library)
-    look(sampler, 0.0)
-    samples, _ = look(sampler, 1.0)
-    assert len(samples) == 2
-
-
 @given(
     st.integers(0, 150),
     st.integers(1, 20),
     st.sampled_from([1, 2, 3, 4, 6, 10, 13, 15, 16, 17, 21, 77, 999]),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_calls_may_fail_at_any_moment_and_the_watch_goes_on(tree, after, count, number):
     gpus = [h100(0x1A), h100(0x1B)]
     for gpu in gpus:
         seat(tree, gpu.address)
     library = FakeNvml(*gpus)
-    plain = library._call
+    plain = library.call
 
     def call(name, *arguments):
         made = len(library.calls)
@@ -385,7 +370,7 @@ def test_calls_may_fail_at_any_moment_and_the_watch_goes_on(tree, after, count, 
             raise NVMLError(number)
         return plain(name, *arguments)
 
-    library._call = call
+    library.call = call
     sampler = watch(tree, library)
     for now_s in (0.0, 0.5, 1.0, 32.0, 64.0):
         samples, _ = look(sampler, now_s)

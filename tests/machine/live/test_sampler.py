@@ -8,14 +8,14 @@ import time
 
 import psutil
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from experiments.engine import messages as wire
-from machine.live import threads as live_threads
 from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.live.io import NetworkSample
 from machine.live.sampler import Sampler, portable
+from machine.live.threads import ThreadSampler
 
 ticks = st.lists(st.integers(0, 2**40), min_size=10, max_size=10)
 
@@ -89,15 +89,18 @@ def test_less_than_a_tick_is_unknown_and_adds_up(tree):
 
 
 @given(ticks, ticks)
-def test_shares_are_fractions_though_the_kernel_counts_backwards(before, after):
-    first, second = (
-        live_threads._Times(idle=t[3] + t[4], stolen=t[7], total=sum(t[:8]))
-        for t in (before, after)
-    )
-    if second.total > first.total:
-        busy, steal_fraction = live_threads._shares(first, second)
-        assert 0 <= busy <= 1
-        assert 0 <= steal_fraction <= 1
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_shares_are_fractions_though_the_kernel_counts_backwards(tree, before, after):
+    sampler = ThreadSampler(tree.root)
+    stat(tree, cpu0=before)
+    sampler.sample(0.0)
+    stat(tree, cpu0=after)
+    (thread,) = sampler.sample(1.0)
+    if sum(after[:8]) > sum(before[:8]):
+        assert thread.busy is not None
+        assert 0 <= thread.busy <= 1
+        assert thread.steal_fraction is not None
+        assert 0 <= thread.steal_fraction <= 1
 
 
 def test_a_kernel_that_counts_no_stolen_time_does_not_claim_none_was_stolen(tree):

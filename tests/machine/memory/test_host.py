@@ -5,10 +5,10 @@ import sys
 import psutil
 import pytest
 
+from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import available_bytes, read_memory, read_numa
 from machine.model import NumaNode
-from machine.notes import Notes
 from machine.system import cgroups
 
 

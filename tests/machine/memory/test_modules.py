@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
+from machine.facts import Notes
 from machine.inspect import inspect
 from machine.memory.host import read_memory
 from machine.model import MemoryModule
-from machine.notes import Notes
 
 GIB = 2**30
 DDR4, DDR5, FLASH = 0x1A, 0x22, 0x09

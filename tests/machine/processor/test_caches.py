@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from machine.notes import Notes
+from machine.facts import Notes
 from machine.processor.caches import read_caches
 
 

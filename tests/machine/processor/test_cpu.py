@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from machine.facts import Notes
 from machine.inspect import inspect
-from machine.notes import Notes
 from machine.processor.cpu import read_cpu
 from tests import ROOT
 

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from machine.facts import Notes
 from machine.inspect import inspect
 from machine.model import NumaNode
-from machine.notes import Notes
 from machine.processor.caches import read_caches
 from machine.processor.topology import present_and_online, read_thread_list
 

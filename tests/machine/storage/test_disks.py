@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from machine.devices import Link, PciDevice
+from machine.facts import Notes
 from machine.inspect import inspect
-from machine.notes import Notes
 from machine.storage.disks import read_storage
 
 AHCI = "pci0000:00/0000:00:17.0/ata2/host1/target1:0:0/1:0:0:0"

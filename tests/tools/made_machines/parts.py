@@ -9,9 +9,9 @@ from typing import Any
 
 from machine.bus import pcie
 from machine.devices import Link, PciDevice
+from machine.facts import Notes
 from machine.inspect import assemble
 from machine.model import Cache, CacheKind, CpuCounts, Machine, Missing, Thread, to_json
-from machine.notes import Notes
 from machine.peaks import read_peaks
 from machine.processor.core_kinds import ONE_KIND
 from machine.processor.cpu import NO_QUOTA

@@ -13,7 +13,6 @@ from experiments.core.units import show
 from experiments.core.words import Words
 from machine.bus import pcie
 from machine.devices import GpuLink, PciDevice
-from machine.gpus import paths as gpu_paths
 from machine.model import Cache, Machine, caches_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import shared_hops
@@ -195,7 +194,7 @@ class Ways:
         if pair is not None and pair.nvlinks:
             return self._by_nvlink(a, b, pair)
         pci = self._machine.pci
-        word = (pair.path if pair else None) or gpu_paths.path(pci, a.address, b.address)
+        word = (pair.path if pair else None) or pcie.gpu_path(pci, a.address, b.address)
         common = {d.address for d in pcie.way(pci, a.address)[1:]}
         meeting = next((d for d in pcie.way(pci, b.address)[1:] if d.address in common), None)
         steps = [step for end in (a, b) for step in self._steps(end, self._hops(end, meeting))]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from machine.notes import Notes
-from machine.system.host import read_container, read_system, read_virtualization
+from machine.facts import Notes
+from machine.system.virtualization import read_container, read_system, read_virtualization
 
 X86 = "processor : 0\nflags : fpu vme\n"
 X86_VIRTUAL = "processor : 0\nflags : fpu hypervisor vme\n"

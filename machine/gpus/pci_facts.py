@@ -1,4 +1,4 @@
-"""What do PCI and the kernel say of any accelerator, whoever made it?"""
+"""What PCI and the kernel tell about any accelerator, and the machine around it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 
 from machine.devices import PciDevice
 from machine.facts import Facts, Reason
-from machine.system.linux import numbered, read_text
+from machine.system.linux import PCI_DEVICES, numbered, read_text
 
-DEVICES = "sys/bus/pci/devices"
 _NOT_RECORDED = Reason(
     "It is not in the recording.", "Run coreopsis inspect on the machine itself."
 )
@@ -21,7 +20,7 @@ _NO_DRIVER = Reason(
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine around its accelerators; `is_live` if it is the running one, not a recording."""
+    """The machine around its accelerators; `is_live` for the running one, not a recording."""
 
     root: Path
     pci: tuple[PciDevice, ...] = ()
@@ -30,16 +29,16 @@ class Host:
     is_wsl: bool = False
 
     def folder(self, address: str) -> Path:
-        """Return where the kernel describes the PCI device."""
-        return self.root / DEVICES / address
+        """Return the folder in which the kernel describes a PCI device."""
+        return self.root / PCI_DEVICES / address
 
 
 def describe(host: Host, device: PciDevice) -> Facts:
-    """Return what holds for a device of any maker."""
+    """Return the facts that exist for devices of every maker."""
     facts = Facts()
     folder = host.folder(device.address)
-    shown = f"/{DEVICES}/{device.address}"
-    facts.keep("pci_address", device.address, f"/{DEVICES}")
+    shown = f"/{PCI_DEVICES}/{device.address}"
+    facts.keep("pci_address", device.address, f"/{PCI_DEVICES}")
     if device.name:
         facts.keep("name", device.name, "the list of PCI names, by vendor and device number")
     if device.numa_node is not None:
@@ -61,6 +60,6 @@ def is_asleep(host: Host, address: str) -> bool:
 
 
 def hwmon(folder: Path) -> Path | None:
-    """Return the sensors of a device."""
+    """Return the folder of a device's sensors."""
     numbers = numbered(folder / "hwmon", "hwmon")
     return folder / f"hwmon/hwmon{numbers[0]}" if numbers else None

@@ -1,6 +1,6 @@
-"""What can psutil and the standard library tell of a machine that has no /proc and /sys?
+"""The machine on Windows and macOS, as psutil and the standard library tell it.
 
-LIMIT: simple facts only. Cores, caches, nodes and kinds of cores need each system's own calls.
+LIMIT: simple facts only. Caches, nodes, and kinds of cores would need each system's own calls.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from machine.facts import Notes
 from machine.memory.host import lack_modules
 from machine.model import Cpu, CpuCounts, Memory, OperatingSystem, Thread
-from machine.notes import Notes
 
 _WHY = "This version of Coreopsis reads it on Linux only."
 _HOW = {
@@ -28,7 +28,7 @@ _HOW_MODULES = {
 
 
 def parts(notes: Notes) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of the running machine, as on Linux."""
+    """Yield the same parts of the running machine as on Linux."""
     yield "os", _read_system(notes)
     for name in ("virtualization", "container", "numa", "pci", "storage", "network"):
         notes.lack(name, why=_WHY, how=_HOW)

@@ -1,22 +1,31 @@
-"""Answers of Windows and macOS, made after the documentation; not yet seen on real machines."""
+"""Made-up answers of Windows and macOS, from the documentation; not from real machines."""
 
 from __future__ import annotations
 
+import subprocess
+from types import SimpleNamespace
+
 import pytest
 
-from machine.doctor import elsewhere
+from machine.doctor import other_systems
 from machine.doctor.diagnosis import diagnose
 from machine.doctor.evidence import Nvml, NvmlDevice, Torch, Vendor
+from machine.gpus.windows import Adapter
 from tests.machine.doctor.made import CPU_TORCH
 
-GEFORCE = ("NVIDIA GeForce RTX 4070", r"PCI\VEN_10DE&DEV_2786&SUBSYS_16FA10DE&REV_A1")
-UHD = ("Intel(R) UHD Graphics 770", r"PCI\VEN_8086&DEV_4680&SUBSYS_86941043&REV_0C")
-ARC = ("Intel(R) Arc(TM) Graphics", r"PCI\VEN_8086&DEV_7D55&SUBSYS_00000000&REV_08")
-REMOTE = ("Microsoft Remote Display Adapter", r"SWD\REMOTEDISPLAYENUM\RdpIdd")
+
+def adapter(name: str, device_id: str) -> Adapter:
+    return Adapter(name=name, device_id=device_id, values={})
+
+
+GEFORCE = adapter("NVIDIA GeForce RTX 4070", r"PCI\VEN_10DE&DEV_2786&SUBSYS_16FA10DE&REV_A1")
+UHD = adapter("Intel(R) UHD Graphics 770", r"PCI\VEN_8086&DEV_4680&SUBSYS_86941043&REV_0C")
+ARC = adapter("Intel(R) Arc(TM) Graphics", r"PCI\VEN_8086&DEV_7D55&SUBSYS_00000000&REV_08")
+REMOTE = adapter("Microsoft Remote Display Adapter", r"SWD\REMOTEDISPLAYENUM\RdpIdd")
 
 
 def test_adapters_are_cards_by_their_pci_identity():
-    cards = elsewhere.windows_cards([GEFORCE, GEFORCE, UHD, ARC, REMOTE])
+    cards = other_systems.windows_cards([GEFORCE, GEFORCE, UHD, ARC, REMOTE])
 
     assert [(card.vendor, card.only_draws) for card in cards] == [
         (Vendor.NVIDIA, False),
@@ -27,16 +36,21 @@ def test_adapters_are_cards_by_their_pci_identity():
 
 
 def test_only_apples_own_chips_count_on_a_mac():
-    assert [card.vendor for card in elsewhere.mac_cards(True)] == [Vendor.APPLE]
-    assert elsewhere.mac_cards(False) == ()
+    assert [card.vendor for card in other_systems.mac_cards(True)] == [Vendor.APPLE]
+    assert other_systems.mac_cards(False) == ()
 
 
 @pytest.fixture
 def windows(monkeypatch):
     def gathered(*adapters, nvml):
-        monkeypatch.setattr(elsewhere.sys, "platform", "win32")
-        monkeypatch.setattr(elsewhere, "_adapters", lambda: adapters)
-        return elsewhere.gather("py", {}, nvml=lambda: nvml, probe=lambda python: CPU_TORCH)
+        monkeypatch.setattr(other_systems.sys, "platform", "win32")
+        return other_systems.gather(
+            "py",
+            {},
+            nvml=lambda: nvml,
+            probe=lambda python: CPU_TORCH,
+            list_adapters=lambda: list(adapters),
+        )
 
     return gathered
 
@@ -69,10 +83,11 @@ def test_a_computer_with_intels_graphics_alone_has_no_problem(windows):
 
 
 def test_a_mac_is_gathered(monkeypatch):
-    monkeypatch.setattr(elsewhere.sys, "platform", "darwin")
-    monkeypatch.setattr(elsewhere, "_is_apple_silicon", lambda: True)
+    monkeypatch.setattr(other_systems.sys, "platform", "darwin")
+    said = SimpleNamespace(stdout="1\n")  # of sysctl hw.optional.arm64
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
 
-    evidence = elsewhere.gather(
+    evidence = other_systems.gather(
         "py", {}, nvml=lambda: Nvml(), probe=lambda python: Torch(python=python, has_mps=False)
     )
 

@@ -1,7 +1,7 @@
-"""Which operating system runs here, in which virtual machine, in which container?
+"""The operating system, and the virtual machine and container that it runs in.
 
-A virtual machine describes a machine that is not there: caches, packages and clocks are what its
-host chose to show. Each sign is looked for, the surest first; no sign is no proof.
+In a virtual machine, the host decides which caches, packages and clocks the system shows. The
+surest signs are tried first; finding none proves nothing.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import platform
 import re
 from pathlib import Path
 
+from machine.facts import Notes
 from machine.model import OperatingSystem
-from machine.notes import Notes
 from machine.system.linux import fields, read_text
 
 _DMI = "sys/class/dmi/id"
@@ -48,13 +48,13 @@ _MARKERS = {
 
 
 def read_system(root: Path, notes: Notes, *, is_live: bool) -> OperatingSystem:
-    """Return what the kernel and the distribution call themselves."""
+    """Return the names of the kernel and the distribution."""
     notes.sources["os.kind"] = "/proc/version"
     release = read_text(root / "proc/sys/kernel/osrelease")
     version = (read_text(root / "proc/version") or "").split()
     if release is None and version[:2] == ["Linux", "version"]:
         release = version[2]
-    # A link there could lead out of a recorded tree.
+    # In a recorded tree, the file may be a link that leads out of the tree.
     distribution = read_text(root / "etc/os-release") if is_live else None
     named = re.search(r'^PRETTY_NAME="?([^"\n]*)', distribution or "", re.MULTILINE)
     return OperatingSystem(
@@ -84,7 +84,7 @@ def read_system(root: Path, notes: Notes, *, is_live: bool) -> OperatingSystem:
 
 
 def read_virtualization(root: Path, notes: Notes) -> str | None:
-    """Return the name of the hypervisor, "none" on bare metal, "unnamed" if it hides its name."""
+    """Return the hypervisor's name, "none" on bare metal, "unnamed" if it hides its name."""
     value, source = _virtualization(root)
     return notes.keep(
         "virtualization",
@@ -116,7 +116,7 @@ def _virtualization(root: Path) -> tuple[str | None, str]:
 
 
 def read_container(root: Path, notes: Notes, *, is_live: bool) -> str | None:
-    """Return the kind of container this process runs in, "none" if nothing hints at one."""
+    """Return the kind of container around this process, "none" if nothing hints at one."""
     value, source = _container(root)
     if value is None and is_live:
         value, source = "none", "no mark of a container, in the root folder or in /proc/self/cgroup"
