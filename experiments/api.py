@@ -57,6 +57,7 @@ from machine.model import (
     physical_cores,
     usable_threads,
 )
+from machine.record import record
 
 __all__ = [
     "BEYOND_CACHE",
@@ -112,6 +113,7 @@ __all__ = [
     "param",
     "physical_cores",
     "ratios",
+    "record",
     "shrink",
     "spread",
     "spreads",

@@ -5,11 +5,12 @@ machine/model.py explains what None and empty mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from machine.record import record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@record
 class Link:
     """A PCIe link: the present state, the best of the card, the best of the slot.
 
@@ -26,7 +27,7 @@ class Link:
     peak_bytes_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PciDevice:
     """A device or bridge; `class_id` has 24 bits.
 
@@ -45,7 +46,7 @@ class PciDevice:
     link: Link | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NvLink:
     """One NVLink of a GPU. `bytes_per_s` is for one direction, as the driver reports it.
 
@@ -61,7 +62,7 @@ class NvLink:
     peer: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MigInstance:
     """A slice of a GPU (NVIDIA MIG) with its own memory and SMs."""
 
@@ -71,7 +72,7 @@ class MigInstance:
     sms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Gpu:
     """A GPU or other accelerator; `pci_address` finds it in `pci`.
 
@@ -118,7 +119,7 @@ class Gpu:
     nvlinks: tuple[NvLink, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuLink:
     """The connection between two GPUs, a < b.
 
@@ -136,7 +137,7 @@ class GpuLink:
     peer_access_cuda: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Disk:
     """A disk. `peak_bytes_per_s` is the peak of its link, in one direction."""
 
@@ -151,7 +152,7 @@ class Disk:
     peak_bytes_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NetworkInterface:
     """A network interface; `peak_bytes_per_s` is for its present speed, in one direction."""
 

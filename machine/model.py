@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import msgspec
 
 from machine.devices import Disk, Gpu, GpuLink, NetworkInterface, PciDevice
+from machine.record import record
 
 FORMAT = "coreopsis.machine"
 VERSION = 1
@@ -21,7 +22,7 @@ CoreKind = Literal["performance", "efficiency", "low-power"]
 CacheKind = Literal["data", "instruction", "unified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Missing:
     """Why a value is unknown. `what` is its path; `[*]` stands for any element."""
 
@@ -30,7 +31,7 @@ class Missing:
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OperatingSystem:
     """`kind` is linux, windows or macos; `release` the kernel's."""
 
@@ -40,7 +41,7 @@ class OperatingSystem:
     architecture: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CpuCounts:
     """Five answers to "how many CPUs".
 
@@ -55,7 +56,7 @@ class CpuCounts:
     quota: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Thread:
     """A hardware thread. `package`, `die`, `cluster`, `core` count over the whole machine."""
 
@@ -71,7 +72,7 @@ class Thread:
     usable: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Cache:
     """One instance of a cache, and the threads it serves."""
 
@@ -83,7 +84,7 @@ class Cache:
     threads: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Clock:
     """Clocks that the hardware reports; if cores differ, the range over all cores."""
 
@@ -92,7 +93,7 @@ class Clock:
     base_hz: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Cpu:
     """`packages`, `cores`, `threads` count what is online; `usable_threads` what we may use."""
 
@@ -108,7 +109,7 @@ class Cpu:
     clock: Clock = field(default_factory=Clock)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NumaNode:
     """A NUMA node; `distances` are in the order of the nodes. It may lack threads or memory."""
 
@@ -118,7 +119,7 @@ class NumaNode:
     distances: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MemoryModule:
     """One memory module, or an empty slot (0 bytes). `data_bits` is its width without ECC."""
 
@@ -129,7 +130,7 @@ class MemoryModule:
     data_bits: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Memory:
     """The main memory. `total_bytes` is what the kernel has, slightly less than installed."""
 
@@ -139,7 +140,7 @@ class Memory:
     peak_bytes_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Machine:
     """All that is known, where it was read (`sources`), and why the rest is unknown (`missing`)."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from machine.devices import NetworkInterface
 from machine.facts import Facts, Notes, Reason, note
+from machine.record import names
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/net"
@@ -60,7 +61,7 @@ def read_network(root: Path, notes: Notes) -> tuple[NetworkInterface, ...]:
             found.append(_facts(root, folder, path))
     known = {facts.values.get("pci_address") for facts in found}
     found += [facts for facts in _adapters(root) if facts.values.get("pci_address") not in known]
-    note(found, "network", (name for name in NetworkInterface.__slots__ if name != "name"), notes)
+    note(found, "network", (name for name in names(NetworkInterface) if name != "name"), notes)
     return notes.keep(
         "network",
         tuple(NetworkInterface(**facts.values) for facts in found),

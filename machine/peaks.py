@@ -13,7 +13,6 @@ driver give up to 1.7 times too little).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from machine.bus import pcie
@@ -21,6 +20,7 @@ from machine.devices import Gpu, GpuLink, PciDevice
 from machine.facts import Notes
 from machine.gpus.rates import DATA_SHEET_HZ, NVIDIA_PAPERS, ORDINARY, flop_per_cycle
 from machine.model import Memory, MemoryModule
+from machine.record import record
 
 _PCI_SIG = "PCI Express Base Specification; links from /sys/bus/pci/devices"
 _JEDEC = "JEDEC: one transfer moves the data width of the channel"
@@ -40,7 +40,7 @@ _LACKING = {
 _HOW = "Measure it, or look the model up in its maker's data sheet."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ceiling:
     """A theoretical peak; `source` is that of the formula and its constants."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from experiments.core.views import Code, Plotted, Scale, View
 from machine.model import Machine
+from machine.record import record
 
 if TYPE_CHECKING:
     from experiments.core.bench import Bench
@@ -54,7 +55,7 @@ class Need(StrEnum):
     TORCH = "torch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Spec:
     """What a form, the command line, an axis and the recorder must know about one field."""
 
@@ -141,7 +142,7 @@ class Finding:
     unclear: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Experiment(Generic[P]):
     """A declaration: the engine runs it and the window draws it, knowing only this.
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from machine.record import record
+
 Scale = Literal["linear", "log2", "log10"]
 Statistic = Literal["median", "least", "greatest"]
 
@@ -44,7 +46,7 @@ class Ratio:
     of: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Bars:
     """Zero-based bars, one for each pair of `label` and `detail`; every repeat is a dot."""
 
@@ -59,7 +61,7 @@ class Bars:
     limits: tuple[Limit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Lines:
     """A line through the statistic at each x, one for each `series`; every repeat is a dot.
 
@@ -84,7 +86,7 @@ def along(view: Lines, views: Iterable[View]) -> list[Lines]:
     return [other for other in lines if (other.table, other.x) == (view.table, view.x)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Timeline:
     """Slices from `start` to `end` (seconds) on lanes, ordered by `group` and `detail`."""
 
@@ -99,7 +101,7 @@ class Timeline:
     limits: tuple[Limit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Heatmap:
     """One coloured cell for each (`row`, `column`), with its number."""
 
@@ -112,7 +114,7 @@ class Heatmap:
     limits: tuple[Limit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Field:
     """A live picture: the newest frame of `table`."""
 
@@ -121,7 +123,7 @@ class Field:
     limits: tuple[Limit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ruler:
     """Pins on a logarithmic ruler, one for each `label`."""
 
@@ -136,7 +138,7 @@ class Ruler:
 BROKEN, MENDED = "broken", "mended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Piece:
     """A short program with planted faults, and the same mended: line stands for line.
 
@@ -159,7 +161,7 @@ class Piece:
         return dict(zip(lines, self.faults, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Code:
     """Programs whose faulty lines are to be found.
 

@@ -5,7 +5,6 @@ As NVIDIA's management library and the kernel tell; what they do not tell is lef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.core.declare import Note, column
@@ -13,11 +12,12 @@ from experiments.devices.device import Device, gpu_of
 from machine.devices import Gpu
 from machine.live.gpu_samples import GpuSample
 from machine.model import Machine
+from machine.record import record
 
 BUSY = 0.05  # share of the time: more is somebody's work
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Condition:
     """The GPU right after one round; `held_back` lists why its clock was not higher."""
 

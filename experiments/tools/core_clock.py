@@ -10,18 +10,18 @@ middle.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Tables, column
 from experiments.core.statistics import spread
+from machine.record import record
 
 SAMPLE_S = 0.002
 SAMPLES = 3
 FIRST_CYCLES = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Clock:
     """The clock of the measuring core, once in each round."""
 

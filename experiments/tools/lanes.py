@@ -11,16 +11,16 @@ be longer than shown. To mark takes the caller a moment too, between two steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from experiments.core.declare import column
 from experiments.devices.device import Device
 from experiments.devices.timing import whole_s
+from machine.record import record
 
 CALLS, READS, WORK = "calls", "reads", "device"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Slice:
     """One step of one way: the call, or the reading of a result, or the work of the device."""
 

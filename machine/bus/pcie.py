@@ -12,10 +12,10 @@ Sources: PCI Express Base Specification, revisions 1.0 (8b/10b), 3.0 (128b/130b)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from machine.devices import Link, PciDevice
 from machine.model import Machine
+from machine.record import record
 
 # 1e9 transfers a second, then data bits of coded bits.
 _GENERATIONS = {
@@ -33,7 +33,7 @@ _BRIDGE = 0x0604
 _SPLIT_SWITCHES = frozenset({(0x1000, 0xC010), (0x1000, 0xC030)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SharedHop:
     """A hop that several cards share; `others` are the cards beside the one asked about."""
 

@@ -14,7 +14,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from machine.record import record
 
 _GRACE_S = 2.0  # for a killed process to end; after that it is abandoned
 _MOST_BYTES = 2**20
@@ -25,7 +26,7 @@ class Stopped(Exception):
     """The caller no longer wants the answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Answer:
     """The output. `status` is None after a timeout, negative for a signal."""
 

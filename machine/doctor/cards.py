@@ -7,13 +7,13 @@ processing accelerators, 0x0680 other bridges (NVSwitches use it).
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.bus.names import PciNames
 from machine.doctor.evidence import AmdDevice, Card, Vendor
 from machine.gpus.amd import NO_ACCELERATORS, targets
 from machine.gpus.makers import maker_of
+from machine.record import record
 from machine.system.linux import (
     PCI_ADDRESS,
     PCI_DEVICES,
@@ -28,7 +28,7 @@ _NVIDIA, _AMD, _INTEL, _MICROSOFT = 0x10DE, 0x1002, 0x8086, 0x1414
 VENDORS = {_NVIDIA: Vendor.NVIDIA, _AMD: Vendor.AMD, _INTEL: Vendor.INTEL}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Bus:
     """The cards, displays and NVSwitches on the PCI bus."""
 

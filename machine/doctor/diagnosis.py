@@ -7,7 +7,7 @@ because its repair would change them. A correct sum on every device proves all s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
@@ -17,12 +17,13 @@ from machine.doctor.evidence import Card, Evidence, Vendor
 from machine.doctor.queries import built_for, has_computed
 from machine.doctor.remedies import AMD_TARGETS, as_typed
 from machine.doctor.verdicts import State, Value, Verdict, fine
+from machine.record import record
 
 FORMAT = "coreopsis.diagnosis"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Step:
     """One judged step; `key` and `values` make its sentence, `key` is "" if not reached."""
 
@@ -33,7 +34,7 @@ class Step:
     commands: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Diagnosis:
     """All steps and their result. `vendor` made the judged accelerator, None if there is none.
 

@@ -13,8 +13,9 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from machine.record import record
 
 _PROGRAMS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 _PACKAGES = ("lib/python3.*/site-packages", "lib/python3/dist-packages", "Lib/site-packages")
@@ -36,7 +37,7 @@ SYSTEM = ("/usr", "/usr/local", "/opt/conda")
 _MOST = 200  # environments
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Environment:
     """A Python with its own packages. `path` is what one types: its folder, or the program.
 

@@ -6,7 +6,9 @@ None means "could not be told". `gather.py` fills the records from a machine, te
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from machine.record import record
 
 
 class Vendor(enum.StrEnum):
@@ -19,7 +21,7 @@ class Vendor(enum.StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Card:
     """A device that could compute. `driver` is the kernel module that holds it, "" for none.
 
@@ -40,7 +42,7 @@ class Card:
     needs: str | None = None  # the package that PyTorch needs for vendor OTHER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Node:
     """A device file of a driver below /dev. `group` owns it."""
 
@@ -50,7 +52,7 @@ class Node:
     mode: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kernel:
     """The kernel's side of a driver.
 
@@ -69,7 +71,7 @@ class Kernel:
     nvidia_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Surroundings:
     """The system around the program. `distributions` are the ids of os-release, nearest first.
 
@@ -92,7 +94,7 @@ class Surroundings:
     environment: dict[str, str] = field(default_factory=dict)  # only variables that choose devices
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuProcess:
     """A process that holds GPU memory; `used_bytes` is None if the driver does not tell."""
 
@@ -102,7 +104,7 @@ class GpuProcess:
     used_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NvmlDevice:
     """A GPU as NVML sees it. `code` is the nvmlReturn_t of its refusal, 0 if it answers.
 
@@ -132,7 +134,7 @@ class NvmlDevice:
     uncorrected_errors: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Nvml:
     """The answers of NVML. `code` is the nvmlReturn_t of its start, None for no answer."""
 
@@ -142,7 +144,7 @@ class Nvml:
     devices: tuple[NvmlDevice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AmdDevice:
     """A GPU as AMD's compute driver (KFD) sees it; `target` is such as gfx1100."""
 
@@ -160,7 +162,7 @@ class Outcome(enum.StrEnum):
     CRASHED = "crashed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TorchDevice:
     """An accelerator as PyTorch sees it. `target` is 8.9 on NVIDIA, gfx1100 on AMD.
 
@@ -175,7 +177,7 @@ class TorchDevice:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Torch:
     """A Python and its PyTorch. `stage` is the last one that it reached: start, import, look, use.
 
@@ -205,7 +207,7 @@ class Torch:
     devices: tuple[TorchDevice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Evidence:
     """All the evidence. `nvml` is None if it was not asked; `gather` says why.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from machine.record import record
 
 Value = str | int | float
 
@@ -18,7 +20,7 @@ class State(enum.StrEnum):
     NOT_REACHED = "not_reached"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Verdict:
     """The result of one step.
 

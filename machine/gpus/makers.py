@@ -10,14 +10,16 @@ Google's; the documentation of PyTorch and of the makers for backends and packag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from machine.record import record
 
 _PROCESSING = 0x1200  # PCI class "processing accelerators"
 _BRIDGE, _SOUND = 0x06, 0x04
 _OF_GPUS = frozenset({0x10DE, 0x1002})  # other modules recognise these; some have that class too
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Maker:
     """A maker of accelerators. `backend` is their name in torch.device, `package` provides it.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from machine.facts import Facts, Reason
+from machine.record import record
 
 _COMMAND_LIMIT = 300  # characters
 _MOST_KNOWN = 1000  # processes; then all are forgotten
@@ -26,7 +26,7 @@ _HIDDEN = Reason(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClockReason:
     """Why the clock is not higher; `key` is that of the sentence."""
 
@@ -34,7 +34,7 @@ class ClockReason:
     severity: Severity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuProcess:
     """A process that holds GPU memory. It identifies people, so it is never saved to a file."""
 
@@ -46,7 +46,7 @@ class GpuProcess:
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GpuSample:
     """The load of one GPU; `index` and `pci_address` are those of the machine's `gpus`.
 

@@ -13,13 +13,13 @@ import dataclasses
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from machine.facts import Notes
 from machine.model import Missing
 from machine.network import read_network
+from machine.record import record
 from machine.storage.disks import read_storage
 from machine.system.linux import read_hex, read_text
 
@@ -31,7 +31,7 @@ _NO_ERRORS = "The driver of this disk does not count its errors for all to see."
 _NOT_ON_LINUX = "This system does not tell it to every program."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DiskSample:
     """`busy` is a share of the time, `queue` the mean number of outstanding requests."""
 
@@ -43,7 +43,7 @@ class DiskSample:
     errors: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NetworkSample:
     """The traffic of an interface; `dropped` packets found no free buffer."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.model import Missing
+from machine.record import record
 from machine.system.linux import read_text
 
 _RESOURCES = ("cpu", "memory", "io")
@@ -24,7 +24,7 @@ _NOT_COUNTED = "This kernel does not count how long tasks wait (pressure stall i
 _HOW = "Boot Linux 4.20 or newer with psi=1; cat /proc/pressure/memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MemorySample:
     """Memory in use; `used_bytes` excludes file caches, which the kernel can reclaim."""
 

@@ -19,6 +19,7 @@ import msgspec
 from machine import inspect
 from machine.live import sampler as live
 from machine.model import BadMachine, Machine, from_json
+from machine.record import record
 
 FORMAT, VERSION = "coreopsis.watch", 1
 SUFFIX = ".coreopsis-watch.jsonl"
@@ -30,7 +31,7 @@ class BadWatch(ValueError):
     """The file is no recorded watch; the text says why in one sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RecordedWatch:
     """At least one sample, ordered by time. `at` is ISO-8601, "" if unknown.
 

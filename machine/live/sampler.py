@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from machine.gpus import nvml
@@ -20,9 +20,10 @@ from machine.live.io import DiskSample, IoSampler, NetworkSample
 from machine.live.memory import MemorySample, MemorySampler
 from machine.live.threads import ThreadSample, ThreadSampler
 from machine.model import Missing
+from machine.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Sample:
     """One sample of the load, `t_s` after the sampler was made."""
 

@@ -11,11 +11,11 @@ import math
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from machine.model import Missing
+from machine.record import record
 from machine.system.linux import CPU, numbered, read_int, read_text
 
 _CLOCKS_EVERY_S = 1.0  # some drivers wake a core to read its clock
@@ -44,7 +44,7 @@ _NO_THREADS = Missing(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ThreadSample:
     """`busy` and `steal_fraction` are shares of the time since the previous sample."""
 

@@ -9,6 +9,7 @@ from machine import peaks
 from machine.facts import Notes
 from machine.memory.modules import is_locked, read_channels, read_modules
 from machine.model import Memory, MemoryModule, NumaNode
+from machine.record import names
 from machine.system import cgroups
 from machine.system.linux import fields, kibibytes, numbered, read_set, read_text
 
@@ -33,7 +34,7 @@ def read_memory(root: Path, notes: Notes) -> Memory:
     modules = tuple(slot.module for slot in slots)
     no_modules = _ONLY_ROOT if is_locked(root) else _LACKING["modules"]
     ceiling = peaks.dram(modules, channels)
-    for name in MemoryModule.__slots__:
+    for name in names(MemoryModule):
         if any(getattr(module, name) is None for module in modules):
             notes.lack(
                 f"memory.modules[*].{name}",
@@ -116,8 +117,11 @@ def available_bytes() -> int | None:
 
     The smaller of what the machine has free and what the control groups leave.
     """
-    import psutil
+    if sys.platform != "linux":
+        import psutil
 
-    free_bytes: int = psutil.virtual_memory().available
-    left_bytes = cgroups.memory_left_bytes(Path("/")) if sys.platform == "linux" else None
-    return free_bytes if left_bytes is None else min(free_bytes, left_bytes)
+        return int(psutil.virtual_memory().available)
+    free_kib = fields(read_text(Path("/proc/meminfo"))).get("memavailable", "").split()
+    known = [int(free_kib[0]) * 1024] if free_kib else []
+    left_bytes = cgroups.memory_left_bytes(Path("/"))
+    return min([*known, left_bytes] if left_bytes is not None else known, default=None)

@@ -14,10 +14,10 @@ Source: System Management BIOS Reference Specification 3.7, section 7.18 (DSP013
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from machine.model import MemoryModule
+from machine.record import record
 from machine.system.linux import entries, numbered, read_bytes, read_int, read_text
 
 _UDEV = "run/udev/data/+dmi:id"
@@ -50,7 +50,7 @@ _WHOLE_CHANNELS = {"DDR3", "DDR4"}
 _CHANNEL = re.compile(r".*?channel[ _-]?[0-9a-z]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Slot:
     """A module, and the name of its bank."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from machine.bus import pcie
 from machine.devices import Disk, PciDevice
 from machine.facts import Facts, Notes, Reason, note
+from machine.record import names
 from machine.system.linux import device_path, entries, pci_addresses, read_int, read_text
 
 _FOLDER = "sys/class/block"
@@ -54,7 +55,7 @@ class _Place:
 def read_storage(root: Path, pci: tuple[PciDevice, ...], notes: Notes) -> tuple[Disk, ...]:
     """Return the disks, ordered by name."""
     found = [_facts(root, place, pci) for place in _disks(root)]
-    note(found, "storage", (field for field in Disk.__slots__ if field != "name"), notes)
+    note(found, "storage", (name for name in names(Disk) if name != "name"), notes)
     return notes.keep(
         "storage",
         tuple(Disk(**facts.values) for facts in found),

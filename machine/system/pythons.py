@@ -16,7 +16,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from machine.record import record
 
 OLDEST = (3, 8)
 _ANSWER_WITHIN_S = 2.0
@@ -61,7 +63,7 @@ _WINDOWS_FOLDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Interpreter:
     """A CPython and its program. `subinterpreters`: each can have its own GIL (3.12)."""
 
