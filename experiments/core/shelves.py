@@ -16,6 +16,7 @@ SHELVES = (
     "experiments.many_devices",
     YOURS,
 )
+VARIABLE = "COREOPSIS_EXPERIMENTS"  # folders of YOURS, for the processes that a worker starts
 MAIN = "experiment"  # the module of a folder that declares the experiment
 RECORDING = "recording.jsonl.gz"
 

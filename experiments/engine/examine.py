@@ -19,9 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments import yours
 from experiments.core.problems import Problem
-from experiments.core.shelves import Home, id_of
+from experiments.core.shelves import VARIABLE, YOURS, Home, id_of
 
 # For the top of its files and one call of each function: of the processor, and while it waits.
 CPU_S, WAIT_S = 5, 60.0
@@ -49,7 +48,7 @@ class _Look:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             process_group=0 if os.name == "posix" else None,
-            env={**os.environ, yours.VARIABLE: str(folder.parent)},
+            env={**os.environ, VARIABLE: str(folder.parent)},
         )
 
     def problems(self, end_s: float) -> tuple[Problem, ...]:
@@ -119,7 +118,7 @@ def problems_of(folder: Path) -> Iterator[Problem]:
     from experiments.core.rules import broken_rules
     from machine.inspect import inspect
 
-    name, home = id_of(folder.name), Home("experiments.yours", folder)
+    name, home = id_of(folder.name), Home(YOURS, folder)
     if Catalogue().homes[name].folder.resolve() != folder.resolve():
         yield Problem("own_name_taken", {"id": name})
         return

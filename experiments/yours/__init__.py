@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-VARIABLE = "COREOPSIS_EXPERIMENTS"  # for the processes that a worker starts
+from experiments.core.shelves import VARIABLE
 
 
 def use(folders: Sequence[Path]) -> None:
