@@ -12,7 +12,7 @@ from experiments.core.declare import Part
 from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
 from tests.gallery.preview import preview
-from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.sketch import expected
 from widgets.style.look import Look
@@ -37,9 +37,9 @@ SAMPLES = (
 )  # fmt: skip
 
 
-def _offers(words: Words) -> Iterator[Offer]:
+def _cards(words: Words) -> Iterator[CardData]:
     for experiment in Experiments():
-        yield Offer(
+        yield CardData(
             id=experiment.id,
             shelf=experiment.shelf,
             parts=experiment.parts,
@@ -53,7 +53,7 @@ def _offers(words: Words) -> Iterator[Offer]:
         )
     for shelf, question, seconds, state, view in SAMPLES:
         is_here = state is not State.NOT_HERE
-        yield Offer(
+        yield CardData(
             id=question,
             shelf=shelf,
             parts=(Part.GPU,),
@@ -69,7 +69,7 @@ def _offers(words: Words) -> Iterator[Offer]:
 
 def _make(look: Look, words: Words) -> QWidget:
     catalogue = Catalogue(words, look)
-    catalogue.show_offers(sorted(_offers(words), key=lambda offer: offer.shelf))
+    catalogue.show_cards(sorted(_cards(words), key=lambda data: data.shelf))
     return catalogue
 
 

@@ -16,7 +16,7 @@ from experiments.core.words import Words
 from machine.inspect import inspect
 from machine.model import Machine, from_json
 from tests.gallery.preview import preview
-from widgets.map.layout.boxes import EarnedValue, Invitation
+from widgets.map.layout.boxes import Invitation, KnownValue
 from widgets.map.page import MapPage
 from widgets.style.look import Look
 
@@ -27,7 +27,7 @@ def sample(machine: Machine, look: Look, words: Words) -> QWidget:
     page.show_machine(machine)
     numbers = {Part.L1: "1.41 ns", Part.L3: "11.2 ns", Part.CORES: "89.8 GFLOP/s"}
     values = {
-        part: [EarnedValue(label=part, text=text, when="just now", experiment="x", unit="s")]
+        part: [KnownValue(label=part, text=text, when="just now", experiment="x", unit="s")]
         for part, text in numbers.items()
     }
     question = words.say("cache-ladder.question")

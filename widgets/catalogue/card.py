@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QAbstractButton
 from experiments.core.units import DURATION, show
 from experiments.core.words import Words
 from widgets.catalogue import sketch
-from widgets.catalogue.card_data import WORDS, Offer, State
+from widgets.catalogue.card_data import WORDS, CardData, State
 from widgets.controls.wrapped_text import draw_lines, line_px, wrapped
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
@@ -35,32 +35,32 @@ WALKS = {
 
 
 class Card(QAbstractButton):
-    """A button that shows an offer; `clicked` opens it, `walked` carries an arrow key."""
+    """A button that shows one experiment; `clicked` opens it, `walked` carries an arrow key."""
 
     walked = Signal(int)
     reached = Signal()  # the focus has come here
 
-    def __init__(self, offer: Offer, words: Words, look: Look) -> None:
+    def __init__(self, data: CardData, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         look.changed.connect(self.update)
-        self.offer = offer
-        self.show_offer(offer)
+        self.data = data
+        self.show_data(data)
 
-    def show_offer(self, offer: Offer) -> None:
+    def show_data(self, data: CardData) -> None:
         """Show what is known now."""
-        self.offer = offer
-        self.setText(offer.question)
-        self.setAccessibleName(offer.question)
-        told = {"state": self._state_word(), "time": self._time(), "note": offer.note}
-        is_known = offer.state is not State.UNKNOWN
-        described = self._words.say("catalogue.described", told) if is_known else offer.note
-        sketched = "" if offer.sketch.is_measured else self._words.say("catalogue.sketched")
+        self.data = data
+        self.setText(data.question)
+        self.setAccessibleName(data.question)
+        told = {"state": self._state_word(), "time": self._time(), "note": data.note}
+        is_known = data.state is not State.UNKNOWN
+        described = self._words.say("catalogue.described", told) if is_known else data.note
+        sketched = "" if data.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
-        self.setToolTip(offer.note if offer.state is State.NOT_HERE else sketched)
+        self.setToolTip(data.note if data.state is State.NOT_HERE else sketched)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -124,16 +124,16 @@ class Card(QAbstractButton):
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, time)
         painter.setPen(QColor(theme.ink))
         room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
-        draw_lines(painter, room, self.offer.question, _title(theme), MOST_TITLE_LINES)
+        draw_lines(painter, room, self.data.question, _title(theme), MOST_TITLE_LINES)
 
     def _paint_stamp(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         width = inner.width() - self._beside_title_px(theme)
-        title = wrapped(self.offer.question, _title(theme), width, MOST_TITLE_LINES)
+        title = wrapped(self.data.question, _title(theme), width, MOST_TITLE_LINES)
         line = line_px(_title(theme))
         down = max(len(title) - TITLE_LINES, 0) * line
         top = inner.top() + TITLE_LINES * line + 3 * STEP + down
         size = QSizeF(STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom - down)
-        sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.offer.sketch, theme)
+        sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
 
     def _beside_title_px(self, theme: Theme) -> float:
         """Return what the time takes of the width."""
@@ -146,11 +146,11 @@ class Card(QAbstractButton):
         bold, plain = theme.font("note", weight=QFont.Weight.DemiBold), theme.font("note")
         line = line_px(plain)
         painter.setFont(bold)
-        painter.setPen(QColor(_colour(self.offer.state, theme)))
+        painter.setPen(QColor(_colour(self.data.state, theme)))
         foot = QRectF(inner.left(), inner.bottom() - line, inner.width(), line)
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, word)
         taken = _advance(painter, word)
-        if self.offer.state in (State.PARTIAL, State.FAILED):
+        if self.data.state in (State.PARTIAL, State.FAILED):
             side = round(line)
             taken += side + STEP
             sign = pixmap("attention", theme.attention, side)
@@ -158,15 +158,15 @@ class Card(QAbstractButton):
         room = inner.adjusted(0, 0, -(taken + 3 * STEP if word else 0), 0)
         painter.setPen(QColor(theme.soft))
         room.setTop(inner.bottom() - NOTE_LINES * line)
-        draw_lines(painter, room, self.offer.note, plain, NOTE_LINES, at_bottom=True)
+        draw_lines(painter, room, self.data.note, plain, NOTE_LINES, at_bottom=True)
 
     def _time(self) -> str:
-        seconds = self.offer.seconds
+        seconds = self.data.seconds
         return "" if seconds is None else show(seconds, DURATION)
 
     def _state_word(self) -> str:
-        key = WORDS.get(self.offer.state)
-        percent = round(100 * self.offer.fraction)
+        key = WORDS.get(self.data.state)
+        percent = round(100 * self.data.fraction)
         return "" if key is None else self._words.say(key, {"percent": percent})
 
 

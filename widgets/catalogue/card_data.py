@@ -33,7 +33,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class CardData:
     """One experiment as its card shows it."""
 
     id: str
@@ -63,29 +63,29 @@ class Filter:
     only_here: bool = False
     text: str = ""
 
-    def passes(self, offer: Offer) -> bool:
+    def passes(self, data: CardData) -> bool:
         """Is it to be shown? What is not known yet keeps nothing away."""
-        if self.part is not None and self.part not in offer.parts:
+        if self.part is not None and self.part not in data.parts:
             return False
-        if self.seconds is not None and (offer.seconds or 0.0) > self.seconds:
+        if self.seconds is not None and (data.seconds or 0.0) > self.seconds:
             return False
-        if self.only_here and not offer.runs_here:
+        if self.only_here and not data.runs_here:
             return False
-        about = f"{offer.question} {offer.topic} {offer.id}".lower()
+        about = f"{data.question} {data.topic} {data.id}".lower()
         return all(word in about for word in self.text.lower().split())
 
 
-def counted(offers: Iterable[Offer]) -> dict[str, int]:
+def counted(cards: Iterable[CardData]) -> dict[str, int]:
     """Return how many were measured, how many can be, and how many cannot.
 
     Where one is not known yet, nothing.
     """
-    known = list(offers)
-    if any(offer.state is State.UNKNOWN for offer in known):
+    known = list(cards)
+    if any(data.state is State.UNKNOWN for data in known):
         return {}
-    there = [offer for offer in known if offer.is_measured or offer.state is not State.NOT_HERE]
+    there = [data for data in known if data.is_measured or data.state is not State.NOT_HERE]
     return {
-        "measured": sum(offer.is_measured for offer in known),
+        "measured": sum(data.is_measured for data in known),
         "count": len(there),
         "lacking": len(known) - len(there),
     }

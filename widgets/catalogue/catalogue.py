@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import WALKS
-from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import ShelfGrid
 from widgets.controls.basics import button, column, label, row
@@ -64,20 +64,20 @@ class Catalogue(QWidget):
         self._surprise_action = self._action("surprise", self._surprise)
         self._show_all = self._action("show_all", self._bar.show_all)
         self._filter()
-        self._offer_surprise()
+        self._allow_surprise()
         look.changed.connect(self._fit)
 
     @property
-    def offers(self) -> Sequence[Offer]:
-        """What is on offer, shown or not."""
-        return self._grid.offers
+    def cards(self) -> Sequence[CardData]:
+        """All cards, shown or not, as data."""
+        return self._grid.cards
 
-    def show_offers(self, offers: Sequence[Offer]) -> None:
+    def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; may be called whenever something of them changes."""
-        self._bar.offer_parts(list(dict.fromkeys(part for each in offers for part in each.parts)))
-        self._grid.show_offers(offers)
+        self._bar.offer_parts(list(dict.fromkeys(part for each in cards for part in each.parts)))
+        self._grid.show_cards(cards)
         self._filter()
-        self._offer_surprise()
+        self._allow_surprise()
 
     def focus_on(self, experiment_id: str = "") -> None:
         """Give the focus to the card of an experiment, the first where there is none."""
@@ -116,7 +116,7 @@ class Catalogue(QWidget):
 
     def _filter(self) -> None:
         self._grid.show_only(self._bar.filter)
-        is_empty = bool(self._grid.offers) and not self._grid.shown
+        is_empty = bool(self._grid.cards) and not self._grid.shown
         self._nothing.setVisible(is_empty)
         self._scroll.setVisible(not is_empty)
         self._fit()
@@ -134,14 +134,14 @@ class Catalogue(QWidget):
 
     def _surprises(self) -> list[str]:
         return [
-            offer.id
-            for offer in self._grid.offers
-            if offer.state is State.NEW and (offer.seconds or 0.0) <= SURPRISE_S
+            data.id
+            for data in self._grid.cards
+            if data.state is State.NEW and (data.seconds or 0.0) <= SURPRISE_S
         ]
 
-    def _offer_surprise(self) -> None:
+    def _allow_surprise(self) -> None:
         has_some = bool(self._surprises())
-        is_known = all(offer.state is not State.UNKNOWN for offer in self._grid.offers)
+        is_known = all(data.state is not State.UNKNOWN for data in self._grid.cards)
         is_over = is_known and not has_some
         key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
         self._bar.surprise.setEnabled(has_some)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import Card
-from widgets.catalogue.card_data import Filter, Offer, counted
+from widgets.catalogue.card_data import CardData, Filter, counted
 from widgets.controls.basics import label
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -37,23 +37,23 @@ class ShelfGrid(QWidget):
         look.changed.connect(self._arrange)
 
     @property
-    def offers(self) -> list[Offer]:
-        """What is on offer, shown or not."""
-        return [card.offer for card in self._cards.values()]
+    def cards(self) -> list[CardData]:
+        """All cards, shown or not, as data."""
+        return [card.data for card in self._cards.values()]
 
     @property
     def shown(self) -> list[Card]:
         """The cards that are to be seen, in their order."""
         return [card for row in self._rows for card in row]
 
-    def show_offers(self, offers: Sequence[Offer]) -> None:
+    def show_cards(self, cards: Sequence[CardData]) -> None:
         """Show these experiments; a card that is there already stays, with its focus."""
-        for gone in self._cards.keys() - {offer.id for offer in offers}:
+        for gone in self._cards.keys() - {data.id for data in cards}:
             card = self._cards.pop(gone)
             card.hide()
             card.deleteLater()
-        self._cards = {offer.id: self._card(offer) for offer in offers}
-        for shelf in dict.fromkeys(offer.shelf for offer in offers):
+        self._cards = {data.id: self._card(data) for data in cards}
+        for shelf in dict.fromkeys(data.shelf for data in cards):
             self._head(shelf)
         self._count()
         self._arrange()
@@ -83,15 +83,15 @@ class ShelfGrid(QWidget):
         card.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 
-    def _card(self, offer: Offer) -> Card:
-        card = self._cards.get(offer.id)
+    def _card(self, data: CardData) -> Card:
+        card = self._cards.get(data.id)
         if card is not None:
-            if card.offer != offer:
-                card.show_offer(offer)
+            if card.data != data:
+                card.show_data(data)
             return card
-        card = Card(offer, self._words, self._look)
+        card = Card(data, self._words, self._look)
         card.setParent(self)
-        card.clicked.connect(lambda _checked=False: self.opened.emit(offer.id))
+        card.clicked.connect(lambda _checked=False: self.opened.emit(data.id))
         card.walked.connect(lambda key: self._walk(card, key))
         card.reached.connect(lambda: self.reached.emit(card))
         return card
@@ -107,7 +107,7 @@ class ShelfGrid(QWidget):
     def _count(self) -> None:
         """Say at each shelf how much of it has been measured, once that is known."""
         for shelf, (_, count) in self._heads.items():
-            told = counted(offer for offer in self.offers if offer.shelf == shelf)
+            told = counted(data for data in self.cards if data.shelf == shelf)
             key = "catalogue.count_lacking" if told.get("lacking") else "catalogue.count"
             count.setText(self._words.say(key, told) if told.get("count") else "")
 
@@ -133,7 +133,7 @@ class ShelfGrid(QWidget):
         zoom = self._look.theme.zoom
         columns = min(MOST_COLUMNS, max(1, (self._room + GAP) // (round(NARROWEST * zoom) + GAP)))
         width = (self._room - (columns - 1) * GAP) // columns
-        passing = [card for card in self._cards.values() if self._filter.passes(card.offer)]
+        passing = [card for card in self._cards.values() if self._filter.passes(card.data)]
         for card in self._cards.values():
             card.setVisible(card in passing)
         for parts in self._heads.values():
@@ -141,7 +141,7 @@ class ShelfGrid(QWidget):
                 part.hide()
         self._rows = []
         top = 0
-        for shelf, cards in groupby(passing, key=lambda card: card.offer.shelf):
+        for shelf, cards in groupby(passing, key=lambda card: card.data.shelf):
             top = self._place_head(shelf, top) + BELOW_HEAD
             standing = list(cards)
             for start in range(0, len(standing), columns):

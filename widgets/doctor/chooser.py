@@ -17,7 +17,7 @@ from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.elided import ElidedButton
 from widgets.controls.flow import FlowLayout
-from widgets.doctor.page_data import Offered
+from widgets.doctor.page_data import PythonChoice
 from widgets.style.theme import STEP
 
 MOST = 40  # in the menu; others can be typed
@@ -34,7 +34,7 @@ class Chooser(QWidget):
     def __init__(self, words: Words) -> None:
         super().__init__()
         self._words = words
-        self._offered: Sequence[Offered] = ()
+        self._choices: Sequence[PythonChoice] = ()
         self._chosen = ""
         self.current = ElidedButton("plain")
         self.current.clicked.connect(self._open_menu)
@@ -62,11 +62,11 @@ class Chooser(QWidget):
         self.menu = QMenu(self)
         self.menu.setProperty("role", "choices")
 
-    def offer(self, offered: Sequence[Offered]) -> None:
+    def offer(self, choices: Sequence[PythonChoice]) -> None:
         """Let one choose between these, the first being this program's own."""
-        self._offered = offered
+        self._choices = choices
         self.menu.clear()
-        for each in offered[:MOST]:
+        for each in choices[:MOST]:
             action = self._add(each.text, partial(self.wanted.emit, each.path))
             action.setCheckable(True)
             action.setChecked(each.path == self._chosen)
@@ -74,12 +74,12 @@ class Chooser(QWidget):
         self._add(self._words.say("doctor.page.another"), self.ask_for_path)
 
     def show_chosen(self, path: str) -> None:
-        """Show which is examined; one that was not offered is one by its path."""
+        """Show which is examined; one that is not among the choices is named by its path."""
         self._chosen = path
-        text = next((each.text for each in self._offered if each.path == path), path)
+        text = next((each.text for each in self._choices if each.path == path), path)
         self.current.say(f"{text}  ▾")
         self.current.setAccessibleName(self._words.say("doctor.page.chosen", {"python": text}))
-        self.offer(self._offered)
+        self.offer(self._choices)
         self.refuse("")
 
     def refuse(self, sentence: str) -> None:

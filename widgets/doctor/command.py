@@ -36,10 +36,10 @@ class Command(QFrame):
         layout.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         layout.setContentsMargins(3 * STEP, STEP + 2, 3 * STEP, STEP + 2)
         self.setLayout(layout)
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         font = self._look.theme.font("note", mono=True)
         font.setFeature(QFont.Tag("calt"), 0)  # or -- would look like one sign
         self._shown.setFont(font)

@@ -12,7 +12,7 @@ from machine.doctor.verdicts import State
 from widgets.controls.announce import announce
 from widgets.controls.basics import column, label, row, set_role
 from widgets.doctor.command import Command
-from widgets.doctor.page_data import Told
+from widgets.doctor.page_data import PageData
 from widgets.doctor.sign import draw_sign, side_px
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -49,10 +49,10 @@ class FindingBox(QFrame):
         layout.setContentsMargins(4 * STEP + 2, 4 * STEP, 4 * STEP, 4 * STEP)  # as in the chain
         self.setLayout(layout)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, data: PageData) -> None:
         """Show what was found."""
-        self._show(told.state, told.headline, told.text, told.commands)
-        announce(self, f"{told.headline} {told.text}")
+        self._show(data.state, data.headline, data.text, data.commands)
+        announce(self, f"{data.headline} {data.text}")
 
     def wait(self, sentence: str, explained: str) -> None:
         """Show that it is being looked for."""

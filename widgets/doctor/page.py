@@ -15,7 +15,7 @@ from widgets.doctor.area import Area
 from widgets.doctor.chain import Chain
 from widgets.doctor.chooser import Chooser
 from widgets.doctor.finding import FindingBox
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -71,16 +71,16 @@ class DoctorPage(Overlay):
         self.chain.show_links(links)
         self._allow_copy(False)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, data: PageData) -> None:
         """Show a diagnosis."""
-        self._show_title(is_well=told.is_well)
-        self.box.tell(told)
-        self.chain.show_links(told.links)
+        self._show_title(is_well=data.is_well)
+        self.box.tell(data)
+        self.chain.show_links(data.links)
         self._allow_copy(True)
 
     def complain(self, sentence: str) -> None:
         """Say why nothing was found out."""
-        self.box.tell(Told(headline=sentence, state=State.UNKNOWN))
+        self.box.tell(PageData(headline=sentence, state=State.UNKNOWN))
 
     def refuse(self, sentence: str) -> None:
         """Say why nothing can be examined at all."""
@@ -89,9 +89,9 @@ class DoctorPage(Overlay):
         self.chooser.hide()
         self._allow_copy(False)
 
-    def offer(self, offered: Sequence[Offered]) -> None:
+    def offer(self, choices: Sequence[PythonChoice]) -> None:
         """Let one choose between these Pythons."""
-        self.chooser.offer(offered)
+        self.chooser.offer(choices)
 
     def say_copied(self) -> None:
         """Say that the report can be pasted now."""

@@ -27,7 +27,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PageData:
     """The whole: a headline, what was found in words, what mends it, and the chain."""
 
     headline: str
@@ -39,7 +39,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class PythonChoice:
     """A Python that may be examined; `path` is "" for this program's own."""
 
     path: str

@@ -48,8 +48,8 @@ class CodeView(QWidget):
         head.setStretch(0, 1)
         head.setAlignment(uses, Qt.AlignmentFlag.AlignTop)
         self.setLayout(column(head, self._text, space=3 * STEP))
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
     def show_sources(self, files: Sequence[tuple[str, str]]) -> None:
         """Show the first of these files, (name, text), and offer the others."""
@@ -86,7 +86,7 @@ class CodeView(QWidget):
         if self._files:
             self.save_wanted.emit(*self._files[self._place])
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         self._text.setFont(self._look.theme.font("note", mono=True))
 
 

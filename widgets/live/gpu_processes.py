@@ -22,7 +22,7 @@ class Right(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class GpuProcess:
     """A process that holds memory of a GPU."""
 
     gpu: int
@@ -34,13 +34,13 @@ class Holder:
     command: str | None = None
 
 
-def holders(moment: Moment) -> Iterator[Holder]:
+def gpu_processes(moment: Moment) -> Iterator[GpuProcess]:
     """Yield the processes of all GPUs, in their order."""
     for gpu in moment.gpus:
         for process in gpu.get("processes") or ():
             if process.get("pid") is not None:
-                told = {name: process.get(name) for name in Holder.__slots__ if name != "gpu"}
-                yield Holder(gpu=gpu["index"], **told)
+                found = {name: process.get(name) for name in GpuProcess.__slots__ if name != "gpu"}
+                yield GpuProcess(gpu=gpu["index"], **found)
 
 
 class Idleness:
@@ -55,9 +55,9 @@ class Idleness:
         self._now_s = moment.at_s
         if moment.after_gap:
             self._since_s.clear()
-        told = {gpu["index"]: gpu.get("busy") for gpu in moment.gpus}
-        for index in {*told, *self._since_s}:
-            if told.get(index) == 0:
+        found = {gpu["index"]: gpu.get("busy") for gpu in moment.gpus}
+        for index in {*found, *self._since_s}:
+            if found.get(index) == 0:
                 self._since_s.setdefault(index, moment.since_s)
             else:
                 self._since_s.pop(index, None)

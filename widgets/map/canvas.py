@@ -25,7 +25,7 @@ from experiments.core.words import Words
 from widgets.map.handles import Handles
 from widgets.map.layout.boxes import Box, Kind, Layout, Rect
 from widgets.map.layout.shapes import bounds
-from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.lettering import FontMeasure
 from widgets.map.painting.painting import Painting, paint_skeleton
 from widgets.map.painting.state import State
@@ -49,7 +49,7 @@ class Canvas(QWidget):
         self._look = look
         self.caption: Callable[[], str] = str  # what is written below a picture of it
         self._state = State()
-        self._sayings = Sayings(words, self._state)
+        self._box_texts = BoxTexts(words, self._state)
         self._view = View()
         self._measure = FontMeasure(look.theme)
         self._layout = EMPTY
@@ -64,7 +64,7 @@ class Canvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        look.changed.connect(self._dress)
+        look.changed.connect(self._restyle)
 
     def make_layout(self, width: float, height: float) -> Layout:
         """Return the map for a room of this size."""
@@ -93,7 +93,7 @@ class Canvas(QWidget):
         return next((box for box in self._layout.boxes if box.id == name), None)
 
     def _painting_of(self, layout: Layout) -> Painting:
-        return Painting(layout, self._look.theme, self._measure, self._state, self._sayings)
+        return Painting(layout, self._look.theme, self._measure, self._state, self._box_texts)
 
     def invites_at(self, box: Box, point: QPointF) -> bool:
         """Is there a question mark of this box at a point?"""
@@ -180,7 +180,7 @@ class Canvas(QWidget):
         """Return all of the map, whatever part of it is seen."""
         theme, name = self._look.theme, self.accessibleName()
         layout, measure, caption = self._layout, self._measure, self.caption()
-        return Whole(layout, theme, measure, self._state, self._sayings, name, caption)
+        return Whole(layout, theme, measure, self._state, self._box_texts, name, caption)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)
@@ -190,7 +190,7 @@ class Canvas(QWidget):
                 self._stale = None
         self.update(seen)
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         self._measure = FontMeasure(self._look.theme)
         self.lay_out()
 

@@ -17,7 +17,7 @@ from machine.model import Machine
 from widgets.controls.announce import announce
 from widgets.controls.escape import asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind, Layout
+from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue, Layout
 from widgets.map.layout.layout import lay_out_comfortably
 from widgets.map.layout.ways import Ways
 from widgets.map.live import Live, Loads, Sampled, load_step
@@ -81,7 +81,7 @@ class MachineMap(Canvas):
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
     ) -> None:
         """Show what was measured; a part without a number invites to its first experiment."""
@@ -137,7 +137,7 @@ class MachineMap(Canvas):
         """Return every part with its facts and numbers, also those that are folded."""
         if self._machine is None or self._about is None:
             return []
-        measured = self._sayings.measured if self._state.shows_values else lambda _: ""
+        measured = self._box_texts.measured if self._state.shows_values else lambda _: ""
         return rows_of(self._machine, self._words, self._measure, self._about, measured)
 
     # --- choosing ------------------------------------------------------------------------------
@@ -242,21 +242,21 @@ class MachineMap(Canvas):
         say = self._words.say
         if box is None or self._about is None:
             return say("map.name")
-        known, part = self._sayings.numbers(box), ", ".join(self._about.told(box))
+        known, part = self._box_texts.numbers(box), ", ".join(self._about.told(box))
         if known:
             numbers = ", ".join(f"{value.label} {value.text}" for value in known)
             return say("map.part_measured", {"part": part, "numbers": numbers})
-        is_asked = self._sayings.is_unmeasured(box)
+        is_asked = self._box_texts.is_unmeasured(box)
         return say("map.part_unmeasured", {"part": part}) if is_asked else part
 
     def _tip(self, box: Box, about: About) -> str:
         lines = about.told(box)
-        if (first := self._sayings.headline(box)) is not None:
+        if (first := self._box_texts.headline(box)) is not None:
             lines.append(f"{first.label}: {first.text}")
             if (alike := about.count_alike(box)) > 1:
                 lines.append(self._words.say("map.one_of", {"count": alike}))
         elif box.part is not None and box.bears_value and box.part in self._state.asked:
-            question, count = self._wanted(box.part).question, len(self._sayings.numbers(box))
+            question, count = self._wanted(box.part).question, len(self._box_texts.numbers(box))
             key = "map.asks_for_more" if count else "map.asks"
             lines.append(self._words.say(key, {"question": question, "count": count}))
         return "\n".join(lines)

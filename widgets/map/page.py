@@ -15,7 +15,7 @@ from widgets.controls.basics import chip, column, label, leave_keys, row
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
 from widgets.map.foot import FootLine
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, is_of_part
+from widgets.map.layout.boxes import Box, Invitation, KnownValue, is_of_part
 from widgets.map.live import Sampled
 from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
@@ -102,7 +102,7 @@ class MapPage(QWidget):
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
         possible: Mapping[Part, int],
     ) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 
 from widgets.map import export
 from widgets.map.layout.boxes import Layout, Measure, Rect
-from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.painting import Painting
 from widgets.map.painting.state import State
 from widgets.style.theme import Theme
@@ -24,14 +24,14 @@ class Whole:
         theme: Theme,
         measure: Measure,
         state: State,
-        sayings: Sayings,
+        box_texts: BoxTexts,
         name: str,
         caption: str,
     ) -> None:
         self._layout, self._theme, self._measure = layout, theme, measure
         self._name, self._caption = name, caption
         self._state = replace(state, chosen=None, hovered=None, pointed=None, lit=frozenset())
-        self._sayings = sayings.in_state(self._state)
+        self._box_texts = box_texts.in_state(self._state)
 
     def picture(self) -> QImage:
         """Return it as a picture."""
@@ -55,7 +55,7 @@ class Whole:
 
     def _paint(self, *, is_vector: bool = False) -> export.Paint:
         painting = Painting(
-            self._layout, self._theme, self._measure, self._state, self._sayings,
+            self._layout, self._theme, self._measure, self._state, self._box_texts,
             is_vector=is_vector,
         )  # fmt: skip
         whole = Rect(0, 0, self._layout.width, self._layout.height)

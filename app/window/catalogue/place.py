@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget
 
-from app.window.catalogue.card_data import best_run, offer, read_sketch
+from app.window.catalogue.card_data import best_run, card_data, read_sketch
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Target
@@ -108,7 +108,7 @@ class ExperimentsPlace(Place):
         """Say how much has been measured, or what the page says."""
         if self._page is not None and not self.is_in_catalogue:
             return self._page.status()
-        told = counted(self._catalogue.offers)
+        told = counted(self._catalogue.cards)
         return self.session.words.say("catalogue.status", told) if told else ""
 
     def go_back(self) -> bool:
@@ -171,10 +171,10 @@ class ExperimentsPlace(Place):
 
     def _refresh(self) -> None:
         """Show how every experiment stands now; what is not seen waits until it is."""
-        if not self.is_in_catalogue or (self._catalogue.offers and not self._is_here):
+        if not self.is_in_catalogue or (self._catalogue.cards and not self._is_here):
             return
         session = self.session
-        offers = []
+        cards = []
         for experiment in session.catalogue:
             run = None
             if session.machine is not None:
@@ -186,8 +186,8 @@ class ExperimentsPlace(Place):
                     partial(self._take_sketch, run.path),
                 )
             sketch = self._sketches.get(run.path) if run is not None else None
-            offers.append(offer(experiment, session, run, sketch))
-        self._catalogue.show_offers(offers)
+            cards.append(card_data(experiment, session, run, sketch))
+        self._catalogue.show_cards(cards)
 
     def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:
         self._sketches[path] = sketch

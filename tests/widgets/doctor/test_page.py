@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from machine.doctor.verdicts import State
 from tests.widgets.sheets.below import WORDS, Below
 from widgets.doctor.page import DoctorPage
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.style import theme
 
 COMMAND = "/py -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu130"
@@ -20,17 +20,17 @@ LINKS = (
     Link(title="Its build", state=State.WRONG, text="Built for processors:", commands=(COMMAND,)),
     Link(title="A sum on it"),
 )
-WRONG = Told(
+WRONG = PageData(
     headline="It cannot be used yet.",
     state=State.WRONG,
     text="Built for processors:",
     commands=(COMMAND, PAGE),
     links=LINKS,
 )
-WELL = Told(headline="Nothing is wrong.", state=State.OK, links=LINKS[:1], is_well=True)
+WELL = PageData(headline="Nothing is wrong.", state=State.OK, links=LINKS[:1], is_well=True)
 OFFERED = (
-    Offered(path="", text="this program"),
-    Offered(path="/home/ada/a&b/.venv", text="~/a&b/.venv  ·  PyTorch 2.9.0"),
+    PythonChoice(path="", text="this program"),
+    PythonChoice(path="/home/ada/a&b/.venv", text="~/a&b/.venv  ·  PyTorch 2.9.0"),
 )
 
 
@@ -108,7 +108,7 @@ def test_the_sheet_is_as_high_as_what_it_shows_and_within_the_window(page):
     assert page.sheet.height() < low
     assert page.area.verticalScrollBar().maximum() == 0
 
-    page.tell(Told(headline="x", state=State.OK, links=LINKS * 12))
+    page.tell(PageData(headline="x", state=State.OK, links=LINKS * 12))
     settle()
     assert page.sheet.height() <= page.height()
     assert page.area.verticalScrollBar().maximum() > 0

@@ -13,13 +13,13 @@ from experiments.core import words
 from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
 from tests.widgets.map.samples import sample
-from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
+from widgets.map.layout.boxes import Invitation, Kind, KnownValue
 from widgets.map.machine_map import MachineMap
 from widgets.style import theme as themes
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
-L3 = EarnedValue(
+L3 = KnownValue(
     label="L3 cache", text="11.2 ns", when="just now", experiment="cache-ladder", unit="s"
 )
 
@@ -233,7 +233,7 @@ def test_a_number_takes_the_place_of_the_question_mark(shown):
 
 def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
     map_ = shown(small())
-    gain = EarnedValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
+    gain = KnownValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
     roof = replace(L3, label="the roof", text="77.6 GFLOP/s", unit="flop/s")
     race = Invitation(experiment="race", question="Where did my increments go?")
     roofline = Invitation(experiment="roofline", question="What is the limit?")
@@ -256,7 +256,7 @@ def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
 
 def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
     map_ = shown(workstation())
-    copy = EarnedValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
+    copy = KnownValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
     rate = replace(copy, label="pinned", text="57.1 GB/s", experiment="pinned", unit="bytes/s")
 
     map_.show_values({Part.PCIE: [copy, rate]}, {})

@@ -14,7 +14,7 @@ from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample
 from widgets.controls.wrapped_link import WrappedLink
-from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
+from widgets.map.layout.boxes import Invitation, Kind, KnownValue
 from widgets.map.page import MapPage
 from widgets.map.panel.part_panel import PartPanel
 from widgets.style import theme as themes
@@ -24,8 +24,8 @@ LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?
 BURST = Invitation(experiment="burst-random", question="Does the order matter?", fills=False)
 
 
-def value(part, text, **more) -> EarnedValue:
-    return EarnedValue(
+def value(part, text, **more) -> KnownValue:
+    return KnownValue(
         label=f"{part} cache",
         text=text,
         when="5 minutes ago",

@@ -15,7 +15,7 @@ from widgets.live.history import Moment
 from widgets.live.tiles.face import ErrorState, Face, joined, lines, part_of, percent
 from widgets.live.tiles.faces import Faces
 
-Told = Mapping[str, Any]  # of one GPU, in a sample
+GpuValues = Mapping[str, Any]  # of one GPU, in a sample
 
 # The worst first: the name in a sample, its words, and what it means.
 _MEMORY_ERRORS: tuple[tuple[str, str, ErrorState], ...] = (
@@ -106,7 +106,7 @@ class GpuFaces:
     def _face(
         self,
         index: int,
-        gpu: Told,
+        gpu: GpuValues,
         name: str,
         detail: str,
         kinds: tuple[tuple[str, str, ErrorState], ...],
@@ -130,7 +130,7 @@ class GpuFaces:
             tip=lines(self._name(index), tip),
         )
 
-    def _number(self, gpu: Told, name: str) -> str | None:
+    def _number(self, gpu: GpuValues, name: str) -> str | None:
         if name == "memory_used_bytes":
             return self._memory_used(gpu)
         if name == "power_watts":
@@ -140,11 +140,11 @@ class GpuFaces:
         busy = gpu.get(name)
         return None if busy is None else percent(busy)
 
-    def _memory_used(self, gpu: Told) -> str | None:
+    def _memory_used(self, gpu: GpuValues) -> str | None:
         used, whole = gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes")
         return part_of(self._words, used, whole)
 
-    def _watts(self, gpu: Told) -> str | None:
+    def _watts(self, gpu: GpuValues) -> str | None:
         watts, limit = gpu.get("power_watts"), gpu.get("power_limit_watts")
         if watts is None:
             return None
@@ -153,7 +153,7 @@ class GpuFaces:
         values = {"used": f"{watts:.0f}", "total": f"{limit:.0f} W"}
         return self._words.say("live.of", values)
 
-    def _state(self, gpu: Told) -> list[str]:
+    def _state(self, gpu: GpuValues) -> list[str]:
         """Return temperature, clock, and why the clock is not higher."""
         parts = []
         if (celsius := gpu.get("temperature_celsius")) is not None:
@@ -162,12 +162,12 @@ class GpuFaces:
             parts.append(show(clock, "hz"))
         return [*parts, *(self._words.say(r["key"]) for r in gpu.get("clock_reasons") or ())]
 
-    def _slowed(self, gpu: Told) -> list[str]:
+    def _slowed(self, gpu: GpuValues) -> list[str]:
         """Return why the clock is lower than it should be, where that is worth a look."""
         reasons = gpu.get("clock_reasons") or ()
         return [self._words.say(r["key"]) for r in reasons if r.get("severity") == "warning"]
 
-    def _flows(self, gpu: Told, link: str) -> list[str]:
+    def _flows(self, gpu: GpuValues, link: str) -> list[str]:
         """Return what goes in and out, the larger first; what is not known is left out."""
         ways = (("live.in", "received"), ("live.out", "sent"))
         rates = [(gpu.get(f"{link}_{name}_bytes_per_s"), key) for key, name in ways]
@@ -175,14 +175,14 @@ class GpuFaces:
         known.sort(key=lambda flow: -flow[0])
         return [self._words.say(key, {"rate": show(rate, "bytes/s")}) for rate, key in known]
 
-    def _all_flows(self, gpu: Told) -> list[str]:
+    def _all_flows(self, gpu: GpuValues) -> list[str]:
         texts = []
         for key, link in (("live.pcie_carries", "pcie"), ("live.nvlink_carries", "nvlink")):
             if flows := self._flows(gpu, link):
                 texts.append(joined([self._words.say(key, {"flows": ", ".join(flows)})]))
         return texts
 
-    def _link(self, index: int, gpu: Told) -> tuple[str, bool]:
+    def _link(self, index: int, gpu: GpuValues) -> tuple[str, bool]:
         """Return generation and width in words, and whether they are less than could be."""
         generation, width = gpu.get("pcie_generation"), gpu.get("pcie_width")
         if generation is None or width is None:
@@ -205,13 +205,13 @@ class GpuFaces:
             return self._words.say("live.sleeping_link", values), False
         return self._runs(gpu), False
 
-    def _runs(self, gpu: Told) -> str:
+    def _runs(self, gpu: GpuValues) -> str:
         """Return generation and width of the link as it runs now."""
         values = {"generation": gpu.get("pcie_generation"), "width": gpu.get("pcie_width")}
         return self._words.say("live.link", values)
 
     def _errors(
-        self, index: int, gpu: Told, kinds: tuple[tuple[str, str, ErrorState], ...]
+        self, index: int, gpu: GpuValues, kinds: tuple[tuple[str, str, ErrorState], ...]
     ) -> tuple[str, ErrorState, str]:
         """Return the worst in words, its state, and all of them with what is not told."""
         if not kinds:

@@ -142,7 +142,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarnedValue:
+class KnownValue:
     """A number that was measured on this machine, in words."""
 
     label: str  # with the settings of the run where they were not the usual ones

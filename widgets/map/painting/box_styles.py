@@ -17,7 +17,7 @@ NONE = Qt.BrushStyle.NoBrush
 FILLED = 0.3  # of the accent, in what shows how full a memory is: text stands on it
 
 
-class Dress(NamedTuple):
+class BoxStyle(NamedTuple):
     """How a box is filled and framed, and the colour of its text if that depends on it."""
 
     fill: QBrush
@@ -25,7 +25,7 @@ class Dress(NamedTuple):
     ink: QColor | None = None
 
 
-class Dresses:
+class BoxStyles:
     """All colours of the map in one theme."""
 
     def __init__(self, theme: Theme) -> None:
@@ -39,9 +39,9 @@ class Dresses:
         self._pointed = QPen(self.colour("accent"), 2, Qt.PenStyle.DashLine)
         self._grounds = [QBrush(self.colour("panel")), QBrush(self.colour("ground"))]
         loads = [load_colour(theme, step / LOAD_STEPS) for step in range(LOAD_STEPS + 1)]
-        self._loads = [Dress(QBrush(c), self._nothing, ink_on(c)) for c in loads]
+        self._loads = [BoxStyle(QBrush(c), self._nothing, ink_on(c)) for c in loads]
         self.filled = QBrush(mixed(self.colour("panel"), self.colour("accent"), FILLED))
-        self._off = Dress(QBrush(NONE), self._dashes, soft)
+        self._off = BoxStyle(QBrush(NONE), self._dashes, soft)
         self._unusable = QBrush(line, Qt.BrushStyle.BDiagPattern)
 
     def colour(self, name: str) -> QColor:
@@ -52,23 +52,23 @@ class Dresses:
         """Return the fill of a frame inside `depth` others: they take turns."""
         return self._grounds[depth % 2]
 
-    def dress(self, box: Box, state: State, depth: int) -> Dress:
+    def style_of(self, box: Box, state: State, depth: int) -> BoxStyle:
         """Return how a box is painted now."""
         if box.kind is Kind.THREAD:
             plain = self.tile(box, state, depth)
         elif box.kind is Kind.LINK or is_row(box):
-            plain = Dress(QBrush(NONE), self._nothing)
+            plain = BoxStyle(QBrush(NONE), self._nothing)
         elif box.is_dashed:
-            plain = Dress(QBrush(NONE), self._dashes)
+            plain = BoxStyle(QBrush(NONE), self._dashes)
         else:
-            plain = Dress(self.ground(depth), self._line)
+            plain = BoxStyle(self.ground(depth), self._line)
         if box.kind is Kind.GPU and (live := state.live_of(box.id)) and live.is_lost:
-            plain = Dress(QBrush(NONE), self._lost)
+            plain = BoxStyle(QBrush(NONE), self._lost)
         if box.id == state.chosen:
             pen = QPen(self.colour("accent"), 2 if state.has_focus else 1.5)
             if box.kind in (Kind.THREAD, Kind.LINK):  # what is below stays in sight
                 return plain._replace(pen=pen)
-            return Dress(QBrush(self.colour("accent_wash")), pen, plain.ink)
+            return BoxStyle(QBrush(self.colour("accent_wash")), pen, plain.ink)
         if box.id == state.pointed:
             return plain._replace(pen=self._pointed)
         if box.id in state.lit and box.kind is not Kind.LINK:
@@ -77,7 +77,7 @@ class Dresses:
             return plain._replace(pen=self._hover)
         return plain
 
-    def tile(self, box: Box, state: State, depth: int) -> Dress:
+    def tile(self, box: Box, state: State, depth: int) -> BoxStyle:
         """Return how a hardware thread is painted: in a colour only where its load is known."""
         step = state.busy.get(box.threads[0]) if state.shows_load else None
         if step is not None:
@@ -87,7 +87,7 @@ class Dresses:
         is_usable = box.threads[0] not in state.unusable
         fill = self.ground(depth + 1) if is_usable else self._unusable
         others_known = state.shows_load and bool(state.busy)
-        return Dress(fill, self._dashes if others_known else self._line, self._off.ink)
+        return BoxStyle(fill, self._dashes if others_known else self._line, self._off.ink)
 
     def cells(self, step: int | None) -> QBrush:
         """Return the fill of the small tiles of a box: one load for all of them, or unknown."""

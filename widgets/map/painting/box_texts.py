@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from experiments.core.declare import Part
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.map.layout.boxes import Box, EarnedValue, Kind, is_of_part
+from widgets.map.layout.boxes import Box, Kind, KnownValue, is_of_part
 from widgets.map.layout.device_labels import joined
 from widgets.map.painting.state import State
 
@@ -17,7 +17,7 @@ INVITATION = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class BoxText:
     """Texts of one box, each the longest first.
 
     `value` is its number, `rate` its bandwidth beside what it could be, `now` what it is doing,
@@ -32,27 +32,27 @@ class Said:
     bar: tuple[str, ...] = ()
 
 
-class Sayings:
+class BoxTexts:
     """Says what is known of boxes in the state that the map is in."""
 
     def __init__(self, words: Words, state: State) -> None:
         self._words, self._state = words, state
 
-    def in_state(self, state: State) -> Sayings:
+    def in_state(self, state: State) -> BoxTexts:
         """Return the same of another state."""
-        return Sayings(self._words, state)
+        return BoxTexts(self._words, state)
 
-    def numbers(self, box: Box) -> Sequence[EarnedValue]:
+    def numbers(self, box: Box) -> Sequence[KnownValue]:
         """Return the numbers that are known of a box."""
         if box.part is None or not box.bears_value:
             return ()
         return self._state.values.get(box.part, ())
 
-    def of(self, box: Box) -> Said:
+    def of(self, box: Box) -> BoxText:
         """Return what a box says now."""
         live = self._state.live_of(box.id)
         rate, role = self._rate(box)
-        return Said(
+        return BoxText(
             value=self._value(box),
             rate=rate,
             rate_role=role,
@@ -71,7 +71,7 @@ class Sayings:
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
 
-    def headline(self, box: Box) -> EarnedValue | None:
+    def headline(self, box: Box) -> KnownValue | None:
         """Return the number that says most of a box."""
         return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
 
@@ -85,7 +85,7 @@ class Sayings:
         """Could there be numbers of a box, and is there none yet?"""
         return box.bears_value and box.part in self._state.asked and not self.numbers(box)
 
-    def _is_headline(self, box: Box, one: EarnedValue) -> bool:
+    def _is_headline(self, box: Box, one: KnownValue) -> bool:
         """May it stand alone beside the title? Of a link only its rate, which has its own place."""
         is_rate = one.unit == RATE
         if box.kind in (Kind.LINK, Kind.NVLINK):

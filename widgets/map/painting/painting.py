@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 
 from widgets.map.layout.boxes import Box, Kind, Layout, Letters, Measure, Rect, Wire
 from widgets.map.layout.shapes import bounds, cells, path_of, touch
-from widgets.map.painting.box_styles import Dresses
-from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.box_styles import BoxStyles
+from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.lettering import Text, font_of, texts
 from widgets.map.painting.state import State
 from widgets.map.painting.tiles import FINE_PX, ROUND, Number, Tiles
@@ -45,13 +45,13 @@ class Painting:
         theme: Theme,
         measure: Measure,
         state: State,
-        sayings: Sayings,
+        box_texts: BoxTexts,
         *,
         is_vector: bool = False,
     ) -> None:
         self._layout, self._theme, self._measure, self.state = layout, theme, measure, state
-        self._sayings, self._is_vector = sayings, is_vector
-        self._dresses = Dresses(theme)
+        self._box_texts, self._is_vector = box_texts, is_vector
+        self._styles = BoxStyles(theme)
         self._fonts = {letters: font_of(letters, theme) for letters in Letters}
         self._baselines = {letters: _baseline(font) for letters, font in self._fonts.items()}
         self._sizes_px = {letters: font.pixelSize() for letters, font in self._fonts.items()}
@@ -62,7 +62,7 @@ class Painting:
         self._edges = [(b, b.rect.x, b.rect.y, b.rect.right, b.rect.bottom) for b in layout.boxes]
         self._bounds = [(wire, bounds(wire)) for wire in layout.wires]
         self._tiles = Tiles(
-            self._dresses, self._depths, self._fonts[Letters.NUMBER], self._number_of
+            self._styles, self._depths, self._fonts[Letters.NUMBER], self._number_of
         )
         self._inside: dict[str, list[Box]] = {}
         for box in layout.boxes:
@@ -86,7 +86,7 @@ class Painting:
         """Return the texts of a box, as they are shown now."""
         known = self._texts.get(box.id)
         if known is None:
-            known = self._texts[box.id] = texts(box, self._sayings.of(box), self._measure)
+            known = self._texts[box.id] = texts(box, self._box_texts.of(box), self._measure)
         return known
 
     def paint(self, painter: QPainter, seen: Sequence[Rect], scale: float) -> None:
@@ -174,7 +174,7 @@ class Painting:
     # --- boxes ---------------------------------------------------------------------------------
 
     def _paint_box(self, painter: QPainter, box: Box, scale: float) -> None:
-        fill, pen, ink = self._dresses.dress(box, self.state, self._depths[box.id])
+        fill, pen, ink = self._styles.style_of(box, self.state, self._depths[box.id])
         rect = QRectF(*box.rect)
         small = min(box.rect.width, box.rect.height)
         painter.setPen(pen)
@@ -195,7 +195,7 @@ class Painting:
         for text, begin in zip(found, begins, strict=True):
             if self._sizes_px[text.letters] * scale < READABLE_PX:
                 continue
-            colour = ink or self._dresses.ink(text, box)
+            colour = ink or self._styles.ink(text, box)
             if text.is_upright:
                 self._write_upright(painter, text, colour)
             else:
@@ -206,7 +206,7 @@ class Painting:
         live = self.state.live_of(box.id)
         if box.grid is not None:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._dresses.cells(live.step if live else None))
+            painter.setBrush(self._styles.cells(live.step if live else None))
             painter.drawRects(cells(box.grid, box.cells))
         self._paint_bar(painter, bar, live.filled if live else None)
 
@@ -214,14 +214,14 @@ class Painting:
         """Paint how full a memory is; only its frame where nobody tells."""
         rect = QRectF(*bar).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._dresses.colour("ground"))
+        painter.setBrush(self._styles.colour("ground"))
         painter.drawRoundedRect(rect, STEP, STEP)
         if filled:
-            painter.setBrush(self._dresses.filled)
+            painter.setBrush(self._styles.filled)
             part = QRectF(rect)
             part.setWidth(max(2 * STEP, rect.width() * min(1.0, filled)))
             painter.drawRoundedRect(part, STEP, STEP)
-        painter.setPen(QPen(self._dresses.colour("line"), 1))
+        painter.setPen(QPen(self._styles.colour("line"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(rect, STEP, STEP)
 
@@ -262,7 +262,7 @@ class Painting:
     # --- links ---------------------------------------------------------------------------------
 
     def _paint_wire(self, painter: QPainter, wire: Wire) -> None:
-        pen = QPen(self._dresses.wire(wire, self.state), wire.thickness)
+        pen = QPen(self._styles.wire(wire, self.state), wire.thickness)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)

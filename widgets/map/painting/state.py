@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from experiments.core.declare import Part
-from widgets.map.layout.boxes import EarnedValue
+from widgets.map.layout.boxes import KnownValue
 from widgets.map.live import Live
 
 
@@ -14,7 +14,7 @@ from widgets.map.live import Live
 class State:
     """All of it; painting reads it anew each time."""
 
-    values: Mapping[Part, Sequence[EarnedValue]] = field(default_factory=dict)
+    values: Mapping[Part, Sequence[KnownValue]] = field(default_factory=dict)
     asked: frozenset[Part] = frozenset()  # parts that have an experiment
     busy: Mapping[int, int | None] = field(default_factory=dict)  # thread to step of load
     live: Mapping[str, Live] = field(default_factory=dict)  # by id of boxes and lines

@@ -22,7 +22,7 @@ from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
 from widgets.controls.wrapped_link import WrappedLink
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind
+from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue
 from widgets.map.layout.device_labels import joined
 from widgets.map.live import Live
 from widgets.map.panel.about import About
@@ -47,7 +47,7 @@ class PartPanel(QFrame):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._box: Box | None = None
-        self._values: Mapping[Part, Sequence[EarnedValue]] = {}
+        self._values: Mapping[Part, Sequence[KnownValue]] = {}
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
         self._possible: Mapping[Part, int] = {}
         self._scroll = QScrollArea()
@@ -73,7 +73,7 @@ class PartPanel(QFrame):
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
         possible: Mapping[Part, int],
     ) -> None:
