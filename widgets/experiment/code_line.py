@@ -23,7 +23,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from experiments.core.units import unbroken
-from widgets.experiment.python_colours import Span, colour_of
+from widgets.experiment.highlighting import Span, colour_of
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
 from widgets.experiment.code_line import LINE_ROLE, Line, LinePainter
-from widgets.experiment.python_colours import spans
+from widgets.experiment.highlighting import spans
 from widgets.style.look import Look
 
 CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

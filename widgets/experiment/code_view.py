@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, row
 from widgets.controls.flow import FlowLayout
-from widgets.experiment.python_colours import PythonColours
+from widgets.experiment.highlighting import PythonHighlighter
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -38,7 +38,7 @@ class CodeView(QWidget):
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setTabChangesFocus(True)
         self._text.setAccessibleName(words.say("page.code"))
-        self._colours = PythonColours(self._text.document(), look)
+        self._colours = PythonHighlighter(self._text.document(), look)
         copy, save = chip(words.say("page.copy")), chip(words.say("page.save_code"))
         save.setToolTip(words.say("page.save_code_help"))
         copy.clicked.connect(lambda: self.copy())

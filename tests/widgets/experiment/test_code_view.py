@@ -5,7 +5,7 @@ from PySide6.QtGui import QGuiApplication
 
 from experiments.core import words
 from widgets.experiment.code_view import CodeView
-from widgets.experiment.python_colours import spans
+from widgets.experiment.highlighting import spans
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
