@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
 from widgets.controls.basics import IconButton, button, column, label, row
-from widgets.doctor.area import Area
 from widgets.doctor.chain import Chain
 from widgets.doctor.chooser import Chooser
 from widgets.doctor.finding import FindingBox
@@ -142,3 +141,40 @@ class DoctorPage(Overlay):
 def _path(data: QMimeData) -> str:
     """Return the first file or folder of this machine, "" for none."""
     return next((url.toLocalFile() for url in data.urls() if url.isLocalFile()), "")
+
+
+class Area(QScrollArea):
+    """As high as its content is at this width, also when that changes; scrolls where it is less."""
+
+    def __init__(self, content: QWidget, name: str) -> None:
+        super().__init__()
+        self._content = content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("role", "reader")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the keys
+        self.setAccessibleName(name)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        content.installEventFilter(self)
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the content, whose lines wrap; also while there is a scroll bar.
+
+        Once it is there, Qt takes it away only where all would fit beside it as well.
+        """
+        edges = 2 * (self.frameWidth() + 1)  # a border by the style sheet
+        bar = self.verticalScrollBar().sizeHint().width()
+        layout = self._content.layout()
+        assert layout is not None
+        least = (width - edges, width - edges - bar)
+        return max(map(layout.totalHeightForWidth, least)) + edges
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for another height when the content has one."""
+        if watched is self._content and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)

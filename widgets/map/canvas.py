@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from experiments.core.words import Words
+from widgets.map.export import MapExport
 from widgets.map.handles import Handles
 from widgets.map.layout.boxes import Box, Kind, Layout, Rect
 from widgets.map.layout.shapes import bounds
@@ -30,7 +31,6 @@ from widgets.map.painting.lettering import FontMeasure
 from widgets.map.painting.painting import Painting, paint_skeleton
 from widgets.map.painting.state import State
 from widgets.map.painting.view import MARGIN, View
-from widgets.map.whole import Whole
 from widgets.style.look import Look
 
 ZOOM_STEP = 1.25
@@ -176,11 +176,11 @@ class Canvas(QWidget):
 
     # --- pictures ------------------------------------------------------------------------------
 
-    def whole(self) -> Whole:
+    def whole(self) -> MapExport:
         """Return all of the map, whatever part of it is seen."""
         theme, name = self._look.theme, self.accessibleName()
         layout, measure, caption = self._layout, self._measure, self.caption()
-        return Whole(layout, theme, measure, self._state, self._box_texts, name, caption)
+        return MapExport(layout, theme, measure, self._state, self._box_texts, name, caption)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)

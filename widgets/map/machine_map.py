@@ -19,7 +19,7 @@ from widgets.controls.escape import asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
 from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue, Layout
 from widgets.map.layout.layout import lay_out_comfortably
-from widgets.map.layout.ways import Ways
+from widgets.map.layout.ways import DataPaths
 from widgets.map.live import Live, Loads, Sampled, load_step
 from widgets.map.panel.about import About
 from widgets.map.panel.part_rows import PartRow, rows_of
@@ -57,7 +57,7 @@ class MachineMap(Canvas):
         self._tiles: dict[int, Box] = {}
         self._way_text = ""
         self._loads: Loads | None = None
-        self._ways: Ways | None = None
+        self._ways: DataPaths | None = None
         self.setAccessibleName(words.say("map.name"))
         self.setAccessibleDescription(words.say("map.keys"))
 
@@ -177,7 +177,7 @@ class MachineMap(Canvas):
         state, chosen, way = self._state, self.chosen, None
         before = state.lit | {state.pointed or ""}
         if box is not None and chosen is not None and self._machine and self._about:
-            self._ways = self._ways or Ways(self._machine, self._words, self._about.title)
+            self._ways = self._ways or DataPaths(self._machine, self._words, self._about.title)
             way = self._ways.between(chosen, box, self.boxes)
         state.lit = way.lit if way else frozenset()
         state.pointed = box.id if box is not None and by_key else None

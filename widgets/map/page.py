@@ -14,10 +14,9 @@ from machine.model import Machine
 from widgets.controls.basics import chip, column, label, leave_keys, row
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
-from widgets.map.foot import FootLine
+from widgets.map.foot import FootLine, LoadScale
 from widgets.map.layout.boxes import Box, Invitation, KnownValue, is_of_part
 from widgets.map.live import Sampled
-from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
 from widgets.map.panel.part_panel import PartPanel
 from widgets.map.panel.parts_table import PartsTable

@@ -17,14 +17,40 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyleOptionHeader,
+    QTableView,
+    QWidget,
+)
 
 from experiments.core.words import Words
-from widgets.runs.header import RunsHeader
 from widgets.runs.listed import ListedRun, Result
 from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
 from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+Arrow = QStyleOptionHeader.SortIndicator
+
+
+class RunsHeader(QHeaderView):
+    """The newest first, until a click on a column puts the runs into another order."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(STEP)
+        self.setSectionsClickable(True)
+        self.setSortIndicator(Column.WHEN, Qt.SortOrder.DescendingOrder)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, index: int) -> None:
+        """Turn the arrow: Qt lets it point up where the greatest value stands on top."""
+        super().initStyleOptionForIndex(option, index)
+        turned = {Arrow.SortUp: Arrow.SortDown, Arrow.SortDown: Arrow.SortUp}
+        option.sortIndicator = turned.get(option.sortIndicator, option.sortIndicator)
+
 
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,

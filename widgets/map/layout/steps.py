@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class DataPath:
     """The boxes and lines that are passed, and the way in words."""
 
     lit: frozenset[str]

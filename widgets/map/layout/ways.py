@@ -18,7 +18,7 @@ from machine.model import Cache, Machine, caches_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import shared_hops
 from widgets.map.layout.labels import Labels
-from widgets.map.layout.steps import Device, Step, Way, narrowest, once
+from widgets.map.layout.steps import DataPath, Device, Step, narrowest, once
 
 CORES = (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND, Kind.CORE, Kind.THREAD, Kind.CACHE)
 MEMORY = (Kind.MEMORY, Kind.NODE, Kind.MODULE)
@@ -31,7 +31,7 @@ PATHS = {
 }
 
 
-class Ways:
+class DataPaths:
     """Finds ways in one machine; `name` says what a box is called."""
 
     def __init__(self, machine: Machine, words: Words, name: Callable[[Box], str]) -> None:
@@ -39,7 +39,7 @@ class Ways:
         self._labels = Labels(words, machine)
         self._shared = {address: hop.address for address, hop in shared_hops(machine).items()}
 
-    def between(self, a: Box, b: Box, boxes: Sequence[Box]) -> Way | None:
+    def between(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
         """Return the way between two boxes, None where there is none to speak of."""
         one, other = self._device(a), self._device(b)
         if a.id == b.id or (one and other and one.box == other.box):
@@ -64,7 +64,7 @@ class Ways:
 
     # --- cores and memory ----------------------------------------------------------------------
 
-    def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> Way | None:
+    def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
         if Kind.PACKAGE in (a.kind, b.kind) and set(a.threads) & set(b.threads):
             return None  # one lies in the other
         common = set(a.threads) & set(b.threads)
@@ -107,7 +107,9 @@ class Ways:
         same = threads[first].package == threads[second].package
         return "map.within_package" if same else "map.between_packages"
 
-    def _to_memory(self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False) -> Way:
+    def _to_memory(
+        self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False
+    ) -> DataPath:
         thread, memory = a.threads[0], self._machine.memory
         least = self._level(a) if a.kind is Kind.CACHE else 0
         caches = [c for c in caches_of(self._machine, thread) if (c.level or 0) > least]
@@ -172,7 +174,9 @@ class Ways:
                 return Device(box=target, name=card.name, address=card.pci_address)
         return None
 
-    def _from_device(self, device: Device, b: Box, boxes: Sequence[Box], *, is_back: bool) -> Way:
+    def _from_device(
+        self, device: Device, b: Box, boxes: Sequence[Box], *, is_back: bool
+    ) -> DataPath:
         hops = self._hops(device, None)
         steps = self._steps(device, hops)
         names = [device.name, *(self._labels.hop(h) for h in hops if h.address != device.address)]
@@ -190,7 +194,7 @@ class Ways:
             names.append(self._name(b))
         return self._told(names[::-1] if is_back else names, lit, narrowest(steps))
 
-    def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> Way:
+    def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> DataPath:
         pair = self._pair(a, b)
         if pair is not None and pair.nvlinks:
             return self._by_nvlink(a, b, pair)
@@ -210,7 +214,7 @@ class Ways:
             more = self._words.say("map.no_peer_access")
         return self._told([a.name, said, b.name], lit, narrowest(steps), more)
 
-    def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> Way:
+    def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> DataPath:
         known = self._machine.peaks.get("nvlink", {}).get(f"{pair.a}-{pair.b}", {})
         name = self._words.say("map.nvswitch" if self._machine.nvswitch else "map.nvlink")
         middle = self._words.say("map.by_nvlink", {"name": name, "count": pair.nvlinks or 0})
@@ -269,10 +273,12 @@ class Ways:
         lit: Sequence[str],
         narrowest: Step | None = None,
         more: str = "",
-    ) -> Way:
+    ) -> DataPath:
         """Return a way in words; without a step within caches, which no machine tells a rate of."""
         limit = self._limit(narrowest) if narrowest else ""
-        return Way(frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more))))
+        return DataPath(
+            frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more)))
+        )
 
     def _limit(self, narrowest: Step) -> str:
         say = self._words.say
