@@ -1,4 +1,4 @@
-"""How does one experiment look in the catalogue? A question, a stamp of its plot, and its state."""
+"""Card of one experiment: its question, a small sketch of its plot, its result and state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from widgets.style.theme import STEP, Theme
 
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
-MOST_TITLE_LINES = 3  # the last of which takes its room from the stamp
+MOST_TITLE_LINES = 3  # the last one takes its room from the sketch
 STAMP_WIDTH, STAMP_HEIGHT = 118, 54  # pixels at zoom 1
 WALKS = {
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
@@ -38,7 +38,7 @@ class Card(QAbstractButton):
     """A button that shows one experiment; `clicked` opens it, `walked` carries an arrow key."""
 
     walked = Signal(int)
-    reached = Signal()  # the focus has come here
+    reached = Signal()  # it got the focus
 
     def __init__(self, data: CardData, words: Words, look: Look) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Card(QAbstractButton):
         self.show_data(data)
 
     def show_data(self, data: CardData) -> None:
-        """Show what is known now."""
+        """Show this data."""
         self.data = data
         self.setText(data.question)
         self.setAccessibleName(data.question)
@@ -64,7 +64,7 @@ class Card(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the least size; the grid makes it as wide as its column."""
+        """Return the least size; the grid widens it to its column."""
         theme = self._look.theme
         height = (
             2 * PADDING
@@ -77,7 +77,7 @@ class Card(QAbstractButton):
         return QSize(round(2 * STAMP_WIDTH * theme.zoom), round(height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open with Enter too, and walk to other cards with the arrows."""
+        """Open with Enter too, and emit arrow keys."""
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             event.ignore()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -88,7 +88,7 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell that it has been reached."""
+        """Emit `reached`."""
         super().focusInEvent(event)
         self.reached.emit()
 
@@ -136,7 +136,7 @@ class Card(QAbstractButton):
         sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
 
     def _beside_title_px(self, theme: Theme) -> float:
-        """Return what the time takes of the width."""
+        """Return the width taken by the time."""
         time = self._time()
         width = QFontMetricsF(theme.font("note")).horizontalAdvance(time)
         return width + 3 * STEP if time else 0.0

@@ -1,4 +1,4 @@
-"""What does the catalogue know of an experiment? What stands on its card, as data."""
+"""Data on the card of an experiment, and the filter of the catalogue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.catalogue.sketch import Sketch
 
 
 class State(StrEnum):
-    """Where an experiment stands on this machine."""
+    """State of an experiment on this machine."""
 
     UNKNOWN = "unknown"  # the machine is still being read
     NEW = "new"
@@ -41,16 +41,16 @@ class CardData:
     parts: tuple[Part, ...]
     question: str
     topic: str
-    note: str  # the result, the reason, or else the topic
+    note: str  # the result, why it cannot run, or the topic
     sketch: Sketch
     state: State = State.UNKNOWN
-    is_measured: bool = False  # also while it runs again
-    seconds: float | None = None  # of a run on this machine
-    fraction: float = 0.0  # of the run under way
+    is_measured: bool = False  # stays True while it runs again
+    seconds: float | None = None  # duration of a run on this machine
+    fraction: float = 0.0  # progress of the current run
 
     @property
     def runs_here(self) -> bool:
-        """Can it be run, as far as is known?"""
+        """Whether it can run here, as far as is known."""
         return self.state is not State.NOT_HERE
 
 
@@ -64,7 +64,7 @@ class Filter:
     text: str = ""
 
     def passes(self, data: CardData) -> bool:
-        """Is it to be shown? What is not known yet keeps nothing away."""
+        """Return whether it is shown. Unknown facts exclude nothing."""
         if self.part is not None and self.part not in data.parts:
             return False
         if self.seconds is not None and (data.seconds or 0.0) > self.seconds:
@@ -76,10 +76,7 @@ class Filter:
 
 
 def counted(cards: Iterable[CardData]) -> dict[str, int]:
-    """Return how many were measured, how many can be, and how many cannot.
-
-    Where one is not known yet, nothing.
-    """
+    """Return how many were measured, can be, and cannot be; {} while any is unknown."""
     known = list(cards)
     if any(data.state is State.UNKNOWN for data in known):
         return {}

@@ -1,4 +1,4 @@
-"""What can be found out here? All experiments on their shelves, and ways to find one of them."""
+"""The catalogue: all experiments on their shelves, filters, search, and a surprise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MARGIN = MARGINS[0]
-SURPRISE_S = 30.0  # no surprise takes longer
+SURPRISE_S = 30.0  # a surprise takes at most that long
 
 
 class Catalogue(QWidget):
@@ -73,40 +73,40 @@ class Catalogue(QWidget):
         return self._grid.cards
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
-        """Show these experiments; may be called whenever something of them changes."""
+        """Show these experiments; call it again after any change."""
         self._bar.offer_parts(list(dict.fromkeys(part for each in cards for part in each.parts)))
         self._grid.show_cards(cards)
         self._filter()
         self._allow_surprise()
 
     def focus_on(self, experiment_id: str = "") -> None:
-        """Give the focus to the card of an experiment, the first where there is none."""
+        """Focus the card of an experiment, otherwise the first card."""
         if not self._grid.focus_on(experiment_id):
             self._bar.search()
 
     def use_letters(self, used: bool) -> None:
-        """Let a single sign lead to the search, or not."""
+        """Enable or disable the single-key shortcut of the search."""
         keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
         self._find.setShortcuts([QKeySequence(each) for each in keys])
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of this page."""
         return (self._find, self._surprise_action, self._show_all)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the arrows lead to the cards from anywhere else."""
+        """Let arrow keys enter the cards from anywhere."""
         if event.key() in WALKS and not event.modifiers():
             self.focus_on()
         else:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the width there is."""
+        """Fit to the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Measure anew when the style sheet has become another."""
+        """Measure again after a change of style sheet."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()

@@ -1,4 +1,4 @@
-"""How do the cards stand? str by shelf, in as many columns as there is room for."""
+"""Grid of the cards, shelf by shelf, in as many columns as fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
 
 
 class ShelfGrid(QWidget):
-    """All cards. `opened` carries the id of one, `reached` the card that has the focus now."""
+    """All cards. `opened` carries an id, `reached` the card that got the focus."""
 
     opened = Signal(str)
     reached = Signal(QWidget)
@@ -43,11 +43,11 @@ class ShelfGrid(QWidget):
 
     @property
     def shown(self) -> list[Card]:
-        """The cards that are to be seen, in their order."""
+        """The visible cards, in order."""
         return [card for row in self._rows for card in row]
 
     def show_cards(self, cards: Sequence[CardData]) -> None:
-        """Show these experiments; a card that is there already stays, with its focus."""
+        """Show these experiments; existing cards stay, with their focus."""
         for gone in self._cards.keys() - {data.id for data in cards}:
             card = self._cards.pop(gone)
             card.hide()
@@ -64,17 +64,17 @@ class ShelfGrid(QWidget):
             previous = card
 
     def show_only(self, wanted: Filter) -> None:
-        """Leave out what does not pass."""
+        """Show only the cards that pass a filter."""
         self._filter = wanted
         self._arrange()
 
     def arrange(self, width: int, margin: int) -> None:
-        """Stand within `width`, that far from both of its edges."""
+        """Arrange the cards within `width`, with a margin on both sides."""
         self._room, self._margin = max(1, width - 2 * margin), margin
         self._arrange()
 
     def focus_on(self, experiment_id: str = "") -> bool:
-        """Give the focus to a card, the first where there is none of that id."""
+        """Focus a card, the first one if the id is unknown; return whether there is any."""
         card = self._cards.get(experiment_id)
         if card is None or card.isHidden():
             card = next(iter(self.shown), None)
@@ -105,14 +105,14 @@ class ShelfGrid(QWidget):
         return self._heads[shelf]
 
     def _count(self) -> None:
-        """Say at each shelf how much of it has been measured, once that is known."""
+        """Show at each shelf how much of it has been measured, once known."""
         for shelf, (_, count) in self._heads.items():
             told = counted(data for data in self.cards if data.shelf == shelf)
             key = "catalogue.count_lacking" if told.get("lacking") else "catalogue.count"
             count.setText(self._words.say(key, told) if told.get("count") else "")
 
     def _walk(self, card: Card, key: int) -> None:
-        """Move the focus to the neighbour of a card: to the side, up, down, first or last."""
+        """Move the focus to a neighbouring card, or to the first or last."""
         row = next(index for index, cards in enumerate(self._rows) if card in cards)
         column, shown = self._rows[row].index(card), self.shown
         place = shown.index(card)
@@ -129,7 +129,7 @@ class ShelfGrid(QWidget):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _arrange(self) -> None:
-        """Put everything in its place; what does not pass is hidden."""
+        """Place heads and cards; hide cards that do not pass."""
         zoom = self._look.theme.zoom
         columns = min(MOST_COLUMNS, max(1, (self._room + GAP) // (round(NARROWEST * zoom) + GAP)))
         width = (self._room - (columns - 1) * GAP) // columns

@@ -1,7 +1,6 @@
-"""Whose PyTorch is examined? This program's, that of an environment found, or of one that is named.
+"""Chooser of the Python whose PyTorch is examined: this program's, a found or a named one.
 
-A Python is named by typing its path, by choosing a file or folder, or by letting either fall on the
-page.
+A Python is named by typing its path, by choosing a file or folder, or by dropping one on the page.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Chooser(QWidget):
         self.path = QLineEdit()
         self.path.setPlaceholderText(words.say("doctor.page.path_hint"))
         self.path.setAccessibleName(words.say("doctor.page.path"))
-        self.path.setAcceptDrops(False)  # what falls on it belongs to the page
+        self.path.setAcceptDrops(False)  # the page handles drops
         self.path.returnPressed.connect(self._take_path)
         self.problem = label("", "doubt", wrap=True)
         self.examine = button(words.say("doctor.page.examine"), clicked=self._take_path)
@@ -63,7 +62,7 @@ class Chooser(QWidget):
         self.menu.setProperty("role", "choices")
 
     def offer(self, choices: Sequence[PythonChoice]) -> None:
-        """Let one choose between these, the first being this program's own."""
+        """Offer these; the first is this program's own."""
         self._choices = choices
         self.menu.clear()
         for each in choices[:MOST]:
@@ -74,7 +73,7 @@ class Chooser(QWidget):
         self._add(self._words.say("doctor.page.another"), self.ask_for_path)
 
     def show_chosen(self, path: str) -> None:
-        """Show which is examined; one that is not among the choices is named by its path."""
+        """Show which Python is examined, by its path if it is not among the choices."""
         self._chosen = path
         text = next((each.text for each in self._choices if each.path == path), path)
         self.current.say(f"{text}  ▾")
@@ -83,13 +82,13 @@ class Chooser(QWidget):
         self.refuse("")
 
     def refuse(self, sentence: str) -> None:
-        """Say why there is no Python at the path; "" that there is one."""
+        """Say why there is no Python at the path; "" removes the message."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         self.naming.setVisible(bool(sentence))
 
     def ask_for_path(self, path: str = "") -> None:
-        """Let a path be typed."""
+        """Show the field for a path."""
         self.naming.show()
         if path:
             self.path.setText(path)

@@ -1,4 +1,4 @@
-"""What is the first thing that is wrong, in words, and which command mends it?"""
+"""Box with the first fault in words, and the commands that mend it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ROLES = {
 
 
 class FindingBox(QFrame):
-    """Says one thing at a time: what is going on, what was found, or why nothing could be."""
+    """Shows one thing at a time: progress, the finding, or why there is none."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class FindingBox(QFrame):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setRange(0, 0)  # how far it is, nobody can know
+        self._bar.setRange(0, 0)  # progress is unknown
         self._bar.setAccessibleName(words.say("doctor.page.progress"))
         self.commands: list[Command] = []
         self._lines = QVBoxLayout()
@@ -55,7 +55,7 @@ class FindingBox(QFrame):
         announce(self, f"{data.headline} {data.text}")
 
     def wait(self, sentence: str, explained: str) -> None:
-        """Show that it is being looked for."""
+        """Show that the examination is running."""
         self._show(State.NOT_REACHED, sentence, explained)
         self._bar.show()
 

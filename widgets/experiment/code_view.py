@@ -1,4 +1,4 @@
-"""Which code ran? The files of an experiment, to be read, copied and saved."""
+"""The files of an experiment, to read, copy and save."""
 
 from __future__ import annotations
 

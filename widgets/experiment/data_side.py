@@ -1,4 +1,4 @@
-"""What exactly was measured, and under which conditions? Every row, then the environment."""
+"""Data of a run: every row of its tables, then the facts of its environment."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ from widgets.plots.table.data_table import DataTable
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-SHORT = 24  # characters of a name that is kept in one line
+SHORT = 24  # characters; names up to this length are not broken
 BESIDE, BETWEEN = "&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
 
 
 class FactsList(QLabel):
-    """A paragraph of facts: it breaks wherever its line ends, but not between name and value.
-
-    Nor within a short name; a long one might be wider than the line.
-    """
+    """A paragraph of facts that never breaks between name and value, nor within a short name."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -37,7 +34,7 @@ class FactsList(QLabel):
         look.changed.connect(self._write)
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show other facts."""
+        """Show these facts."""
         self._facts = facts
         self._write()
 
@@ -57,7 +54,7 @@ def _unbroken(name: str) -> str:
 
 
 class DataSide(QScrollArea):
-    """The tables of one run, with what can be done with them; scrolls where that is too high."""
+    """The tables and facts of one run; scrolls if it is too high."""
 
     csv_wanted = Signal(str)  # the name of a table
 
@@ -77,11 +74,11 @@ class DataSide(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the keys
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the keys
 
     @property
     def table(self) -> str:
-        """Which table is seen."""
+        """The name of the visible table."""
         return self._table.table
 
     def show_run(
@@ -90,7 +87,7 @@ class DataSide(QScrollArea):
         facts: Sequence[tuple[str, str]],
         whose: str = "",
     ) -> None:
-        """Show the rows of a run, and the facts of its environment; `whose` of two runs' it is."""
+        """Show rows and facts of a run; `whose` says which of two runs it is."""
         self._whose.setText(whose)
         self._whose.setVisible(bool(whose))
         self._table.show_tables(tables)
@@ -98,5 +95,5 @@ class DataSide(QScrollArea):
         self._facts_title.setVisible(bool(facts))
 
     def refresh(self) -> None:
-        """Show the rows that have come since."""
+        """Show new rows."""
         self._table.refresh()

@@ -1,4 +1,4 @@
-"""How does Live stand on its page? Controls, what has to be said first, and tiles that scroll."""
+"""The page of Live: controls, messages, scrolling tiles; and its sheet of explanations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOOT = 4 * STEP  # below the tiles
 
 
 class LivePage(QWidget):
-    """`instead` stands where there are no samples; `again` beside it, where they have ended."""
+    """`instead` is shown without samples, `again` beside it once they have ended."""
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
@@ -43,14 +43,14 @@ class LivePage(QWidget):
         self.setLayout(layout)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the tiles grow with the room that is seen."""
+        """Let the tiles grow with the visible height."""
         if event.type() == QEvent.Type.Resize:
             self.board.fill(self._scroll.viewport().height() - FOOT)
         return super().eventFilter(watched, event)
 
 
 class Band(QWidget):
-    """What stands over a recording: that it is one, of what, and the way back."""
+    """Band above a recording: its name and place, play, and back to now."""
 
     play_wanted = Signal()
     back_wanted = Signal()
@@ -69,7 +69,7 @@ class Band(QWidget):
         self.hide()
 
     def say(self, name: str, place: str, *, can_play: bool) -> None:
-        """Show this."""
+        """Show the band."""
         self._name.setText(name)
         self._place.setText(place)
         self.setAccessibleName(name)
@@ -82,7 +82,7 @@ WIDTH = 620  # pixels at zoom 1
 
 
 class Explanation(Overlay):
-    """Opened over `window`; Esc closes it."""
+    """Sheet over `window` that explains what is easily misread; Esc closes it."""
 
     def __init__(self, words: Words, look: Look, window: QWidget) -> None:
         super().__init__(window, width_px=WIDTH)

@@ -1,7 +1,7 @@
-"""Who holds memory of the GPUs, and since when? A table, and a way to end what was forgotten.
+"""Table of the processes that hold GPU memory, with a button to end forgotten ones.
 
-Amber, with its sign, means that something is known to be wrong: the process has gone and its memory
-has not, or its GPU did no work for long while somebody looked all the time.
+Amber with a sign marks a known problem: the process has gone but not its memory, or its GPU has
+been idle for long, without a gap in the samples.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from widgets.live.tiles.tile import ATTENTION, PAD
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-LONG_S = 600.0  # without work, until a process may have been forgotten
+LONG_S = 600.0  # idle for so long, a process may have been forgotten
 _COLUMNS = 6
 _COMMAND = 4
 _AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
@@ -31,7 +31,7 @@ _AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The words of a row, and what can be done about it."""
+    """The words of a row, and whether its process can be ended."""
 
     texts: tuple[str, ...]
     command: str
@@ -42,7 +42,7 @@ class _Row:
 
 
 class ProcessTable(QFrame):
-    """One row a process; hidden where there is no GPU."""
+    """One row per process; hidden without a GPU."""
 
     end_wanted = Signal(object)  # GpuProcess
     grown = Signal()  # it needs another height
@@ -53,10 +53,10 @@ class ProcessTable(QFrame):
         self.idle_s: Callable[[int], float] = lambda _index: -math.inf
         self.right_to: Callable[[GpuProcess], Right] = lambda _process: Right.HIDDEN
         self.me: str | None = None
-        self.is_recorded = False  # then it names nobody
+        self.is_recorded = False  # a recording names nobody
         self._processes: dict[tuple[int, int], GpuProcess] = {}
         self._rows: list[_Row] = []
-        self._instead = ""  # where there are GPUs, and no rows
+        self._instead = ""  # sentence for GPUs without processes
         self.setProperty("role", "panel")
         self.setAccessibleName(words.say("live.processes"))
         self._grid = QGridLayout(self)
@@ -70,7 +70,7 @@ class ProcessTable(QFrame):
         look.changed.connect(self.grown)
 
     def show_moment(self, moment: Moment, reasons: Reasons) -> None:
-        """Show who holds memory now; nothing is built anew where nothing has changed."""
+        """Show the processes of a sample; rebuild only after a change."""
         self._processes = {(each.gpu, each.pid): each for each in gpu_processes(moment)}
         rows = [self._row(process) for process in self._processes.values()]
         instead = self._nobody(moment, reasons) if moment.gpus and not rows else ""
@@ -81,7 +81,7 @@ class ProcessTable(QFrame):
             self.grown.emit()
 
     def least_height(self) -> int:
-        """Return the height of all rows, 0 where there is nothing to be shown."""
+        """Return the height of all rows, 0 if nothing is shown."""
         return self._grid.sizeHint().height() if self._rows or self._instead else 0
 
     def _nobody(self, moment: Moment, reasons: Reasons) -> str:
@@ -185,12 +185,12 @@ class ProcessTable(QFrame):
 
     def _put(self, cell: QWidget, line: int, place: int, span: int = 1) -> None:
         self._grid.addWidget(cell, line, place, 1, span, Qt.AlignmentFlag.AlignVCenter)
-        cell.show()  # now: what is shown later cannot take the focus yet
+        cell.show()  # at once: a widget shown later cannot take the focus yet
         self._cells.append(cell)
 
 
 class Elided(QLabel):
-    """A text that ends in "…" where room ends, with all of it as a tip."""
+    """A text that is cut with "…" and has all of it as its tip."""
 
     def __init__(self, text: str, role: str) -> None:
         super().__init__()
@@ -205,12 +205,12 @@ class Elided(QLabel):
         return QSize(self.fontMetrics().averageCharWidth() * 12, self.fontMetrics().height())
 
     def sizeHint(self) -> QSize:
-        """Return room for all of it."""
+        """Return room for the whole text."""
         width = self.fontMetrics().horizontalAdvance(self._text)
         return QSize(width + 2, self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much as there is room for."""
+        """Cut the text to the new width."""
         super().resizeEvent(event)
         elide = Qt.TextElideMode.ElideRight
         self.setText(self.fontMetrics().elidedText(self._text, elide, self.width()))

@@ -1,6 +1,6 @@
-"""What stands below the map? What its colours mean, and the way between two parts.
+"""Line below the map: the legend, or the data path between two parts; and the scale of load.
 
-It keeps its height, so that the map stands still while the mouse goes over it.
+The line keeps its height, so that the map does not move under the mouse.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP, load_colour
 
 LINES = 2
-ALMOST = 0.9  # of the lines can be filled: words are not broken
+ALMOST = 0.9  # of the room can be filled, since words are not broken
 
 
 class FootLine(QLabel):
-    """Shows the way while there is one, and the legend otherwise."""
+    """Shows the data path while there is one, otherwise the legend."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -42,22 +42,22 @@ class FootLine(QLabel):
         self._fit()
 
     def show_legend(self, text: str) -> None:
-        """Take what the colours mean."""
+        """Set what the colours mean."""
         self._legend = text
         self._show()
 
     def show_hint(self, text: str) -> None:
-        """Take how to see a way, which is said where there is room for it."""
+        """Set how to see a data path; shown only where there is room."""
         self._hint = text
         self._show()
 
     def show_way(self, text: str) -> None:
-        """Take a way in words; "" for none."""
+        """Set a data path in words; "" for none."""
         self._way = text
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say what there is room for."""
+        """Show what fits."""
         super().resizeEvent(event)
         self._show()
 
@@ -80,7 +80,7 @@ GAP = 2 * STEP
 
 
 class LoadScale(QWidget):
-    """Between the words for both of its ends."""
+    """Strip of all load colours, from idle to busy, with a word at each end."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class LoadScale(QWidget):
         return QSize(round(WIDTH * self._look.theme.zoom) + words + 2 * GAP, metrics.height() + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint them."""
+        """Paint strip and words."""
         del event
         theme, (idle, busy) = self._look.theme, self._texts
         x = self._metrics().horizontalAdvance(idle) + 1 + GAP

@@ -1,8 +1,8 @@
-"""Which way does data take between two parts of the map, and where is that way the narrowest?
+"""Data paths between two parts of the map, and the narrowest step of each.
 
-From a core through its caches to what it shares with another, or to the memory; from a device over
-its link and the switches above it; between GPUs by NVLink or in the words of `nvidia-smi topo -m`.
-What a step carries is its ceiling: what no measurement can exceed.
+From a core through its caches to a shared one, or to memory; from a device over its link and the
+switches above it; between GPUs over NVLink, or as `nvidia-smi topo -m` says. The bandwidth of a
+step is its ceiling, which no measurement can exceed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PATHS = {
 
 
 class DataPaths:
-    """Finds ways in one machine; `name` says what a box is called."""
+    """Finds data paths in one machine; `name` gives the title of a box."""
 
     def __init__(self, machine: Machine, words: Words, name: Callable[[Box], str]) -> None:
         self._machine, self._words, self._name = machine, words, name
@@ -40,7 +40,7 @@ class DataPaths:
         self._shared = {address: hop.address for address, hop in shared_hops(machine).items()}
 
     def between(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
-        """Return the way between two boxes, None where there is none to speak of."""
+        """Return the path between two boxes, None if there is none."""
         one, other = self._device(a), self._device(b)
         if a.id == b.id or (one and other and one.box == other.box):
             return None
@@ -53,7 +53,7 @@ class DataPaths:
                 return None
             return self._from_device(device, end, boxes, is_back=one is None)
         if any(box.kind in CORES and not box.threads for box in (a, b)):
-            return None  # nobody tells which cores there are
+            return None  # the cores are unknown
         if a.kind in MEMORY and b.kind in CORES:
             return self._to_memory(b, a, boxes, is_back=True)
         if a.kind in CORES and b.kind in MEMORY:
@@ -66,7 +66,7 @@ class DataPaths:
 
     def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
         if Kind.PACKAGE in (a.kind, b.kind) and set(a.threads) & set(b.threads):
-            return None  # one lies in the other
+            return None  # one contains the other
         common = set(a.threads) & set(b.threads)
         if common:
             if Kind.CACHE not in (a.kind, b.kind):
@@ -82,7 +82,7 @@ class DataPaths:
         up = up[: up.index(shared)] if shared else up
         down = [c for c in caches_of(self._machine, second) if first not in c.threads]
         down = [c for c in down if shared is None or (c.level or 0) < (shared.level or 0)]
-        # A way that begins or ends at a cache does not pass through it, nor what lies before it.
+        # A path that begins or ends at a cache skips it and the levels before it.
         up, down = (
             [cache for cache in passed if (cache.level or 0) > self._level(end)]
             for passed, end in ((up, a), (down, b))
@@ -102,7 +102,7 @@ class DataPaths:
         return self._told(once(names), lit, None if shared else Step(middle))
 
     def _beyond_caches(self, first: int, second: int) -> str:
-        """Return what joins cores that share no cache."""
+        """Return the key of what connects cores that share no cache."""
         threads = {thread.id: thread for thread in self._machine.cpu.threads_list}
         same = threads[first].package == threads[second].package
         return "map.within_package" if same else "map.between_packages"
@@ -120,7 +120,7 @@ class DataPaths:
         return self._told(names, lit, step, self._node_crossing(thread, b))
 
     def _node_crossing(self, thread: int, b: Box) -> str:
-        """Say how much farther the memory of another node is."""
+        """Return how much farther the memory of another node is, in words."""
         numa = self._machine.numa
         here = next((n for n, node in enumerate(numa) if thread in node.threads), None)
         if b.kind is not Kind.NODE or here is None or here == b.members[0]:
@@ -227,13 +227,13 @@ class DataPaths:
         return next((n for n in self._machine.gpu_links if {n.a, n.b} == ends), None)
 
     def _hops(self, device: Device, until: PciDevice | None) -> list[PciDevice]:
-        """Return what data passes from a device up, to the port where another way is met."""
+        """Return the hops from a device upstream, to the port where another path joins."""
         above = {d.address for d in pcie.way(self._machine.pci, until.address)} if until else set()
         hops = pcie.hops(self._machine.pci, device.address)
         return [hop for hop in hops if hop.address not in above]
 
     def _steps(self, device: Device, hops: Sequence[PciDevice]) -> list[Step]:
-        """Return what the links on the way of a device carry."""
+        """Return the steps of the links on a device's path."""
         say = self._words.say
         gpu = next((gpu for gpu in self._machine.gpus if gpu.index == device.gpu), None)
         if gpu is not None and (gpu.c2c_bytes_per_s or gpu.unified_memory):
@@ -256,7 +256,7 @@ class DataPaths:
         return found
 
     def _package(self, device: Device, boxes: Sequence[Box]) -> Box | None:
-        """Return the package that a device hangs on, the only one where nobody tells."""
+        """Return the package of a device; the only one if the machine does not say."""
         way = pcie.way(self._machine.pci, device.address)
         number = next((hop.numa_node for hop in way if hop.numa_node is not None), None)
         near = {t for node in self._machine.numa if node.id == number for t in node.threads}
@@ -274,7 +274,7 @@ class DataPaths:
         narrowest: Step | None = None,
         more: str = "",
     ) -> DataPath:
-        """Return a way in words; without a step within caches, which no machine tells a rate of."""
+        """Return a path in words; steps between caches have no known rate."""
         limit = self._limit(narrowest) if narrowest else ""
         return DataPath(
             frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more)))

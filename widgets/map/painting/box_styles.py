@@ -1,4 +1,4 @@
-"""In which colours is a box painted? Made once for each theme, so that painting only looks up."""
+"""Pens and brushes per box state, cached per theme."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from widgets.map.painting.state import State
 from widgets.style.theme import Theme, ink_on, load_colour, mixed
 
 NONE = Qt.BrushStyle.NoBrush
-FILLED = 0.3  # of the accent, in what shows how full a memory is: text stands on it
+FILLED = 0.3  # of the accent, in the bar of memory use: text stands on it
 
 
 class BoxStyle(NamedTuple):
-    """How a box is filled and framed, and the colour of its text if that depends on it."""
+    """Fill and frame of a box, and the colour of its text if that depends on the fill."""
 
     fill: QBrush
     pen: QPen
@@ -49,7 +49,7 @@ class BoxStyles:
         return QColor(getattr(self._theme, name))
 
     def ground(self, depth: int) -> QBrush:
-        """Return the fill of a frame inside `depth` others: they take turns."""
+        """Return the fill of a frame at this nesting depth: two alternate."""
         return self._grounds[depth % 2]
 
     def style_of(self, box: Box, state: State, depth: int) -> BoxStyle:
@@ -66,7 +66,7 @@ class BoxStyles:
             plain = BoxStyle(QBrush(NONE), self._lost)
         if box.id == state.chosen:
             pen = QPen(self.colour("accent"), 2 if state.has_focus else 1.5)
-            if box.kind in (Kind.THREAD, Kind.LINK):  # what is below stays in sight
+            if box.kind in (Kind.THREAD, Kind.LINK):  # their fill means something
                 return plain._replace(pen=pen)
             return BoxStyle(QBrush(self.colour("accent_wash")), pen, plain.ink)
         if box.id == state.pointed:
@@ -78,7 +78,7 @@ class BoxStyles:
         return plain
 
     def tile(self, box: Box, state: State, depth: int) -> BoxStyle:
-        """Return how a hardware thread is painted: in a colour only where its load is known."""
+        """Return the style of a hardware thread: coloured only if its load is known."""
         step = state.busy.get(box.threads[0]) if state.shows_load else None
         if step is not None:
             return self._loads[step]
@@ -90,11 +90,11 @@ class BoxStyles:
         return BoxStyle(fill, self._dashes if others_known else self._line, self._off.ink)
 
     def cells(self, step: int | None) -> QBrush:
-        """Return the fill of the small tiles of a box: one load for all of them, or unknown."""
+        """Return the fill of the small tiles of a box: their common load, or unknown."""
         return QBrush(self.colour("line")) if step is None else self._loads[step].fill
 
     def wire(self, wire: Wire, state: State) -> QColor:
-        """Return the colour of a line: on a way, narrow, at work, or none of these."""
+        """Return the colour of a line: on a data path, too narrow, busy, or none of these."""
         if wire.box == state.chosen or wire.name in state.lit:
             return self.colour("accent")
         if wire.needs_look:
@@ -115,5 +115,5 @@ class BoxStyles:
 
 
 def is_row(box: Box) -> bool:
-    """Is it a cache that stands beside the threads of its core, without a frame?"""
+    """Return whether it is a cache beside the threads of its core, without a frame."""
     return box.kind is Kind.CACHE and (box.parent or "").startswith("core:")

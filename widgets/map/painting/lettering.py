@@ -1,4 +1,4 @@
-"""Where do the texts of a box stand? Inside it, cut or left out where there is no room."""
+"""Placement of the texts of a box: inside it, cut or left out where room is short."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def font_of(letters: Letters, theme: Theme) -> QFont:
 
 
 class FontMeasure:
-    """Measures texts in the fonts of a theme; remembers them, as many are alike.
+    """Measures texts in the fonts of a theme, and caches the results.
 
-    All figures are equally wide, so that other numbers need no other measure.
+    Digits are equally wide, so all numbers of the same length share a measure.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -63,14 +63,14 @@ class FontMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text; it fills `rect` and fits into it."""
+    """One line of text, which fits into `rect`."""
 
     rect: Rect
     text: str
     letters: Letters
     role: str  # title, detail, number, value, invitation, attention, fault, bar
     centred: bool = False
-    is_upright: bool = False  # read from below
+    is_upright: bool = False  # written upwards
 
 
 def texts(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
@@ -89,7 +89,7 @@ def texts(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
 
 
 class _Headed:
-    """A title at the left, the number and what goes on at the right of it, all else below."""
+    """Title at the left, number and load at its right, the rest below."""
 
     def __init__(self, box: Box, box_text: BoxText, measure: Measure, *, is_row: bool) -> None:
         self._box, self._box_text, self._measure = box, box_text, measure
@@ -120,9 +120,9 @@ class _Headed:
     def _head(self, values: Sequence[str], role: str, top: float, height: float) -> None:
         box, measure, inset = self._box, self._measure, self._inset
         width = box.rect.width - 2 * inset
-        if self._box_text.now and role == "detail":  # what goes on says more than what could be
+        if self._box_text.now and role == "detail":  # the present load says more than the peak
             values = ()
-        # Besides a load there is to be more than the shortest title, if there is room for both.
+        # Beside a load, prefer a longer title than the shortest if both fit.
         titles = [measure.width(title, self._letters) for title in box.titles[-2:]]
         for choices, letters, as_what in (
             (values, Letters.VALUE, role),
@@ -144,13 +144,13 @@ class _Headed:
             measure.elided(box.titles[-1], self._letters, width) if box.titles else ""
         )
         if title and top + height <= box.rect.bottom:
-            sign = (height + STEP) * box.needs_look  # stands before the text
+            sign = (height + STEP) * box.needs_look  # width of the sign before the text
             line = Rect(box.rect.x + inset + sign, top, width - sign, height)
             role = "attention" if box.needs_look else self._title_role
             self._add(line, title, self._letters, role)
 
     def _bar(self, bar: Rect) -> None:
-        """How full it is in the bar, how fast at the right of it."""
+        """Place the fill in the bar, and the bandwidth at its right."""
         measure, inner = self._measure, bar.inset(0)._replace(x=bar.x + INSET)
         text = _first_fitting(self._box_text.bar, bar.width - 2 * INSET, Letters.DETAIL, measure)
         if text:
@@ -165,7 +165,7 @@ class _Headed:
             self._add(line, rate, Letters.VALUE, self._box_text.rate_role)
 
     def _line(self, text: str, rate: Sequence[str], y: float) -> float:
-        """Write a line, with a bandwidth at its right; return where the next begins."""
+        """Place a line, with a bandwidth at its right; return the top of the next."""
         measure, rect = self._measure, self._box.rect
         high, width = measure.line(Letters.DETAIL), rect.width - 2 * self._inset
         if y + high > rect.bottom:
@@ -187,7 +187,7 @@ class _Headed:
         self._found.append(Text(rect, text, letters, role))
 
     def _is_bar(self) -> bool:
-        """Is it so low that its title stands in the middle? Not where cores stand below it."""
+        """Return whether it is so low that its title is centred; never above cores."""
         box = self._box
         if box.kind in (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND):
             return False
@@ -203,7 +203,7 @@ def _number(box: Box, measure: Measure) -> list[Text]:
 
 
 def _link(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
-    """The title above the line, what it carries below it."""
+    """Return the title above the line, and its bandwidth below."""
     rect, found = box.rect, []
     middle = rect.centre[1]
     high = measure.line(Letters.VALUE)
@@ -213,7 +213,7 @@ def _link(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
         role = "attention" if box.needs_look else "title"
         found.append(Text(line, title, Letters.VALUE, role, centred=True))
     below, role = box_text.value or box_text.rate, "value" if box_text.value else box_text.rate_role
-    if box_text.now and role == "detail":  # what it carries now says more than what it could
+    if box_text.now and role == "detail":  # the present traffic says more than the peak
         below = box_text.now
     value = _first_fitting(below, rect.width, Letters.VALUE, measure)
     if value:
@@ -224,7 +224,7 @@ def _link(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
 
 
 def _upright(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
-    """The title from below to above; a question mark at the foot."""
+    """Return the title written upwards, with a question mark at the bottom."""
     rect, found = box.rect, []
     value, high = box_text.value, measure.line(Letters.VALUE)
     if value == ("?",):

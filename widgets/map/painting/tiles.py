@@ -1,4 +1,4 @@
-"""How are hardware threads painted? Many at once, those of one colour together."""
+"""Painting of the tiles of hardware threads, those of one colour together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from widgets.map.painting.box_styles import BoxStyle, BoxStyles
 from widgets.map.painting.state import State
 from widgets.map.painting.view import View
 
-FINE_PX = 5.0  # boxes that would be smaller on the screen have no round corners
+FINE_PX = 5.0  # smaller boxes have no round corners
 ROUND = 6.0
 
 
@@ -25,7 +25,7 @@ class Number(NamedTuple):
 
 
 class Tiles:
-    """Paints them; `number_of` tells their numbers, None for one without room for it."""
+    """Paints tiles; `number_of` returns a thread's number, None if there is no room."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Tiles:
         *,
         with_numbers: bool,
     ) -> None:
-        """Paint tiles over what they were before; at their corners their `cores` show through."""
+        """Repaint tiles; at their corners the ground of their `cores` shows."""
         painter.resetTransform()
         grounds: dict[str, QBrush] = {}
         map_rect = view.transform.mapRect
@@ -99,7 +99,7 @@ class Tiles:
         return self._rects[box.id]
 
     def _inside(self, box: Box) -> tuple[QRectF, float]:
-        """Return what the thinnest frame leaves, and how round its corners are."""
+        """Return the area inside the thinnest frame, and its corner radius."""
         if box.id not in self._insides:
             small = min(box.rect.width, box.rect.height)
             inside = self._rect(box).adjusted(0.5, 0.5, -0.5, -0.5)

@@ -1,4 +1,4 @@
-"""What is known of a device on the map, and of its link?"""
+"""Facts about devices on the map and about their links."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widgets.map.layout.device_labels import decimal_bytes, is_narrow
 from widgets.map.panel.fact import Fact, Telling, shown
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
-PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # in the order of their bits
+PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
 class DeviceFacts(Telling):
-    """Tells the facts of devices."""
+    """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
-        """Yield what is known of the box of a device or a link, and what is not."""
+        """Yield known and unknown facts about the box of a device or link."""
         match box.kind:
             case Kind.GPU:
                 yield from self._of_gpu(box.members[0])
@@ -51,7 +51,7 @@ class DeviceFacts(Telling):
         yield from self._peaks(gpu)
 
     def _optional(self, gpu: Gpu, path: str) -> Iterator[Fact]:
-        """Yield what only some GPUs have."""
+        """Yield facts that only some GPUs have."""
         say = self._words.say
         if links := self._labels.nvlinks_of(gpu):
             yield self._fact("map.nvlink", f"{path}.nvlinks", links)
@@ -86,7 +86,7 @@ class DeviceFacts(Telling):
         return self._told(self._words.say(label), known)
 
     def _told(self, label: str, peak: dict[str, Any]) -> Fact:
-        """Return a ceiling; its source is how it was computed."""
+        """Return a peak value; its source is the computation."""
         unit = next(unit for unit in UNITS if unit in peak)
         return Fact(label=label, value=show(peak[unit], UNITS[unit]), source=peak["formula"])
 
@@ -118,7 +118,7 @@ class DeviceFacts(Telling):
         yield from self._limit(box)
 
     def _limit(self, box: Box) -> Iterator[Fact]:
-        """Yield the hop that limits the way, where that is another one."""
+        """Yield the hop that limits the path, if it is another one."""
         address = self._address(box)
         hop = pcie.narrowest(self._machine.pci, address)
         if hop is not None and hop.link is not None and hop.address != address:
@@ -152,7 +152,7 @@ class DeviceFacts(Telling):
         return self._labels.link(Link(generation=generation, width=width))[0]
 
     def _of_nvlink(self) -> Iterator[Fact]:
-        """Yield what each GPU has, alike ones once, and which pairs reach each other how."""
+        """Yield the NVLinks of each GPU, like ones once, and how each pair is connected."""
         groups: dict[str, list[str]] = {}
         for gpu in self._machine.gpus:
             if links := self._labels.nvlinks_of(gpu):
@@ -195,7 +195,7 @@ class DeviceFacts(Telling):
         yield from self._way(interface.pci_address, path)
 
     def _way(self, address: str | None, path: str) -> Iterator[Fact]:
-        """Yield the link of a card and the hop that limits the way to it."""
+        """Yield the link of a card and the hop that limits its path."""
         yield self._fact("map.fact_address", f"{path}.pci_address", address)
         device = next((d for d in self._machine.pci if d.address == address), None)
         if device is None or device.link is None:
