@@ -1,14 +1,11 @@
-"""The page of the doctor alone, on a made-up finding: `python -m widgets.doctor [well|waiting]`."""
+"""The page of the doctor with made-up findings."""
 
 from __future__ import annotations
-
-import sys
 
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from tests.gallery.preview import preview
 from widgets.doctor.page import DoctorPage
 from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.style.look import Look
@@ -53,7 +50,10 @@ _WELL = PageData(
 )
 
 
-def _sample(look: Look, words: Words) -> QWidget:
+FINDINGS = ("wrong", "well", "waiting", "none")
+
+
+def doctor_page(kind: str, look: Look, words: Words) -> QWidget:
     window = QWidget()
     window.resize(1280, 720)
     page = DoctorPage(words, look, window)
@@ -67,8 +67,3 @@ def _sample(look: Look, words: Words) -> QWidget:
         page.tell(_WELL if kind == "well" else _WRONG)
     page.open()
     return window
-
-
-kind = sys.argv.pop(1) if sys.argv[1:] and not sys.argv[1].startswith("-") else "wrong"
-if __name__ == "__main__":
-    preview(_sample, size=(1280, 720))

@@ -188,25 +188,3 @@ def _number(text: str, role: str) -> QLabel:
     shown = label(text, role, wrap=not any(map(str.isdigit, text)))  # words may wrap
     shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return shown
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    table = ComparisonTable(look, words)
-    table.show_comparison(
-        Comparison(
-            a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
-            b="9e01b7d4 · 12 March · AMD EPYC 7B13",
-            cautions=(
-                "The runs differ in Largest array (A: 128 MiB; B: 256 MiB); the numbers are "
-                "shown side by side without a verdict.",
-            ),
-            rows=(
-                ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
-                ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
-                ComparedRow("reads under way at once", "9.81", "4.02", "0.410×", "lower"),
-                ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
-            ),
-            footnotes=(words.say("terminal.same_means"), words.say("terminal.too_few_means")),
-        )
-    )
-    return table

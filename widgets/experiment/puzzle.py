@@ -195,13 +195,3 @@ _TOLD = {
     Mark.SHOWN: "puzzle.shown",
     Mark.CHANGED: "puzzle.changed",
 }
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    from experiments.numbers.clinic.experiment import EXPERIMENT
-
-    view = EXPERIMENT.views[0]
-    assert isinstance(view, Code)
-    made = Puzzle(EXPERIMENT, view, words, look)
-    made.fit(800)
-    return made

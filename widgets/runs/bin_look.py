@@ -75,15 +75,3 @@ class BinLook(Overlay):
 def _said(run: ListedRun) -> str:
     parts = (run.title, run.when, run.kind, run.ending, run.problem)
     return " · ".join(part for part in parts if part)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    window = QWidget()
-    window.resize(1100, 700)
-    question = "Reading in a row or all over: does the order matter?"
-    runs = [
-        ListedRun(key=str(day), at="", title=question, when=f"{day} March", kind="quick")
-        for day in range(12, 4, -1)
-    ]
-    BinLook(window, runs, look, words).open()
-    return window

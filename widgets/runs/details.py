@@ -285,20 +285,3 @@ class _FieldName(QLabel):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Focus the field."""
         self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    details = Details(look, words)
-    details.show_run(
-        RunDetails(
-            key="a",
-            question="Reading in a row or all over: does the order matter?",
-            when="today 14:03 · full",
-            said=Said("Before the BIOS update", "Window open", ("office",)),
-            finding="Random order makes it 20× as long.",
-            ending=words.say("runs.stopped"),
-            values=(("random over in a row", "20×"), ("chained over in a row", "400×")),
-            facts=(("Rounds", "5"), ("Machine", "AMD EPYC 7B13")),
-        )
-    )
-    return details

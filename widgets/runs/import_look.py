@@ -117,30 +117,3 @@ class ImportLook(Overlay):
     def _look(self, key: str) -> None:
         self.dismiss()
         self.look_asked.emit(key)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    window = QWidget()
-    window.resize(1100, 700)
-    facts = (("Machine", "AMD EPYC 7B13"), ("When", "12 March 2026 14:03:21"), ("Rows", "126"))
-    question = "Reading in a row or all over: does the order matter?"
-    files = [
-        Inside(
-            key="a",
-            file="mine.coreopsis.jsonl",
-            question=question,
-            facts=facts,
-            brief="full · 12 March",
-        ),
-        Inside(
-            key="b",
-            file="old.coreopsis.jsonl",
-            problem=words.say(
-                "problems.recording_damaged",
-                {"name": "old.coreopsis.jsonl", "line": 4, "reason": "torn"},
-            ),
-        ),
-    ]
-    sheet = ImportLook(window, files, look, words)
-    sheet.open()
-    return window

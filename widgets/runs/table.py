@@ -22,11 +22,10 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QStyleOptionHeader,
     QTableView,
-    QWidget,
 )
 
 from experiments.core.words import Words
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun
 from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
 from widgets.style.look import Look
@@ -291,27 +290,3 @@ def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
         else:
             found.append((row, row))
     return found
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    table = RunsTable(look, words)
-    question, ratio = "Does the order of reading matter?", Result("random", "18×", 18.0)
-    damaged = ListedRun(key="x", at="", title="torn.jsonl", problem="It is damaged at line 4.")
-    runs = [
-        ListedRun(
-            key=str(day),
-            at=f"2026-03-{day:02}T14:03:00",
-            when=f"{day} March",
-            title=question,
-            machine="AMD EPYC 7B13" if day % 2 else "Intel Core i7",
-            kind="quick" if day % 3 else "full",
-            settings=("Rounds 3",) if day % 4 == 1 else (),
-            results=(ratio,),
-            ending="Stopped" if day == 24 else "",
-            tags=("office", "hot day") if day == 27 else (),
-            is_pinned=day == 26,
-        )
-        for day in range(28, 0, -1)
-    ]
-    table.show_runs([*runs, damaged])
-    return table
