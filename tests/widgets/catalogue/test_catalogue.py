@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue as Experiments
@@ -308,7 +308,7 @@ def test_a_menu_says_what_it_shows_and_show_all_undoes_it(catalogue):
     again = chip(catalogue, "show_all")
     assert part.text() == "any part"
     assert not again.isVisible()
-    next(action for action in part._menu.actions() if action.text() == "GPU").trigger()
+    next(action for action in part.findChild(QMenu).actions() if action.text() == "GPU").trigger()
 
     assert shown(catalogue) == "fg"
     assert part.text() == "GPU"
@@ -324,15 +324,16 @@ def test_a_menu_opens_by_key_and_offers_what_there_is(catalogue, qtbot):
     length = menu(catalogue, 1)
     length.setFocus()
     press(Qt.Key.Key_Space)
-    qtbot.waitUntil(length._menu.isVisible)
+    opened = length.findChild(QMenu)
+    qtbot.waitUntil(opened.isVisible)
 
-    texts = [action.text() for action in length._menu.actions()]
+    texts = [action.text() for action in opened.actions()]
     assert texts == ["any length", "up to 10 s", "up to 30 s", "up to 2 min"]
-    QTest.keyClick(length._menu, Qt.Key.Key_Down)
-    QTest.keyClick(length._menu, Qt.Key.Key_Return)
+    QTest.keyClick(opened, Qt.Key.Key_Down)
+    QTest.keyClick(opened, Qt.Key.Key_Return)
     assert length.text() == "up to 10 s"
     assert shown(catalogue) == ""
-    assert not length._menu.isVisible()
+    assert not opened.isVisible()
 
 
 def test_only_what_runs_here(catalogue):
@@ -423,7 +424,7 @@ IN_SHORT = [each for each in Experiments() if ENGLISH.has(f"{each.id}.in_short")
 
 @pytest.mark.parametrize("experiment", IN_SHORT, ids=lambda e: e.id)
 def test_the_result_in_short_is_made_of_declared_values(experiment):
-    text = ENGLISH._texts[f"{experiment.id}.in_short"]
+    text = ENGLISH.text(f"{experiment.id}.in_short")
     asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
     assert asked

@@ -193,9 +193,10 @@ def test_groups_have_their_names_beside_them(qtbot, look, english):
     qtbot.addWidget(strip)
     strip.resize(WIDTH, 200)
 
-    strip.show_groups(group_threads(machine(8, hybrid=True), range(8)))
+    groups = group_threads(machine(8, hybrid=True), range(8))
+    strip.show_groups(groups)
 
-    assert [strip.name_of(group) for group in strip._groups] == ["P cores", "E cores"]
+    assert [strip.name_of(group) for group in groups] == ["P cores", "E cores"]
     assert strip.left > 40
 
 
