@@ -27,7 +27,7 @@ def live_page(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
     board.show_machine(machine(24, hybrid=True, gpus=kind))
     for sample in samples(24, seconds=70, pause=(30, 40), gpus=kind, disks=DISKS.get(kind, 1)):
         sample.add_to(history)
-        board.draw(history, sample.missing)
+    board.draw(history, sample.missing)
     controls.allow(True)
     host = QWidget()
     made_up = label("Made-up samples", "attention")

@@ -246,8 +246,7 @@ def worn(request, look) -> Iterator[Look]:
     look.wear(themes.load("dark"))
 
 
-@pytest.mark.parametrize("height", range(240, 900, 60))
-def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch, height):
+def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch):
     experiment = Catalogue().load("gil-threads")
     form = ParamsForm(experiment, ENGLISH, worn)
     form.show_params(experiment.params(), {"pythons": tuple(f"3.{n}" for n in range(8, 15))})
@@ -255,16 +254,17 @@ def test_it_comes_to_rest_at_every_height(qtbot, worn, column, monkeypatch, heig
     column.result.show_result([(f"value {n}", "1 ns") for n in range(9)], ["What is meant. " * 20])
     column.state.show_state("Full run", sentence="A finding of some length. " * 4)
     column.fit(1100)
-    column.resize(column.width(), height)
     column.show()
     column.offer([Tab.SETTINGS])
-    for _ in range(20):
-        QApplication.processEvents()
-    asked = []
     stack = column.findChild(QStackedWidget)
-    monkeypatch.setattr(stack, "unroll", lambda **given: asked.append(given))
+    unroll, asked = stack.unroll, []
+    monkeypatch.setattr(stack, "unroll", lambda **given: (asked.append(given), unroll(**given)))
 
-    for _ in range(20):
-        QApplication.processEvents()
-
-    assert asked == []
+    for height in range(240, 900, 60):
+        column.resize(column.width(), height)
+        for _ in range(20):
+            QApplication.processEvents()
+        asked.clear()
+        for _ in range(20):
+            QApplication.processEvents()
+        assert asked == [], height

@@ -509,8 +509,7 @@ def test_a_skeleton_stands_while_the_machine_is_read(shown, look):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("mode", themes.MODES)
-@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize(("mode", "zoom"), [("dark", 1.0), ("light", 1.6)])
 def test_every_machine_can_be_painted(shown, look, name, mode, zoom):
     look.wear(themes.load(mode, zoom))
     map_ = shown(MACHINES[name]())
