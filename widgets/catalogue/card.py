@@ -27,7 +27,7 @@ from widgets.style.theme import STEP, Theme
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
 MOST_TITLE_LINES = 3  # the last one takes its room from the sketch
-STAMP_WIDTH, STAMP_HEIGHT = 118, 54  # pixels at zoom 1
+SKETCH_WIDTH, SKETCH_HEIGHT = 118, 54  # pixels at zoom 1
 WALKS = {
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
     Qt.Key.Key_End,
@@ -55,9 +55,9 @@ class Card(QAbstractButton):
         self.data = data
         self.setText(data.question)
         self.setAccessibleName(data.question)
-        told = {"state": self._state_word(), "time": self._time(), "note": data.note}
+        values = {"state": self._state_word(), "time": self._time(), "note": data.note}
         is_known = data.state is not State.UNKNOWN
-        described = self._words.say("catalogue.described", told) if is_known else data.note
+        described = self._words.say("catalogue.described", values) if is_known else data.note
         sketched = "" if data.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
         self.setToolTip(data.note if data.state is State.NOT_HERE else sketched)
@@ -70,11 +70,11 @@ class Card(QAbstractButton):
             2 * PADDING
             + TITLE_LINES * line_px(_title(theme))
             + 3 * STEP
-            + round(STAMP_HEIGHT * theme.zoom)
+            + round(SKETCH_HEIGHT * theme.zoom)
             + 3 * STEP
             + NOTE_LINES * line_px(theme.font("note"))
         )
-        return QSize(round(2 * STAMP_WIDTH * theme.zoom), round(height))
+        return QSize(round(2 * SKETCH_WIDTH * theme.zoom), round(height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Open with Enter too, and emit arrow keys."""
@@ -100,7 +100,7 @@ class Card(QAbstractButton):
             self._paint_frame(painter, theme)
             inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
             self._paint_head(painter, inner, theme)
-            self._paint_stamp(painter, inner, theme)
+            self._paint_sketch(painter, inner, theme)
             self._paint_foot(painter, inner, theme)
 
     def _paint_frame(self, painter: QPainter, theme: Theme) -> None:
@@ -126,13 +126,13 @@ class Card(QAbstractButton):
         room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
         draw_lines(painter, room, self.data.question, _title(theme), MOST_TITLE_LINES)
 
-    def _paint_stamp(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+    def _paint_sketch(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         width = inner.width() - self._beside_title_px(theme)
         title = wrapped(self.data.question, _title(theme), width, MOST_TITLE_LINES)
         line = line_px(_title(theme))
         down = max(len(title) - TITLE_LINES, 0) * line
         top = inner.top() + TITLE_LINES * line + 3 * STEP + down
-        size = QSizeF(STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom - down)
+        size = QSizeF(SKETCH_WIDTH * theme.zoom, SKETCH_HEIGHT * theme.zoom - down)
         sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
 
     def _beside_title_px(self, theme: Theme) -> float:

@@ -107,9 +107,9 @@ class ShelfGrid(QWidget):
     def _count(self) -> None:
         """Show at each shelf how much of it has been measured, once known."""
         for shelf, (_, count) in self._heads.items():
-            told = counted(data for data in self.cards if data.shelf == shelf)
-            key = "catalogue.count_lacking" if told.get("lacking") else "catalogue.count"
-            count.setText(self._words.say(key, told) if told.get("count") else "")
+            counts = counted(data for data in self.cards if data.shelf == shelf)
+            key = "catalogue.count_lacking" if counts.get("lacking") else "catalogue.count"
+            count.setText(self._words.say(key, counts) if counts.get("count") else "")
 
     def _walk(self, card: Card, key: int) -> None:
         """Move the focus to a neighbouring card, or to the first or last."""

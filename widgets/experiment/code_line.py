@@ -60,13 +60,13 @@ class Line:
     number: int
     text: str
     mark: Mark = Mark.NONE
-    told: str = ""
+    remark: str = ""
     code: str = ""
     note: str = ""
 
     def said(self) -> str:
         """Return what is known about it."""
-        return ". ".join(part for part in (self.told.rstrip("."), self.code, self.note) if part)
+        return ". ".join(part for part in (self.remark.rstrip("."), self.code, self.note) if part)
 
     def spoken(self) -> str:
         """Return all of it, for screen readers."""
@@ -155,14 +155,14 @@ class LinePainter(QStyledItemDelegate):
                 painter.drawText(QPointF(x, self._baseline(rect)), line.text[at])
                 x += step
             rect.translate(0, self._row_px() if place < len(rows) - 1 else 0)
-        if line.told:
+        if line.remark:
             x += 4 * STEP
             if not self._has_room_beside(line):
                 x = left
                 rect.translate(0, self._row_px())
             painter.setFont(theme.font("note"))
             painter.setPen(QColor(_colour_of(line.mark, theme)))
-            painter.drawText(QPointF(x, self._baseline(rect)), line.told)
+            painter.drawText(QPointF(x, self._baseline(rect)), line.remark)
 
     def _paint_note(self, painter: QPainter, rect: QRect, line: Line) -> None:
         top = rect.bottom() + 1
@@ -204,13 +204,13 @@ class LinePainter(QStyledItemDelegate):
 
     def _has_room_beside(self, line: Line) -> bool:
         """Return whether the remark fits behind the code."""
-        if not line.told:
+        if not line.remark:
             return True
         rows = self._rows(line.text)
         start, end = rows[-1]
         hang = self._hang(line.text) if len(rows) > 1 else 0
-        told = QFontMetrics(self._look.theme.font("note")).horizontalAdvance(line.told)
-        return (hang + end - start) * self._step_px() + 4 * STEP + told <= self._room_px()
+        remark = QFontMetrics(self._look.theme.font("note")).horizontalAdvance(line.remark)
+        return (hang + end - start) * self._step_px() + 4 * STEP + remark <= self._room_px()
 
     def _gutter_px(self) -> int:
         """Return the width left of the code: sign and number."""

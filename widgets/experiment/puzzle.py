@@ -145,15 +145,15 @@ class Puzzle(QWidget):
         text = (broken if self._version == BROKEN else mended)[place]
         mark = self._mark(number)
         if mark is Mark.NONE or fault is None:
-            told = say("puzzle.sound") if mark is Mark.SOUND else ""
-            return Line(number=number, text=text, mark=mark, told=told)
+            remark = say("puzzle.sound") if mark is Mark.SOUND else ""
+            return Line(number=number, text=text, mark=mark, remark=remark)
         other = broken[place] if mark is Mark.CHANGED else mended[place]
         key = "puzzle.was" if mark is Mark.CHANGED else "puzzle.becomes"
         return Line(
             number=number,
             text=text,
             mark=mark,
-            told=say(_TOLD[mark]),
+            remark=say(_REMARKS[mark]),
             code=say(key, {"code": other.strip()}),
             note=say(f"{self._experiment.id}.faults.{fault}"),
         )
@@ -190,7 +190,7 @@ class Puzzle(QWidget):
         self.moved.emit(rect.translated(self.lines.pos()))
 
 
-_TOLD = {
+_REMARKS = {
     Mark.FOUND: "puzzle.found",
     Mark.SHOWN: "puzzle.shown",
     Mark.CHANGED: "puzzle.changed",

@@ -207,7 +207,7 @@ class MinuteView(QWidget):
 
 def numbers(marks: Sequence[Mark]) -> str:
     """Return the text on the flag of these marks; of many in a row, first and last."""
-    told = [mark.number for mark in marks]
-    if len(told) > 2 and told == [*range(told[0], told[-1] + 1)]:
-        return f"{told[0]}–{told[-1]}"
-    return ", ".join(map(str, told))
+    known = [mark.number for mark in marks]
+    if len(known) > 2 and known == [*range(known[0], known[-1] + 1)]:
+        return f"{known[0]}–{known[-1]}"
+    return ", ".join(map(str, known))

@@ -113,19 +113,19 @@ class Canvas(QWidget):
         self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
-        self.show_elsewhere()
+        self.view_changed()
 
     def zoom(self, factor: float, at: QPointF) -> None:
         """Zoom around a point."""
         self._view.zoom(factor, at)
-        self.show_elsewhere()
+        self.view_changed()
 
     def fit(self) -> None:
         """Show the whole map."""
         self._view.fit()
-        self.show_elsewhere()
+        self.view_changed()
 
-    def show_elsewhere(self) -> None:
+    def view_changed(self) -> None:
         """Repaint after zooming, panning or a new layout."""
         self.handles.follow(self._view)
         self.repaint_all()
@@ -203,7 +203,7 @@ class Canvas(QWidget):
 
     def _drag(self, offset: QPointF) -> None:
         self._view.pan(offset)
-        self.show_elsewhere()
+        self.view_changed()
 
     def _hover(self, box: Box | None, point: QPointF) -> None:
         before = self._state.hovered

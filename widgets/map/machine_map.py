@@ -156,7 +156,7 @@ class MachineMap(Canvas):
         self.repaint_box(box)
         self.setAccessibleName(self._spoken(box))
         if box is not None and self._view.bring_into_sight(box.rect):
-            self.show_elsewhere()
+            self.view_changed()
         if box is not None or before is not None:
             self.part_chosen.emit(box)
 
@@ -165,7 +165,7 @@ class MachineMap(Canvas):
         self._point(box, by_key=True)
         if box is not None:
             if self._view.bring_into_sight(box.rect):
-                self.show_elsewhere()
+                self.view_changed()
             announce(self, self._way_text or self._spoken(box))
 
     def hovered(self, box: Box | None) -> None:
@@ -242,7 +242,7 @@ class MachineMap(Canvas):
         say = self._words.say
         if box is None or self._about is None:
             return say("map.name")
-        known, part = self._box_texts.numbers(box), ", ".join(self._about.told(box))
+        known, part = self._box_texts.numbers(box), ", ".join(self._about.lines(box))
         if known:
             numbers = ", ".join(f"{value.label} {value.text}" for value in known)
             return say("map.part_measured", {"part": part, "numbers": numbers})
@@ -250,7 +250,7 @@ class MachineMap(Canvas):
         return say("map.part_unmeasured", {"part": part}) if is_asked else part
 
     def _tip(self, box: Box, about: About) -> str:
-        lines = about.told(box)
+        lines = about.lines(box)
         if (first := self._box_texts.headline(box)) is not None:
             lines.append(f"{first.label}: {first.text}")
             if (alike := about.count_alike(box)) > 1:

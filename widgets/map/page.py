@@ -59,7 +59,7 @@ class MapPage(QWidget):
         self.structure.clicked.connect(self._show_structure)
         self.table = chip(words.say("map.table"), checkable=True)
         self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
-        self.table.toggled.connect(self._turn)
+        self.table.toggled.connect(self._switch_view)
         self._parts: PartsTable | None = None  # made on first use
         self.start = StartCard(words)
         title = label(words.say("map.this_machine"), "title")
@@ -96,7 +96,7 @@ class MapPage(QWidget):
         self._machine = machine
         self.map.show_machine(machine)
         self.panel.show_machine(machine)
-        self._tell()
+        self._refresh_texts()
         self._fill_table()
 
     def show_values(
@@ -114,7 +114,7 @@ class MapPage(QWidget):
         )
         self.map.show_values(values, invitations)
         self.panel.show_values(values, invitations, possible)
-        self._tell()
+        self._refresh_texts()
         self._fill_table()
 
     def show_load(self, busy: Mapping[int, float | None]) -> None:
@@ -124,7 +124,7 @@ class MapPage(QWidget):
     def show_sample(self, sample: Sampled) -> None:
         """Show what memory, GPUs, links, disks and networks do."""
         self.map.show_sample(sample)
-        self._tell_now()
+        self._refresh_now()
 
     def menu(self) -> QMenu:
         """Return the context menu of the map."""
@@ -171,8 +171,8 @@ class MapPage(QWidget):
         measured, live = self.measured.isChecked(), self.live.isChecked()
         self.map.set_layers(measured=measured, live=live)
         self.structure.setChecked(not measured and not live)
-        self._tell()
-        self._tell_now()
+        self._refresh_texts()
+        self._refresh_now()
 
     def _show_structure(self) -> None:
         """Toggle between the bare structure and all layers."""
@@ -195,14 +195,14 @@ class MapPage(QWidget):
         if self._parts is not None and self.table.isChecked():
             box = self._parts.mark(box)
         self.panel.show_box(box)
-        self._tell()
-        self._tell_now()
+        self._refresh_texts()
+        self._refresh_now()
 
-    def _tell_now(self) -> None:
+    def _refresh_now(self) -> None:
         chosen = self.panel.box
         self.panel.show_now(self.map.live_of(chosen) if chosen else None)
 
-    def _turn(self) -> None:
+    def _switch_view(self) -> None:
         """Switch between the table and the map."""
         if self._parts is None:
             self._parts = PartsTable(self._words, self._look)
@@ -227,7 +227,7 @@ class MapPage(QWidget):
         width = min(round(SIDE_PX * self._look.theme.zoom), round(SIDE_SHARE * self.width()))
         self._side.setFixedWidth(width)
 
-    def _earned(self) -> str:
+    def _known_count(self) -> str:
         """Return how many numbers are known, and list them in the tip."""
         say, counts = self._words.say, self._counts
         known, possible = (sum(each[at] for each in counts.values()) for at in (0, 1))
@@ -242,7 +242,7 @@ class MapPage(QWidget):
         self._soft.setAccessibleDescription(tip)
         return say("map.earned", {"count": known, "possible": possible}) if possible else ""
 
-    def _tell(self) -> None:
+    def _refresh_texts(self) -> None:
         say, machine, is_map = self._words.say, self._machine, not self.table.isChecked()
         if machine is None:
             self._soft.setText(say("map.reading"))
@@ -251,7 +251,7 @@ class MapPage(QWidget):
         known = [
             machine.cpu.model,
             machine.os.distribution or machine.os.kind,
-            self._earned(),
+            self._known_count(),
         ]
         self._soft.setText(" · ".join(text for text in known if text))
         self._scale.setVisible(is_map and self.live.isChecked())

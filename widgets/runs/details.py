@@ -124,10 +124,10 @@ class Details(QFrame):
         self._facts.show_facts(run.facts)
         self._remarks.setText(unbroken("\n".join(run.remarks)))
         is_whole = not run.problem
-        told = {self._ending, self._finding, self._problem, self._remarks}
+        texts = {self._ending, self._finding, self._problem, self._remarks}
         self._show_only(
             {self._named, self._head, self._fields} if is_whole else {self._head},
-            told | {self._values, self._facts},
+            texts | {self._values, self._facts},
         )
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
         self._show_unkept()

@@ -131,15 +131,15 @@ class Resources:
         say, faces = self._words.say, self._gpus
         number = {"number": index}
 
-        def told(*names: str) -> Value:
+        def value_of(*names: str) -> Value:
             return lambda moment: flow([gpu] if (gpu := moment.gpu(index)) else [], *names)
 
         def ratio(of: str, whole: str) -> Value:
-            return lambda moment: _ratio(told(of)(moment), told(whole)(moment))
+            return lambda moment: _ratio(value_of(of)(moment), value_of(whole)(moment))
 
         memory = ratio("memory_used_bytes", "memory_total_bytes")
         power = ratio("power_watts", "power_limit_watts")
-        busy = told("busy")
+        busy = value_of("busy")
         match part:
             case "busy":
                 return _shared(say("live.gpu_busy", number), partial(faces.busy, index=index), busy)
@@ -151,10 +151,10 @@ class Resources:
                 return _shared(say("live.gpu_power", number), face, power, 1)
             case "link":
                 face = partial(faces.link, index=index)
-                return _rated(say("live.gpu_link", number), face, told(*PCIE), 2)
+                return _rated(say("live.gpu_link", number), face, value_of(*PCIE), 2)
             case "nvlink":
                 face = partial(faces.nvlink, index=index)
-                return _rated(say("live.gpu_nvlink", number), face, told(*NVLINK), 3)
+                return _rated(say("live.gpu_nvlink", number), face, value_of(*NVLINK), 3)
             case _:
                 return _shared(say("live.gpu", number), partial(faces.whole, index=index), busy)
 

@@ -218,8 +218,8 @@ class DeviceLabels:
         ]
         if rates:
             return float(max(rates) if self.machine.nvswitch else sum(rates))
-        told = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]
-        return sum(told) or None
+        known = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]
+        return sum(known) or None
 
     def _nvlinks(self, gpu: Gpu) -> tuple[int, str | None]:
         """Return how many links of a GPU are up, and their version."""

@@ -75,7 +75,7 @@ class DataPaths:
             caches = self._until(min(common), self._level(far))
             caches = [cache for cache in caches if cache.level and cache.level > self._level(near)]
             names = [self._name(near), *map(self._cache_name, caches[:-1]), self._name(far)]
-            return self._told(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
+            return self._described(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
         first, second = a.threads[0], b.threads[0]
         up = caches_of(self._machine, first)
         shared = next((cache for cache in up if second in cache.threads), None)
@@ -99,7 +99,7 @@ class DataPaths:
             self._name(b),
         ]
         lit = [a.id, b.id, *self._boxes_of(passed, boxes)]
-        return self._told(once(names), lit, None if shared else Step(middle))
+        return self._described(once(names), lit, None if shared else Step(middle))
 
     def _beyond_caches(self, first: int, second: int) -> str:
         """Return the key of what connects cores that share no cache."""
@@ -117,7 +117,7 @@ class DataPaths:
         lit = [a.id, b.id, "memory", *self._boxes_of(caches, boxes)]
         step = Step(self._words.say("map.memory"), memory.peak_bytes_per_s)
         names = names[::-1] if is_back else names
-        return self._told(names, lit, step, self._node_crossing(thread, b))
+        return self._described(names, lit, step, self._node_crossing(thread, b))
 
     def _node_crossing(self, thread: int, b: Box) -> str:
         """Return how much farther the memory of another node is, in words."""
@@ -192,7 +192,7 @@ class DataPaths:
             lit.append("memory")
         else:
             names.append(self._name(b))
-        return self._told(names[::-1] if is_back else names, lit, narrowest(steps))
+        return self._described(names[::-1] if is_back else names, lit, narrowest(steps))
 
     def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> DataPath:
         pair = self._pair(a, b)
@@ -212,7 +212,7 @@ class DataPaths:
         more = ""
         if pair is not None and pair.peer_access_cuda is False:
             more = self._words.say("map.no_peer_access")
-        return self._told([a.name, said, b.name], lit, narrowest(steps), more)
+        return self._described([a.name, said, b.name], lit, narrowest(steps), more)
 
     def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> DataPath:
         known = self._machine.peaks.get("nvlink", {}).get(f"{pair.a}-{pair.b}", {})
@@ -220,7 +220,7 @@ class DataPaths:
         middle = self._words.say("map.by_nvlink", {"name": name, "count": pair.nvlinks or 0})
         lit = [a.box, b.box, "nvlink", f"nvlink:{a.gpu}", f"nvlink:{b.gpu}"]
         step = Step(self._words.say("map.nvlink"), known.get("bytes_per_s"))
-        return self._told([a.name, middle, b.name], lit, step)
+        return self._described([a.name, middle, b.name], lit, step)
 
     def _pair(self, a: Device, b: Device) -> GpuLink | None:
         ends = {a.gpu, b.gpu}
@@ -267,7 +267,7 @@ class DataPaths:
 
     # --- words ---------------------------------------------------------------------------------
 
-    def _told(
+    def _described(
         self,
         names: Sequence[str],
         lit: Sequence[str],

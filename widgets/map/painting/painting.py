@@ -134,8 +134,10 @@ class Painting:
     def paint_tiles(self, painter: QPainter, tiles: Sequence[Box], view: View) -> None:
         """Repaint hardware threads, with the ground at their corners."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        are_told = self._has_numbers(view.scale)
-        self._tiles.paint_over(painter, tiles, self._by_id, self.state, view, with_numbers=are_told)
+        has_numbers = self._has_numbers(view.scale)
+        self._tiles.paint_over(
+            painter, tiles, self._by_id, self.state, view, with_numbers=has_numbers
+        )
 
     def paint_alone(self, painter: QPainter, boxes: Sequence[Box], view: View) -> None:
         """Repaint boxes with their content, and the ground at their corners."""

@@ -80,7 +80,7 @@ class About:
             key = "map.about_c2c"
         return self._words.say(key)
 
-    def told(self, box: Box) -> list[str]:
+    def lines(self, box: Box) -> list[str]:
         """Return the title of a box and all its known facts."""
         facts = (f"{fact.label}: {fact.value}" for fact in self.facts.of(box) if fact.value)
         return [self.title(box), *facts]

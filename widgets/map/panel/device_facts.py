@@ -10,13 +10,13 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes, is_narrow
-from widgets.map.panel.fact import Fact, Telling, shown
+from widgets.map.panel.fact import Fact, FactMaker, shown
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(Telling):
+class DeviceFacts(FactMaker):
     """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
@@ -77,15 +77,15 @@ class DeviceFacts(Telling):
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
         for precision in PRECISIONS:
             if precision in known:
-                yield self._told(f"{precision.upper()}", known[precision])
+                yield self._peak_fact(f"{precision.upper()}", known[precision])
 
     def _peak(self, label: str, gpu: Gpu, name: str) -> Fact:
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {}).get(name)
         if known is None:
             return self._fact(label, "peaks.gpus", None)
-        return self._told(self._words.say(label), known)
+        return self._peak_fact(self._words.say(label), known)
 
-    def _told(self, label: str, peak: dict[str, Any]) -> Fact:
+    def _peak_fact(self, label: str, peak: dict[str, Any]) -> Fact:
         """Return a peak value; its source is the computation."""
         unit = next(unit for unit in UNITS if unit in peak)
         return Fact(label=label, value=show(peak[unit], UNITS[unit]), source=peak["formula"])
@@ -165,8 +165,8 @@ class DeviceFacts(Telling):
             paths.setdefault(link.path or "?", []).append(f"{link.a}–{link.b}")
         for path, pairs in paths.items():
             every = len(paths) == 1 and len(pairs) > 1
-            told = self._words.say("map.all_pairs") if every else ", ".join(pairs)
-            yield self._fact("map.fact_pairs", "gpu_links", f"{path}: {told}")
+            text = self._words.say("map.all_pairs") if every else ", ".join(pairs)
+            yield self._fact("map.fact_pairs", "gpu_links", f"{path}: {text}")
         if not paths:
             yield self._fact("map.fact_pairs", "gpu_links", None)
         versions = {v for link in self._machine.gpu_links if (v := link.nvlink_version)}

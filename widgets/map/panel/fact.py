@@ -22,7 +22,7 @@ class Fact:
     is_hidden: bool = False  # by the virtual machine
 
 
-class Telling:
+class FactMaker:
     """Makes single facts of one machine."""
 
     def __init__(self, machine: Machine, words: Words) -> None:

@@ -114,13 +114,13 @@ class PartPanel(QFrame):
         if self._machine is None:
             parts.append(label(self._words.say("map.reading"), "soft", wrap=True))
         else:
-            parts += self._told(About(self._machine, self._words))
+            parts += self._content(About(self._machine, self._words))
         layout = column(*parts, None, space=STEP)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         content.setLayout(layout)
         self._scroll.setWidget(content)  # deletes the previous content
 
-    def _told(self, about: About) -> list[QWidget]:
+    def _content(self, about: About) -> list[QWidget]:
         say, box = self._words.say, self._box
         title = say("map.this_machine") if box is None else about.title(box)
         text = say("map.about_machine") if box is None else about.sentences(box)
@@ -167,8 +167,8 @@ class PartPanel(QFrame):
         parts = [self._heading("map.measured", count)]
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
-            told = self._words.say(key, {"label": value.label, "when": value.when})
-            parts.append(pair := _pair(value.text, told))
+            about_value = self._words.say(key, {"label": value.label, "when": value.when})
+            parts.append(pair := _pair(value.text, about_value))
             pair.setToolTip(tip(value.about))
         if not box.bears_value:
             parts.append(label(self._words.say("map.at_package"), "small", wrap=True))
@@ -210,10 +210,10 @@ class PartPanel(QFrame):
         parts = []
         for place, fact in enumerate(facts):
             is_last = place + 1 == len(facts) or below[place] != below[place + 1]
-            told = [text for text in below[place] if text] if is_last else []
+            small = [text for text in below[place] if text] if is_last else []
             unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
             value = unknown if fact.value is None else fact.value
-            parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
+            parts.append(_triple(fact.label, value, small, is_known=fact.value is not None))
         return parts
 
 
@@ -225,11 +225,11 @@ def _pair(value: str, text: str) -> QWidget:
 
 def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
     """Return a name, its value at the right, and small text below."""
-    told = label(value, "note" if is_known else "soft", wrap=True)
-    told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    answer = label(value, "note" if is_known else "soft", wrap=True)
+    answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
     named = label(name, "soft")
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
-    head = row(named, _filling(told))
+    head = row(named, _filling(answer))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
     whole = column(head, *lines, space=0)
     whole.setContentsMargins(0, 0, 0, STEP if lines else 0)
