@@ -68,7 +68,7 @@ def test_the_first_thing_that_is_wrong_stands_on_top_with_what_mends_it(page):
 def test_where_all_is_well_the_page_is_called_otherwise(page):
     page.tell(WELL)
 
-    assert page.title.text() == "What stands between Python and the GPU"
+    assert page.title.text() == WORDS.say("doctor.page.well")
     assert page.accessibleName() == page.title.text()
     assert page.box.property("role") == "trouble-good"
     assert page.box.commands == []

@@ -18,6 +18,7 @@ from widgets.experiment.views_panel import ViewsPanel
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
+ENGLISH = words.load("en")
 BURST = Catalogue().load("burst-random")
 
 
@@ -28,7 +29,7 @@ def rows(tmp_path):
 
 @pytest.fixture
 def panel(qtbot):
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(BURST)
     return panel
@@ -91,7 +92,7 @@ def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
 
 def test_a_table_with_a_picture_has_rows_too(qtbot):
     uneven = Catalogue().load("uneven")
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(uneven)
     row = uneven.tables["costs"]
@@ -100,8 +101,7 @@ def test_a_table_with_a_picture_has_rows_too(qtbot):
     while panel.draw_next(tables, {"costs": frame((1, 1), [7])}, {"costs": 2}, {}):
         pass
 
-    empty = words.load("en").say("plot.empty")
-    drawn = [plot.summary() != empty for plot in panel.plots]
+    drawn = [plot.summary() != ENGLISH.say("plot.empty") for plot in panel.plots]
     shown = {view.key for view, is_drawn in zip(uneven.plots, drawn, strict=True) if is_drawn}
     assert shown == {"costs", "picture"}
 
@@ -176,7 +176,7 @@ def test_where_nothing_was_measured_every_plot_says_so(panel):
     panel.leave_out({"reads"})
 
     assert len(left(panel, BURST)) == 2
-    assert panel.plots[0].summary() == "No measurements for this plot so far."
+    assert panel.plots[0].summary() == ENGLISH.say("plot.empty")
 
 
 def test_programs_to_read_are_never_left_out(panel):
@@ -208,7 +208,7 @@ def test_a_plot_asks_to_be_saved_with_its_kind(qtbot, panel):
 
 def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
     gil = Catalogue().load("gil-threads")
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(gil)
     before = panel.plots[0].minimumHeight()
@@ -228,7 +228,7 @@ def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
 def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
     experiment = Catalogue().load("race")
     recording = read(SHIPPED["race"])
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark", zoom)))
     qtbot.addWidget(panel)
     panel.show_experiment(experiment)
     panel.resize(900, round(800 * zoom))
@@ -250,7 +250,7 @@ def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6, 2.0])
 def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark", zoom)))
     qtbot.addWidget(panel)
     panel.show_experiment(Catalogue().load("amdahl"))
     panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")

@@ -307,7 +307,7 @@ def test_a_tip_says_of_how_many_alike_one_was_measured(shown):
     map_.show_values({Part.L1: [replace(L3, label="L1 cache", text="1.1 ns")]}, {})
     first = next(box for box in map_.boxes if box.part is Part.L1)
 
-    assert tip_of(map_, first.id)[-1] == "Measured on one of 2 of its kind."
+    assert tip_of(map_, first.id)[-1] == WORDS.say("map.one_of", {"count": 2})
 
 
 def test_a_tip_names_what_a_question_mark_opens(shown):

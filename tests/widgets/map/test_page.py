@@ -382,8 +382,9 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert texts[0] == "L1 cache"
     assert "Measured here: 1 of 2" in texts
     assert "1.41 ns" in texts
-    assert "L1 cache, 5 minutes ago, in a quick run" in texts
-    assert "Measured on one of 2 of its kind." in texts
+    when = {"label": "L1 cache", "when": "5 minutes ago"}
+    assert WORDS.say("map.quickly_measured", when) in texts
+    assert WORDS.say("map.one_of", {"count": 2}) in texts
     assert "no whole run yet: a; b, and 1 more" in texts
     assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
     assert "32 KiB" in texts
