@@ -29,7 +29,7 @@ from experiments.core.words import Words
 from experiments.devices.device import CPU
 from experiments.engine import messages as wire
 from machine.model import Machine
-from widgets.map.layout.boxes import EarnedValue, Invitation, is_of_part
+from widgets.map.layout.boxes import Invitation, KnownValue, is_of_part
 
 NEARLY = 0.9  # of the usual memory: how much is free changes a little
 
@@ -41,7 +41,7 @@ _INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
 class Earned:
     """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
 
-    values: dict[Part, list[EarnedValue]]
+    values: dict[Part, list[KnownValue]]
     invitations: dict[Part, list[Invitation]]
     possible: dict[Part, int]
 
@@ -132,7 +132,7 @@ def earned(
     now: datetime | None = None,
 ) -> Earned:
     """Return what is known of this machine. Reads files."""
-    values: dict[Part, list[EarnedValue]] = {}
+    values: dict[Part, list[KnownValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
     possible: dict[Part, int] = {}
     kept = list(runs)
@@ -163,7 +163,7 @@ def earned(
                 not_yet.append(label)
                 continue
             values.setdefault(part, []).append(
-                EarnedValue(
+                KnownValue(
                     label=label + settings,
                     text=number(words, value.name, found, value.unit, measured),
                     when=since,
@@ -207,11 +207,11 @@ def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[
     )
 
 
-def _told_apart(values: Sequence[EarnedValue], words: Words) -> list[EarnedValue]:
+def _told_apart(values: Sequence[KnownValue], words: Words) -> list[KnownValue]:
     """Return numbers of one part; those of one name say which experiment they are of."""
     count = Counter(value.label for value in values)
 
-    def told(value: EarnedValue) -> EarnedValue:
+    def told(value: KnownValue) -> KnownValue:
         if count[value.label] == 1:
             return value
         topic = words.say(f"{value.experiment}.topic")

@@ -1,4 +1,4 @@
-"""How does the catalogue look? `python -m widgets.catalogue`: our experiments, and made-up ones."""
+"""The catalogue, with our experiments and made-up ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from experiments.core.catalogue import Catalogue as Experiments
 from experiments.core.declare import Part
 from experiments.core.views import Axis, Bars, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
-from tests.gallery.preview import preview
-from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.sketch import expected
 from widgets.style.look import Look
@@ -37,9 +36,9 @@ SAMPLES = (
 )  # fmt: skip
 
 
-def _offers(words: Words) -> Iterator[Offer]:
+def _cards(words: Words) -> Iterator[CardData]:
     for experiment in Experiments():
-        yield Offer(
+        yield CardData(
             id=experiment.id,
             shelf=experiment.shelf,
             parts=experiment.parts,
@@ -53,7 +52,7 @@ def _offers(words: Words) -> Iterator[Offer]:
         )
     for shelf, question, seconds, state, view in SAMPLES:
         is_here = state is not State.NOT_HERE
-        yield Offer(
+        yield CardData(
             id=question,
             shelf=shelf,
             parts=(Part.GPU,),
@@ -67,10 +66,7 @@ def _offers(words: Words) -> Iterator[Offer]:
         )
 
 
-def _make(look: Look, words: Words) -> QWidget:
+def catalogue_page(look: Look, words: Words) -> QWidget:
     catalogue = Catalogue(words, look)
-    catalogue.show_offers(sorted(_offers(words), key=lambda offer: offer.shelf))
+    catalogue.show_cards(sorted(_cards(words), key=lambda data: data.shelf))
     return catalogue
-
-
-preview(_make, size=(1356, 863))

@@ -1,16 +1,13 @@
-"""The page of the doctor alone, on a made-up finding: `python -m widgets.doctor [well|waiting]`."""
+"""The page of the doctor with made-up findings."""
 
 from __future__ import annotations
-
-import sys
 
 from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from tests.gallery.preview import preview
 from widgets.doctor.page import DoctorPage
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.style.look import Look
 
 _PIP = "~/thesis/.venv/bin/python -m pip install --upgrade --force-reinstall torch torchvision "
@@ -33,7 +30,7 @@ _BEFORE = (
     Link(title="Surroundings", state=State.UNKNOWN, text="That cannot be told from here."),
     Link(title="PyTorch", state=State.OK, text="PyTorch 2.13.0+cpu is installed in ~/thesis."),
 )
-_WRONG = Told(
+_WRONG = PageData(
     headline="The accelerator cannot be used yet. The first thing that is wrong: its build.",
     state=State.WRONG,
     text=_BUILD,
@@ -45,7 +42,7 @@ _WRONG = Told(
         Link(title="A sum on it"),
     ),
 )
-_WELL = Told(
+_WELL = PageData(
     headline="Nothing is wrong: PyTorch can use the GPU of NVIDIA.",
     state=State.OK,
     links=tuple(Link(title=link.title, state=State.OK, text=link.text) for link in _BEFORE),
@@ -53,11 +50,14 @@ _WELL = Told(
 )
 
 
-def _sample(look: Look, words: Words) -> QWidget:
+FINDINGS = ("wrong", "well", "waiting", "none")
+
+
+def doctor_page(kind: str, look: Look, words: Words) -> QWidget:
     window = QWidget()
     window.resize(1280, 720)
     page = DoctorPage(words, look, window)
-    page.offer([Offered(path="", text="~/thesis/.venv  ·  PyTorch 2.13.0+cpu")])
+    page.offer([PythonChoice(path="", text="~/thesis/.venv  ·  PyTorch 2.13.0+cpu")])
     page.chooser.show_chosen("")
     if kind == "waiting":
         page.wait("~/thesis/.venv", [Link(title=link.title) for link in _WRONG.links])
@@ -67,8 +67,3 @@ def _sample(look: Look, words: Words) -> QWidget:
         page.tell(_WELL if kind == "well" else _WRONG)
     page.open()
     return window
-
-
-kind = sys.argv.pop(1) if sys.argv[1:] and not sys.argv[1].startswith("-") else "wrong"
-if __name__ == "__main__":
-    preview(_sample, size=(1280, 720))

@@ -1,4 +1,4 @@
-"""How do the parts of an experiment's page look? `python -m widgets.experiment`."""
+"""The page of an experiment whose run has ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.words import Words
-from tests.gallery.preview import preview
 from widgets.controls.basics import column, row
 from widgets.experiment.action_button import ActionButton
 from widgets.experiment.header import Header
@@ -17,8 +16,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 
-def sample(look: Look, words: Words) -> QWidget:
-    """Return a page on which a run has ended."""
+def experiment_page(look: Look, words: Words) -> QWidget:
     whole = QWidget()
     actions = [QAction(text, whole) for text in ("Run again", "Quick run", "Plot", "Compare")]
     actions[2].setCheckable(True)
@@ -47,7 +45,3 @@ def sample(look: Look, words: Words) -> QWidget:
     layout.setContentsMargins(8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP)
     whole.setLayout(layout)
     return whole
-
-
-if __name__ == "__main__":
-    preview(sample, size=(1200, 700))

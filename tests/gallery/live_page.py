@@ -1,19 +1,12 @@
-"""How does Live look? `python -m widgets.live [KIND]`, with samples of a machine that is not there.
-
-KIND is one of the kinds of GPUs in made_gpus.py: one, pair, eight, asleep, lost.
-"""
+"""Live, with samples of a machine that does not exist."""
 
 from __future__ import annotations
-
-import sys
-from typing import get_args
 
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.core.words import Words
 from tests.gallery import made_gpus
 from tests.gallery.live_samples import machine, samples
-from tests.gallery.preview import preview
 from widgets.controls.basics import column, label
 from widgets.live.board import Board
 from widgets.live.controls import Controls
@@ -22,11 +15,11 @@ from widgets.live.history import History
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-HEIGHT, WIDTH = 860, 1360
+HEIGHT = 860
 DISKS = {"eight": 24}
 
 
-def _make(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
+def live_page(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
     board, controls, history = Board(look, words), Controls(words), History()
     board.processes.me = "ada"
     board.processes.right_to = lambda each: Right.ASK if each.user == "ada" else Right.OTHERS
@@ -34,7 +27,7 @@ def _make(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
     board.show_machine(machine(24, hybrid=True, gpus=kind))
     for sample in samples(24, seconds=70, pause=(30, 40), gpus=kind, disks=DISKS.get(kind, 1)):
         sample.add_to(history)
-        board.draw(history, sample.missing)
+    board.draw(history, sample.missing)
     controls.allow(True)
     host = QWidget()
     made_up = label("Made-up samples", "attention")
@@ -48,17 +41,3 @@ def _make(kind: made_gpus.Kind, look: Look, words: Words) -> QWidget:
     host.setLayout(layout)
     board.fill(HEIGHT - 40 * STEP)
     return host
-
-
-def main() -> None:
-    """Show it."""
-    kind: made_gpus.Kind = "pair"
-    for each in get_args(made_gpus.Kind):
-        if each in sys.argv[1:]:
-            sys.argv.remove(each)
-            kind = each
-    preview(lambda look, words: _make(kind, look, words), size=(WIDTH, HEIGHT))
-
-
-if __name__ == "__main__":
-    main()

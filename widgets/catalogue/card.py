@@ -1,4 +1,4 @@
-"""How does one experiment look in the catalogue? A question, a stamp of its plot, and its state."""
+"""Card of one experiment: its question, a small sketch of its plot, its result and state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QAbstractButton
 from experiments.core.units import DURATION, show
 from experiments.core.words import Words
 from widgets.catalogue import sketch
-from widgets.catalogue.card_data import WORDS, Offer, State
+from widgets.catalogue.card_data import WORDS, CardData, State
 from widgets.controls.wrapped_text import draw_lines, line_px, wrapped
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
@@ -26,8 +26,8 @@ from widgets.style.theme import STEP, Theme
 
 PADDING, CORNER = 4 * STEP, 12
 TITLE_LINES, NOTE_LINES = 2, 2
-MOST_TITLE_LINES = 3  # the last of which takes its room from the stamp
-STAMP_WIDTH, STAMP_HEIGHT = 118, 54  # pixels at zoom 1
+MOST_TITLE_LINES = 3  # the last one takes its room from the sketch
+SKETCH_WIDTH, SKETCH_HEIGHT = 118, 54  # pixels at zoom 1
 WALKS = {
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home,
     Qt.Key.Key_End,
@@ -35,49 +35,49 @@ WALKS = {
 
 
 class Card(QAbstractButton):
-    """A button that shows an offer; `clicked` opens it, `walked` carries an arrow key."""
+    """A button that shows one experiment; `clicked` opens it, `walked` carries an arrow key."""
 
     walked = Signal(int)
-    reached = Signal()  # the focus has come here
+    reached = Signal()  # it got the focus
 
-    def __init__(self, offer: Offer, words: Words, look: Look) -> None:
+    def __init__(self, data: CardData, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         look.changed.connect(self.update)
-        self.offer = offer
-        self.show_offer(offer)
+        self.data = data
+        self.show_data(data)
 
-    def show_offer(self, offer: Offer) -> None:
-        """Show what is known now."""
-        self.offer = offer
-        self.setText(offer.question)
-        self.setAccessibleName(offer.question)
-        told = {"state": self._state_word(), "time": self._time(), "note": offer.note}
-        is_known = offer.state is not State.UNKNOWN
-        described = self._words.say("catalogue.described", told) if is_known else offer.note
-        sketched = "" if offer.sketch.is_measured else self._words.say("catalogue.sketched")
+    def show_data(self, data: CardData) -> None:
+        """Show this data."""
+        self.data = data
+        self.setText(data.question)
+        self.setAccessibleName(data.question)
+        values = {"state": self._state_word(), "time": self._time(), "note": data.note}
+        is_known = data.state is not State.UNKNOWN
+        described = self._words.say("catalogue.described", values) if is_known else data.note
+        sketched = "" if data.sketch.is_measured else self._words.say("catalogue.sketched")
         self.setAccessibleDescription(f"{described} {sketched}".strip())
-        self.setToolTip(sketched if offer.runs_here else offer.note)
+        self.setToolTip(sketched if data.runs_here else data.note)
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the least size; the grid makes it as wide as its column."""
+        """Return the least size; the grid widens it to its column."""
         theme = self._look.theme
         height = (
             2 * PADDING
             + TITLE_LINES * line_px(_title(theme))
             + 3 * STEP
-            + round(STAMP_HEIGHT * theme.zoom)
+            + round(SKETCH_HEIGHT * theme.zoom)
             + 3 * STEP
             + NOTE_LINES * line_px(theme.font("note"))
         )
-        return QSize(round(2 * STAMP_WIDTH * theme.zoom), round(height))
+        return QSize(round(2 * SKETCH_WIDTH * theme.zoom), round(height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open with Enter too, and walk to other cards with the arrows."""
+        """Open with Enter too, and emit arrow keys."""
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             event.ignore()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -88,7 +88,7 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell that it has been reached."""
+        """Emit `reached`."""
         super().focusInEvent(event)
         self.reached.emit()
 
@@ -100,7 +100,7 @@ class Card(QAbstractButton):
             self._paint_frame(painter, theme)
             inner = QRectF(self.rect()).adjusted(PADDING, PADDING, -PADDING, -PADDING)
             self._paint_head(painter, inner, theme)
-            self._paint_stamp(painter, inner, theme)
+            self._paint_sketch(painter, inner, theme)
             self._paint_foot(painter, inner, theme)
 
     def _paint_frame(self, painter: QPainter, theme: Theme) -> None:
@@ -124,19 +124,19 @@ class Card(QAbstractButton):
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, time)
         painter.setPen(QColor(theme.ink))
         room = inner.adjusted(0, 0, -self._beside_title_px(theme), 0)
-        draw_lines(painter, room, self.offer.question, _title(theme), MOST_TITLE_LINES)
+        draw_lines(painter, room, self.data.question, _title(theme), MOST_TITLE_LINES)
 
-    def _paint_stamp(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
+    def _paint_sketch(self, painter: QPainter, inner: QRectF, theme: Theme) -> None:
         width = inner.width() - self._beside_title_px(theme)
-        title = wrapped(self.offer.question, _title(theme), width, MOST_TITLE_LINES)
+        title = wrapped(self.data.question, _title(theme), width, MOST_TITLE_LINES)
         line = line_px(_title(theme))
         down = max(len(title) - TITLE_LINES, 0) * line
         top = inner.top() + TITLE_LINES * line + 3 * STEP + down
-        size = QSizeF(STAMP_WIDTH * theme.zoom, STAMP_HEIGHT * theme.zoom - down)
-        sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.offer.sketch, theme)
+        size = QSizeF(SKETCH_WIDTH * theme.zoom, SKETCH_HEIGHT * theme.zoom - down)
+        sketch.paint(painter, QRectF(QPointF(inner.left(), top), size), self.data.sketch, theme)
 
     def _beside_title_px(self, theme: Theme) -> float:
-        """Return what the time takes of the width."""
+        """Return the width taken by the time."""
         time = self._time()
         width = QFontMetricsF(theme.font("note")).horizontalAdvance(time)
         return width + 3 * STEP if time else 0.0
@@ -146,11 +146,11 @@ class Card(QAbstractButton):
         bold, plain = theme.font("note", weight=QFont.Weight.DemiBold), theme.font("note")
         line = line_px(plain)
         painter.setFont(bold)
-        painter.setPen(QColor(_colour(self.offer.state, theme)))
+        painter.setPen(QColor(_colour(self.data.state, theme)))
         foot = QRectF(inner.left(), inner.bottom() - line, inner.width(), line)
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, word)
         taken = _advance(painter, word)
-        if self.offer.state in (State.PARTIAL, State.FAILED, State.REFUSED):
+        if self.data.state in (State.PARTIAL, State.FAILED, State.REFUSED):
             side = round(line)
             taken += side + STEP
             sign = pixmap("attention", theme.attention, side)
@@ -158,15 +158,15 @@ class Card(QAbstractButton):
         room = inner.adjusted(0, 0, -(taken + 3 * STEP if word else 0), 0)
         painter.setPen(QColor(theme.soft))
         room.setTop(inner.bottom() - NOTE_LINES * line)
-        draw_lines(painter, room, self.offer.note, plain, NOTE_LINES, at_bottom=True)
+        draw_lines(painter, room, self.data.note, plain, NOTE_LINES, at_bottom=True)
 
     def _time(self) -> str:
-        seconds = self.offer.seconds
+        seconds = self.data.seconds
         return "" if seconds is None else show(seconds, DURATION)
 
     def _state_word(self) -> str:
-        key = WORDS.get(self.offer.state)
-        percent = round(100 * self.offer.fraction)
+        key = WORDS.get(self.data.state)
+        percent = round(100 * self.data.fraction)
         return "" if key is None else self._words.say(key, {"percent": percent})
 
 

@@ -1,4 +1,4 @@
-"""What does the catalogue know of an experiment? What stands on its card, as data."""
+"""Data on the card of an experiment, and the filter of the catalogue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.catalogue.sketch import Sketch
 
 
 class State(StrEnum):
-    """Where an experiment stands on this machine."""
+    """State of an experiment on this machine."""
 
     UNKNOWN = "unknown"  # the machine is still being read
     NEW = "new"
@@ -35,7 +35,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class CardData:
     """One experiment as its card shows it."""
 
     id: str
@@ -43,16 +43,16 @@ class Offer:
     parts: tuple[Part, ...]
     question: str
     topic: str
-    note: str  # the result, the reason, or else the topic
+    note: str  # the result, why it cannot run, or the topic
     sketch: Sketch
     state: State = State.UNKNOWN
-    is_measured: bool = False  # also while it runs again
-    seconds: float | None = None  # of a run on this machine
-    fraction: float = 0.0  # of the run under way
+    is_measured: bool = False  # stays True while it runs again
+    seconds: float | None = None  # duration of a run on this machine
+    fraction: float = 0.0  # progress of the current run
 
     @property
     def runs_here(self) -> bool:
-        """Can it be run, as far as is known?"""
+        """Whether it can run here, as far as is known."""
         return self.state not in (State.NOT_HERE, State.REFUSED)
 
 
@@ -65,29 +65,26 @@ class Filter:
     only_here: bool = False
     text: str = ""
 
-    def passes(self, offer: Offer) -> bool:
-        """Is it to be shown? What is not known yet keeps nothing away."""
-        if self.part is not None and self.part not in offer.parts:
+    def passes(self, data: CardData) -> bool:
+        """Return whether it is shown. Unknown facts exclude nothing."""
+        if self.part is not None and self.part not in data.parts:
             return False
-        if self.seconds is not None and (offer.seconds or 0.0) > self.seconds:
+        if self.seconds is not None and (data.seconds or 0.0) > self.seconds:
             return False
-        if self.only_here and not offer.runs_here:
+        if self.only_here and not data.runs_here:
             return False
-        about = f"{offer.question} {offer.topic} {offer.id}".lower()
+        about = f"{data.question} {data.topic} {data.id}".lower()
         return all(word in about for word in self.text.lower().split())
 
 
-def counted(offers: Iterable[Offer]) -> dict[str, int]:
-    """Return how many were measured, how many can be, and how many cannot.
-
-    Where one is not known yet, nothing.
-    """
-    known = list(offers)
-    if any(offer.state is State.UNKNOWN for offer in known):
+def counted(cards: Iterable[CardData]) -> dict[str, int]:
+    """Return how many were measured, can be, and cannot be; {} while any is unknown."""
+    known = list(cards)
+    if any(data.state is State.UNKNOWN for data in known):
         return {}
-    there = [offer for offer in known if offer.is_measured or offer.runs_here]
+    there = [data for data in known if data.is_measured or data.runs_here]
     return {
-        "measured": sum(offer.is_measured for offer in known),
+        "measured": sum(data.is_measured for data in known),
         "count": len(there),
         "lacking": len(known) - len(there),
     }

@@ -1,4 +1,4 @@
-"""What can be found out here? All experiments on their shelves, and ways to find one of them."""
+"""The catalogue: all experiments on their shelves, filters, search, and a surprise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import WALKS
-from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.filter_bar import FilterBar
 from widgets.catalogue.shelf_grid import ShelfGrid
 from widgets.controls.basics import button, column, label, row
@@ -20,7 +20,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MARGIN = MARGINS[0]
-SURPRISE_S = 30.0  # no surprise takes longer
+SURPRISE_S = 30.0  # a surprise takes at most that long
 
 
 class Catalogue(QWidget):
@@ -64,49 +64,49 @@ class Catalogue(QWidget):
         self._surprise_action = self._action("surprise", self._surprise)
         self._show_all = self._action("show_all", self._bar.show_all)
         self._filter()
-        self._offer_surprise()
+        self._allow_surprise()
         look.changed.connect(self._fit)
 
     @property
-    def offers(self) -> Sequence[Offer]:
-        """What is on offer, shown or not."""
-        return self._grid.offers
+    def cards(self) -> Sequence[CardData]:
+        """All cards, shown or not, as data."""
+        return self._grid.cards
 
-    def show_offers(self, offers: Sequence[Offer]) -> None:
-        """Show these experiments; may be called whenever something of them changes."""
-        self._bar.offer_parts(list(dict.fromkeys(part for each in offers for part in each.parts)))
-        self._grid.show_offers(offers)
+    def show_cards(self, cards: Sequence[CardData]) -> None:
+        """Show these experiments; call it again after any change."""
+        self._bar.offer_parts(list(dict.fromkeys(part for each in cards for part in each.parts)))
+        self._grid.show_cards(cards)
         self._filter()
-        self._offer_surprise()
+        self._allow_surprise()
 
     def focus_on(self, experiment_id: str = "") -> None:
-        """Give the focus to the card of an experiment, the first where there is none."""
+        """Focus the card of an experiment, otherwise the first card."""
         if not self._grid.focus_on(experiment_id):
             self._bar.search()
 
     def use_letters(self, used: bool) -> None:
-        """Let a single sign lead to the search, or not."""
+        """Enable or disable the single-key shortcut of the search."""
         keys = ["/", "Ctrl+F"] if used else ["Ctrl+F"]
         self._find.setShortcuts([QKeySequence(each) for each in keys])
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of this page."""
         return (self._find, self._surprise_action, self._show_all)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the arrows lead to the cards from anywhere else."""
+        """Let arrow keys enter the cards from anywhere."""
         if event.key() in WALKS and not event.modifiers():
             self.focus_on()
         else:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the width there is."""
+        """Fit to the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Measure anew when the style sheet has become another."""
+        """Measure again after a change of style sheet."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
@@ -116,7 +116,7 @@ class Catalogue(QWidget):
 
     def _filter(self) -> None:
         self._grid.show_only(self._bar.filter)
-        is_empty = bool(self._grid.offers) and not self._grid.shown
+        is_empty = bool(self._grid.cards) and not self._grid.shown
         self._nothing.setVisible(is_empty)
         self._scroll.setVisible(not is_empty)
         self._fit()
@@ -134,14 +134,14 @@ class Catalogue(QWidget):
 
     def _surprises(self) -> list[str]:
         return [
-            offer.id
-            for offer in self._grid.offers
-            if offer.state is State.NEW and (offer.seconds or 0.0) <= SURPRISE_S
+            data.id
+            for data in self._grid.cards
+            if data.state is State.NEW and (data.seconds or 0.0) <= SURPRISE_S
         ]
 
-    def _offer_surprise(self) -> None:
+    def _allow_surprise(self) -> None:
         has_some = bool(self._surprises())
-        is_known = all(offer.state is not State.UNKNOWN for offer in self._grid.offers)
+        is_known = all(data.state is not State.UNKNOWN for data in self._grid.cards)
         is_over = is_known and not has_some
         key = "catalogue.no_surprise" if is_over else "catalogue.surprise_help"
         self._bar.surprise.setEnabled(has_some)

@@ -1,4 +1,4 @@
-"""What may be left out of the catalogue? Chips that say what they show, a search, a surprise."""
+"""Filters of the catalogue: chips with menus, a search field, and the surprise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEARCH_WIDTH = 180  # pixels at zoom 1
 
 
 class FilterBar(QWidget):
-    """`changed` comes with every other `filter`, `left` when a key leads on to what was found."""
+    """`changed` follows each change of `filter`, `left` a key that leads to the cards."""
 
     changed = Signal()
     surprised = Signal()
@@ -58,22 +58,22 @@ class FilterBar(QWidget):
         )
 
     def offer_parts(self, parts: Sequence[Part]) -> None:
-        """Offer these parts of the machine to choose from."""
+        """Offer these parts of the machine."""
         self._part.offer([(self._words.say(f"parts.{part}"), part) for part in parts])
 
     def show_all(self) -> None:
-        """Leave nothing out."""
+        """Clear all filters."""
         had_focus = self._all.hasFocus()
         self._part.choose(None)
         self._length.choose(None)
         self._here.setChecked(False)
         self._search.clear()
         self._read()
-        if had_focus:  # it goes away
+        if had_focus:  # it is about to hide
             self._part.setFocus()
 
     def search(self) -> None:
-        """Let words be typed."""
+        """Focus the search field."""
         self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._search.selectAll()
 
@@ -91,7 +91,7 @@ class FilterBar(QWidget):
 
 
 class MenuChip(QPushButton):
-    """A chip that opens a menu and says what is chosen in it; nothing is, at first."""
+    """A chip that opens a menu and shows its choice; at first nothing is chosen."""
 
     chosen = Signal()
 
@@ -112,7 +112,7 @@ class MenuChip(QPushButton):
         self.offer([])
 
     def offer(self, options: Sequence[tuple[str, Any]]) -> None:
-        """Offer these texts and values, and none of them."""
+        """Offer these texts and values, and no choice."""
         if list(self._options) == [None, *(value for _, value in options)]:
             return
         self._menu.clear()

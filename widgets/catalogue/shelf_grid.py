@@ -1,4 +1,4 @@
-"""How do the cards stand? str by shelf, in as many columns as there is room for."""
+"""Grid of the cards, shelf by shelf, in as many columns as fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from experiments.core.words import Words
 from widgets.catalogue.card import Card
-from widgets.catalogue.card_data import Filter, Offer, counted
+from widgets.catalogue.card_data import CardData, Filter, counted
 from widgets.controls.basics import label
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -20,7 +20,7 @@ GAP, BELOW_HEAD, BELOW_SHELF = 4 * STEP, 2 * STEP, 6 * STEP
 
 
 class ShelfGrid(QWidget):
-    """All cards. `opened` carries the id of one, `reached` the card that has the focus now."""
+    """All cards. `opened` carries an id, `reached` the card that got the focus."""
 
     opened = Signal(str)
     reached = Signal(QWidget)
@@ -37,23 +37,23 @@ class ShelfGrid(QWidget):
         look.changed.connect(self._arrange)
 
     @property
-    def offers(self) -> list[Offer]:
-        """What is on offer, shown or not."""
-        return [card.offer for card in self._cards.values()]
+    def cards(self) -> list[CardData]:
+        """All cards, shown or not, as data."""
+        return [card.data for card in self._cards.values()]
 
     @property
     def shown(self) -> list[Card]:
-        """The cards that are to be seen, in their order."""
+        """The visible cards, in order."""
         return [card for row in self._rows for card in row]
 
-    def show_offers(self, offers: Sequence[Offer]) -> None:
-        """Show these experiments; a card that is there already stays, with its focus."""
-        for gone in self._cards.keys() - {offer.id for offer in offers}:
+    def show_cards(self, cards: Sequence[CardData]) -> None:
+        """Show these experiments; existing cards stay, with their focus."""
+        for gone in self._cards.keys() - {data.id for data in cards}:
             card = self._cards.pop(gone)
             card.hide()
             card.deleteLater()
-        self._cards = {offer.id: self._card(offer) for offer in offers}
-        for shelf in dict.fromkeys(offer.shelf for offer in offers):
+        self._cards = {data.id: self._card(data) for data in cards}
+        for shelf in dict.fromkeys(data.shelf for data in cards):
             self._head(shelf)
         self._count()
         self._arrange()
@@ -64,17 +64,17 @@ class ShelfGrid(QWidget):
             previous = card
 
     def show_only(self, wanted: Filter) -> None:
-        """Leave out what does not pass."""
+        """Show only the cards that pass a filter."""
         self._filter = wanted
         self._arrange()
 
     def arrange(self, width: int, margin: int) -> None:
-        """Stand within `width`, that far from both of its edges."""
+        """Arrange the cards within `width`, with a margin on both sides."""
         self._room, self._margin = max(1, width - 2 * margin), margin
         self._arrange()
 
     def focus_on(self, experiment_id: str = "") -> bool:
-        """Give the focus to a card, the first where there is none of that id."""
+        """Focus a card, the first one if the id is unknown; return whether there is any."""
         card = self._cards.get(experiment_id)
         if card is None or card.isHidden():
             card = next(iter(self.shown), None)
@@ -83,15 +83,15 @@ class ShelfGrid(QWidget):
         card.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 
-    def _card(self, offer: Offer) -> Card:
-        card = self._cards.get(offer.id)
+    def _card(self, data: CardData) -> Card:
+        card = self._cards.get(data.id)
         if card is not None:
-            if card.offer != offer:
-                card.show_offer(offer)
+            if card.data != data:
+                card.show_data(data)
             return card
-        card = Card(offer, self._words, self._look)
+        card = Card(data, self._words, self._look)
         card.setParent(self)
-        card.clicked.connect(lambda _checked=False: self.opened.emit(offer.id))
+        card.clicked.connect(lambda _checked=False: self.opened.emit(data.id))
         card.walked.connect(lambda key: self._walk(card, key))
         card.reached.connect(lambda: self.reached.emit(card))
         return card
@@ -105,14 +105,14 @@ class ShelfGrid(QWidget):
         return self._heads[shelf]
 
     def _count(self) -> None:
-        """Say at each shelf how much of it has been measured, once that is known."""
+        """Show at each shelf how much of it has been measured, once known."""
         for shelf, (_, count) in self._heads.items():
-            told = counted(offer for offer in self.offers if offer.shelf == shelf)
-            key = "catalogue.count_lacking" if told.get("lacking") else "catalogue.count"
-            count.setText(self._words.say(key, told) if told.get("count") else "")
+            counts = counted(data for data in self.cards if data.shelf == shelf)
+            key = "catalogue.count_lacking" if counts.get("lacking") else "catalogue.count"
+            count.setText(self._words.say(key, counts) if counts.get("count") else "")
 
     def _walk(self, card: Card, key: int) -> None:
-        """Move the focus to the neighbour of a card: to the side, up, down, first or last."""
+        """Move the focus to a neighbouring card, or to the first or last."""
         row = next(index for index, cards in enumerate(self._rows) if card in cards)
         column, shown = self._rows[row].index(card), self.shown
         place = shown.index(card)
@@ -129,11 +129,11 @@ class ShelfGrid(QWidget):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _arrange(self) -> None:
-        """Put everything in its place; what does not pass is hidden."""
+        """Place heads and cards; hide cards that do not pass."""
         zoom = self._look.theme.zoom
         columns = min(MOST_COLUMNS, max(1, (self._room + GAP) // (round(NARROWEST * zoom) + GAP)))
         width = (self._room - (columns - 1) * GAP) // columns
-        passing = [card for card in self._cards.values() if self._filter.passes(card.offer)]
+        passing = [card for card in self._cards.values() if self._filter.passes(card.data)]
         for card in self._cards.values():
             card.setVisible(card in passing)
         for parts in self._heads.values():
@@ -141,7 +141,7 @@ class ShelfGrid(QWidget):
                 part.hide()
         self._rows = []
         top = 0
-        for shelf, cards in groupby(passing, key=lambda card: card.offer.shelf):
+        for shelf, cards in groupby(passing, key=lambda card: card.data.shelf):
             top = self._place_head(shelf, top) + BELOW_HEAD
             standing = list(cards)
             for start in range(0, len(standing), columns):

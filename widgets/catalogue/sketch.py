@@ -1,8 +1,8 @@
-"""How does a plot look as a stamp? The kind of view, or the real marks of a run once there is one.
+"""Sketch of a plot for a card: the marks of a run, or the kind of plot before the first run.
 
-Pure data in a unit square, y downwards: it can be made in a thread, and is painted by `paint`.
-Marks have the colours that they have in the plot, by the same rules.
-What was not measured is outlined in dashes and has no colour, so that nobody takes it for data.
+Pure data in a unit square, y downwards: it can be made in a thread, and `paint` paints it.
+Marks have the same colours as in the plot. Before a run they are dashed outlines without colour,
+so that nobody takes them for data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from widgets.style.theme import Theme
 
 MOST_BARS, MOST_LANES = 6, 6  # more would be hairlines
 GAP = 0.3  # of a row, between two bars or lanes
-DASHES = (3.0, 3.0)  # of a stamp that only shows what kind of plot there will be
+DASHES = (3.0, 3.0)  # of a sketch that only shows the kind of plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A pin on the ground line, up to `top`."""
+    """A pin on the base line, up to `top`."""
 
     x: float
     top: float
@@ -71,7 +71,7 @@ Shapes = Sequence[Block | Stroke | Pin]
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A stamp."""
+    """A sketch."""
 
     shapes: Shapes
     is_measured: bool = False
@@ -81,7 +81,7 @@ class Sketch:
 
 
 def measured(view: View, rows: Sequence[Any]) -> Sketch | None:
-    """Return the stamp of these rows; None where a stamp cannot show them."""
+    """Return the sketch of these rows; None if it cannot show them."""
     if not rows:
         return None
     shapes: Shapes = ()
@@ -112,7 +112,7 @@ def measured(view: View, rows: Sequence[Any]) -> Sketch | None:
 
 
 def _of_one_detail(bars: Sequence[marks.Bar]) -> list[marks.Bar]:
-    """Return the bars of the detail that has most of them."""
+    """Return the bars of the detail with the most bars."""
     details = [bar.detail for bar in bars]
     most = max(details, key=details.count, default="")
     return [bar for bar in bars if bar.detail == most][:MOST_BARS]
@@ -132,7 +132,7 @@ def _bars(values: Sequence[float], colours: Sequence[int]) -> tuple[Block, ...]:
 def _strokes(
     lines: Sequence[marks.Line], colours: Mapping[str, int], x_scale: Scale, y_scale: Scale
 ) -> tuple[Stroke, ...]:
-    """Return the lines, the first of them last: it lies above the others."""
+    """Return the lines in reverse, so that the first is on top."""
     points = [point for line in lines for point in line.points]
     if len(points) < 2:
         return ()
@@ -176,7 +176,7 @@ def _cells(places: Sequence[Cell], shades: Mapping[Cell, str]) -> tuple[Block, .
 
 def _shades(values: Mapping[Cell, float], scale: Scale) -> dict[Cell, str]:
     from widgets.plots.kinds.colour_key import (
-        shades_of,  # with numpy, which the catalogue goes without
+        shades_of,  # imports numpy, which the catalogue avoids
     )
 
     return dict(zip(values, shades_of(list(values.values()), scale), strict=True))
@@ -190,7 +190,7 @@ def _pins(values: Sequence[float]) -> tuple[Pin, ...]:
 
 
 def _text(lines: Sequence[tuple[float, float]]) -> tuple[Stroke, ...]:
-    """Return lines of text, each from here to there."""
+    """Return lines of text as strokes."""
     rows = len(lines)
     return tuple(
         Stroke(((start, (row + 0.5) / rows), (end, (row + 0.5) / rows)))
@@ -215,7 +215,7 @@ _SLOWER = ((0, 1), (0.2, 0.92), (0.4, 0.74), (0.6, 0.62), (0.8, 0.56), (1, 0.54)
 
 
 def expected(view: View) -> Sketch:
-    """Return the stamp of an experiment that was not measured: the kind of its plot, no result."""
+    """Return the sketch of an unmeasured experiment: the kind of its plot, without data."""
     match view:
         case Bars():
             return Sketch(_bars((0.92, 1.0, 0.5, 0.54), (0,) * 4))
@@ -240,7 +240,7 @@ def expected(view: View) -> Sketch:
 
 
 def paint(painter: QPainter, room: QRectF, sketch: Sketch, theme: Theme) -> None:
-    """Paint a stamp into a rectangle."""
+    """Paint a sketch into a rectangle."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     ink = _Ink(theme, sketch.is_measured)
@@ -262,7 +262,7 @@ def paint(painter: QPainter, room: QRectF, sketch: Sketch, theme: Theme) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Ink:
-    """What a stamp is drawn with."""
+    """Pens and brushes of a sketch."""
 
     theme: Theme
     is_measured: bool

@@ -1,4 +1,4 @@
-"""How is the way from the card to a sum on it shown? Link by link, each a line that unfolds."""
+"""The chain from the card to a sum computed on it, each link a line that unfolds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 _MARGIN = 4 * STEP
-_ARROW_PX = 4  # half of its width, at zoom 1
+_ARROW_PX = 4  # half of the arrow's width, at zoom 1
 
 
 class Chain(QFrame):
-    """The links. Which of them are unfolded is forgotten with the next ones."""
+    """The links. New ones are folded again."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Chain(QFrame):
         self._lines.setSpacing(0)
 
     def show_links(self, links: Sequence[Link]) -> None:
-        """Show others."""
+        """Show these links."""
         for old in self.links:
             self._lines.removeWidget(old)
             old.hide()
@@ -49,7 +49,7 @@ class Chain(QFrame):
 
 
 class ShownLink(QWidget):
-    """One link: a line to be pressed, and below it, if it is unfolded, all that is known."""
+    """One link: a line to press, and its details below while it is unfolded."""
 
     def __init__(self, link: Link, widest: str, end: str, words: Words, look: Look) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class ShownLink(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chain: a line from link to link, behind their signs."""
+        """Draw a line from link to link, behind their signs."""
         theme = self._look.theme
         x = _MARGIN + side_px(theme) / 2
         sign = self.line.height() / 2
@@ -87,7 +87,7 @@ class ShownLink(QWidget):
 
 
 class _Line(QAbstractButton):
-    """Sign, what it is about, as much of the sentence as fits, and the state in a word."""
+    """Sign, title, as much of the sentence as fits, and the state in a word."""
 
     def __init__(self, link: Link, widest: str, words: Words, look: Look) -> None:
         super().__init__()
@@ -102,11 +102,11 @@ class _Line(QAbstractButton):
         look.changed.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        """Return the height of a line with room around it."""
+        """Return the height of a line with padding."""
         return QSize(0, self._look.theme.px("text") + 5 * STEP)
 
     def event(self, event: QEvent) -> bool:
-        """Show where the mouse is."""
+        """Show whether the mouse is over it."""
         if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
             self.update()
         return super().event(event)
@@ -148,7 +148,7 @@ class _Line(QAbstractButton):
             painter.drawRoundedRect(inner, 6, 6)
 
     def _draw_arrow(self, painter: QPainter, right: float) -> float:
-        """Draw whether it unfolds, if there is anything to unfold; return where room ends."""
+        """Draw the arrow if there is anything to unfold; return the x where room ends."""
         theme = self._look.theme
         half = _ARROW_PX * theme.zoom
         middle = QPointF(right - half, self.height() / 2)

@@ -1,7 +1,6 @@
-"""Whose PyTorch is examined? This program's, that of an environment found, or of one that is named.
+"""Chooser of the Python whose PyTorch is examined: this program's, a found or a named one.
 
-A Python is named by typing its path, by choosing a file or folder, or by letting either fall on the
-page.
+A Python is named by typing its path, by choosing a file or folder, or by dropping one on the page.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.elided import ElidedButton
 from widgets.controls.flow import FlowLayout
-from widgets.doctor.page_data import Offered
+from widgets.doctor.page_data import PythonChoice
 from widgets.style.theme import STEP
 
 MOST = 40  # in the menu; others can be typed
@@ -34,7 +33,7 @@ class Chooser(QWidget):
     def __init__(self, words: Words) -> None:
         super().__init__()
         self._words = words
-        self._offered: Sequence[Offered] = ()
+        self._choices: Sequence[PythonChoice] = ()
         self._chosen = ""
         self.current = ElidedButton("plain")
         self.current.clicked.connect(self._open_menu)
@@ -42,7 +41,7 @@ class Chooser(QWidget):
         self.path = QLineEdit()
         self.path.setPlaceholderText(words.say("doctor.page.path_hint"))
         self.path.setAccessibleName(words.say("doctor.page.path"))
-        self.path.setAcceptDrops(False)  # what falls on it belongs to the page
+        self.path.setAcceptDrops(False)  # the page handles drops
         self.path.returnPressed.connect(self._take_path)
         self.problem = label("", "doubt", wrap=True)
         self.examine = button(words.say("doctor.page.examine"), clicked=self._take_path)
@@ -62,11 +61,11 @@ class Chooser(QWidget):
         self.menu = QMenu(self)
         self.menu.setProperty("role", "choices")
 
-    def offer(self, offered: Sequence[Offered]) -> None:
-        """Let one choose between these, the first being this program's own."""
-        self._offered = offered
+    def offer(self, choices: Sequence[PythonChoice]) -> None:
+        """Offer these; the first is this program's own."""
+        self._choices = choices
         self.menu.clear()
-        for each in offered[:MOST]:
+        for each in choices[:MOST]:
             action = self._add(each.text, partial(self.wanted.emit, each.path))
             action.setCheckable(True)
             action.setChecked(each.path == self._chosen)
@@ -74,22 +73,22 @@ class Chooser(QWidget):
         self._add(self._words.say("doctor.page.another"), self.ask_for_path)
 
     def show_chosen(self, path: str) -> None:
-        """Show which is examined; one that was not offered is one by its path."""
+        """Show which Python is examined, by its path if it is not among the choices."""
         self._chosen = path
-        text = next((each.text for each in self._offered if each.path == path), path)
+        text = next((each.text for each in self._choices if each.path == path), path)
         self.current.say(f"{text}  ▾")
         self.current.setAccessibleName(self._words.say("doctor.page.chosen", {"python": text}))
-        self.offer(self._offered)
+        self.offer(self._choices)
         self.refuse("")
 
     def refuse(self, sentence: str) -> None:
-        """Say why there is no Python at the path; "" that there is one."""
+        """Say why there is no Python at the path; "" removes the message."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         self.naming.setVisible(bool(sentence))
 
     def ask_for_path(self, path: str = "") -> None:
-        """Let a path be typed."""
+        """Show the field for a path."""
         self.naming.show()
         if path:
             self.path.setText(path)

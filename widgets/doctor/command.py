@@ -1,4 +1,4 @@
-"""How is a command shown, so that it can be copied? A page to be read is opened instead."""
+"""A command to copy, or the address of a page to open."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from widgets.controls.basics import button, label, row
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-_LEAST_PX = 60  # of a command; it wraps between its words
+_LEAST_PX = 60  # least width; a command wraps between words
 
 
 class Command(QFrame):
-    """One command, or the address of one page, with the button that belongs to it."""
+    """One command or address, with its button."""
 
     def __init__(self, text: str, words: Words, look: Look) -> None:
         super().__init__()
@@ -36,12 +36,12 @@ class Command(QFrame):
         layout.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         layout.setContentsMargins(3 * STEP, STEP + 2, 3 * STEP, STEP + 2)
         self.setLayout(layout)
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         font = self._look.theme.font("note", mono=True)
-        font.setFeature(QFont.Tag("calt"), 0)  # or -- would look like one sign
+        font.setFeature(QFont.Tag("calt"), 0)  # otherwise -- is drawn as one sign
         self._shown.setFont(font)
 
     def _copy(self) -> None:

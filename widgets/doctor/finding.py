@@ -1,4 +1,4 @@
-"""What is the first thing that is wrong, in words, and which command mends it?"""
+"""Box with the first fault in words, and the commands that mend it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from machine.doctor.verdicts import State
 from widgets.controls.announce import announce
 from widgets.controls.basics import column, label, row, set_role
 from widgets.doctor.command import Command
-from widgets.doctor.page_data import Told
+from widgets.doctor.page_data import PageData
 from widgets.doctor.sign import draw_sign, side_px
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -27,7 +27,7 @@ _ROLES = {
 
 
 class FindingBox(QFrame):
-    """Says one thing at a time: what is going on, what was found, or why nothing could be."""
+    """Shows one thing at a time: progress, the finding, or why there is none."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class FindingBox(QFrame):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setRange(0, 0)  # how far it is, nobody can know
+        self._bar.setRange(0, 0)  # progress is unknown
         self._bar.setAccessibleName(words.say("doctor.page.progress"))
         self.commands: list[Command] = []
         self._lines = QVBoxLayout()
@@ -49,13 +49,13 @@ class FindingBox(QFrame):
         layout.setContentsMargins(4 * STEP + 2, 4 * STEP, 4 * STEP, 4 * STEP)  # as in the chain
         self.setLayout(layout)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, data: PageData) -> None:
         """Show what was found."""
-        self._show(told.state, told.headline, told.text, told.commands)
-        announce(self, f"{told.headline} {told.text}")
+        self._show(data.state, data.headline, data.text, data.commands)
+        announce(self, f"{data.headline} {data.text}")
 
     def wait(self, sentence: str, explained: str) -> None:
-        """Show that it is being looked for."""
+        """Show that the examination is running."""
         self._show(State.NOT_REACHED, sentence, explained)
         self._bar.show()
 

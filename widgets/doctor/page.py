@@ -1,21 +1,20 @@
-"""Why does my GPU not work? One sheet: what is wrong first, what mends it, and the whole chain."""
+"""The doctor's sheet: the first fault, what mends it, and the whole chain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
 from widgets.controls.basics import IconButton, button, column, label, row
-from widgets.doctor.area import Area
 from widgets.doctor.chain import Chain
 from widgets.doctor.chooser import Chooser
 from widgets.doctor.finding import FindingBox
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -24,7 +23,7 @@ WIDTH_PX = 980
 
 
 class DoctorPage(Overlay):
-    """Shows a diagnosis. To close it is to want to know no more."""
+    """Shows a diagnosis."""
 
     wanted = Signal(str)  # examine the Python at this path, "" for this program's own
     again_wanted = Signal()
@@ -65,22 +64,22 @@ class DoctorPage(Overlay):
         self._show_title(is_well=False)
 
     def wait(self, python: str, links: Sequence[Link]) -> None:
-        """Show that the PyTorch of `python` is being examined, and what will be looked at."""
+        """Show that the PyTorch of `python` is being examined, and which links will be."""
         say = self._words.say
         self.box.wait(say("doctor.page.waiting", {"python": python}), say("doctor.page.explained"))
         self.chain.show_links(links)
         self._allow_copy(False)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, data: PageData) -> None:
         """Show a diagnosis."""
-        self._show_title(is_well=told.is_well)
-        self.box.tell(told)
-        self.chain.show_links(told.links)
+        self._show_title(is_well=data.is_well)
+        self.box.tell(data)
+        self.chain.show_links(data.links)
         self._allow_copy(True)
 
     def complain(self, sentence: str) -> None:
-        """Say why nothing was found out."""
-        self.box.tell(Told(headline=sentence, state=State.UNKNOWN))
+        """Say why there is no diagnosis."""
+        self.box.tell(PageData(headline=sentence, state=State.UNKNOWN))
 
     def refuse(self, sentence: str) -> None:
         """Say why nothing can be examined at all."""
@@ -89,12 +88,12 @@ class DoctorPage(Overlay):
         self.chooser.hide()
         self._allow_copy(False)
 
-    def offer(self, offered: Sequence[Offered]) -> None:
-        """Let one choose between these Pythons."""
-        self.chooser.offer(offered)
+    def offer(self, choices: Sequence[PythonChoice]) -> None:
+        """Offer these Pythons."""
+        self.chooser.offer(choices)
 
     def say_copied(self) -> None:
-        """Say that the report can be pasted now."""
+        """Say that the report is on the clipboard."""
         self.copied.setText(self._words.say("trouble.copied"))
 
     def _allow_copy(self, allowed: bool) -> None:
@@ -107,10 +106,10 @@ class DoctorPage(Overlay):
         self.title.setText(title)
         self.setAccessibleName(title)
 
-    # --- a Python that falls on the page ---------------------------------------------------------
+    # --- a Python dropped on the page ------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Show that a Python, or its folder, may fall here."""
+        """Show that a Python, or its folder, can be dropped here."""
         if _path(event.mimeData()) and not self.chooser.isHidden():
             event.acceptProposedAction()
             self._drop.setGeometry(self.sheet.rect())
@@ -118,11 +117,11 @@ class DoctorPage(Overlay):
             self._drop.raise_()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Show the page as it was."""
+        """Hide the hint for drops."""
         self._drop.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Examine what fell."""
+        """Examine the dropped Python."""
         self._drop.hide()
         if path := _path(event.mimeData()):
             event.acceptProposedAction()
@@ -140,5 +139,42 @@ class DoctorPage(Overlay):
 
 
 def _path(data: QMimeData) -> str:
-    """Return the first file or folder of this machine, "" for none."""
+    """Return the first local file or folder, or ""."""
     return next((url.toLocalFile() for url in data.urls() if url.isLocalFile()), "")
+
+
+class Area(QScrollArea):
+    """As high as its content at this width; scrolls if there is less room."""
+
+    def __init__(self, content: QWidget, name: str) -> None:
+        super().__init__()
+        self._content = content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("role", "reader")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the keys
+        self.setAccessibleName(name)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        content.installEventFilter(self)
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the wrapped content, with and without a scroll bar.
+
+        Qt removes a scroll bar only if everything would fit beside it too.
+        """
+        edges = 2 * (self.frameWidth() + 1)  # the style sheet's border
+        bar = self.verticalScrollBar().sizeHint().width()
+        layout = self._content.layout()
+        assert layout is not None
+        least = (width - edges, width - edges - bar)
+        return max(map(layout.totalHeightForWidth, least)) + edges
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Update the height with that of the content."""
+        if watched is self._content and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)

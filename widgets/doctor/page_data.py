@@ -1,4 +1,4 @@
-"""What does the page of the doctor show? Sentences and states; it knows no diagnosis."""
+"""Data of the doctor's page: sentences and states, independent of the diagnosis."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ NAMES = {
     State.WRONG: "doctor.page.wrong",
     State.UNKNOWN: "doctor.page.unknown",
     State.NOT_REACHED: "doctor.page.not_reached",
-}  # a word for each, since no colour says it alone
+}  # a word for each: colour alone is not enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One link of the chain from the card to a sum on it; `word` is "" for that of its state."""
+    """One link of the chain; `word` is "" for the usual word of its state."""
 
     title: str
     state: State = State.NOT_REACHED
@@ -27,19 +27,19 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """The whole: a headline, what was found in words, what mends it, and the chain."""
+class PageData:
+    """Headline, finding in words, commands that mend it, and the chain."""
 
     headline: str
     state: State
     text: str = ""
     commands: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
-    is_well: bool = False  # there is an accelerator, and nothing is wrong
+    is_well: bool = False  # there is an accelerator without faults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class PythonChoice:
     """A Python that may be examined; `path` is "" for this program's own."""
 
     path: str

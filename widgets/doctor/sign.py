@@ -1,4 +1,4 @@
-"""Which sign and which colour has a state? The same in the chain and above it."""
+"""Sign and colour of each state, in the chain and above it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.style.theme import Theme
 
 SIGN_PX = 16  # at zoom 1
 _ICONS = {State.OK: "checkup", State.LOOK: "attention", State.WRONG: "close"}
-_DOT = 0.14  # of the sign, of what was not looked at yet
+_DOT = 0.14  # radius of the dot for a link not examined yet, relative to the sign
 
 
 def colour_of(state: State, theme: Theme) -> str:
@@ -26,7 +26,7 @@ def colour_of(state: State, theme: Theme) -> str:
 
 
 def side_px(theme: Theme) -> int:
-    """Return how large a sign is."""
+    """Return the side of a sign in pixels."""
     return round(SIGN_PX * theme.zoom)
 
 

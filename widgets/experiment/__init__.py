@@ -1,1 +1,1 @@
-"""What the page of an experiment is made of."""
+"""Parts of the page of an experiment."""

@@ -1,4 +1,4 @@
-"""What is a button that does what an action does? It has its words, its hint, and its state."""
+"""Buttons that follow a QAction: its text, shortcut, state and visibility."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
 from widgets.style.theme import STEP
 
-HINT_OPACITY = 0.7  # on coloured buttons it stays whole, or it could not be read
+HINT_OPACITY = 0.7  # on plain buttons; on coloured ones it would be unreadable
 
 
 class ActionButton(QPushButton):
-    """A button for an action; `hint` stands paler behind its words, the key if there is none.
+    """A button for an action; `hint` (by default the shortcut) follows its text, paler.
 
-    It is seen only while the action is visible, and can be pressed only while it is enabled.
+    It is visible and enabled while the action is.
     """
 
     def __init__(self, action: QAction, role: str = "plain", *, hint: str | None = None) -> None:
@@ -29,14 +29,14 @@ class ActionButton(QPushButton):
 
     @property
     def hint(self) -> str:
-        """What stands behind the words."""
+        """The text behind the words."""
         return self._key() if self._hint is None else self._hint
 
     def _key(self) -> str:
         return self._action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
     def set_hint(self, hint: str | None) -> None:
-        """Say something else behind the words; the key for None."""
+        """Change the hint; None for the shortcut."""
         if hint != self._hint:
             self._hint = hint
             self._follow()
@@ -60,11 +60,11 @@ class ActionButton(QPushButton):
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut the words; the hint is left out where it has no room."""
+        """Never cut the words; drop the hint if there is no room."""
         return super().sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame of the style, and words and hint in it."""
+        """Draw the style's frame with words and hint."""
         option = QStyleOptionButton()
         self.initStyleOption(option)
         option.text = ""
@@ -119,7 +119,7 @@ class ActionChip(QPushButton):
 
 
 def _show_if(button: QPushButton, wanted: bool) -> None:
-    """Hide a button or show it; one that has no place yet would come as a window of its own."""
+    """Show or hide a button; without a parent it would open as a window."""
     if not wanted:
         button.hide()
     elif button.parentWidget() is not None:

@@ -1,6 +1,6 @@
-"""How is one line of a program drawn? Sign, number, code in colours, and a note on it below.
+"""Painting of one line of code: sign, number, coloured code, and a note below.
 
-A line that is too long goes on in another row, so that nothing has to be scrolled sideways.
+A long line is wrapped, so that nothing scrolls sideways.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from experiments.core.units import unbroken
-from widgets.experiment.python_colours import Span, colour_of
+from widgets.experiment.highlighting import Span, colour_of
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme
@@ -34,7 +34,7 @@ WASH_ALPHA = 36
 CORNER = 4.0
 READABLE_PX = 640  # of a note, at zoom 1
 LEAST_PX = 120
-HANG = 4  # characters that a line goes on further right, where it has to be broken
+HANG = 4  # characters of extra indent in wrapped rows
 LINE_ROLE = Qt.ItemDataRole.UserRole
 
 Index = QModelIndex | QPersistentModelIndex
@@ -55,40 +55,40 @@ class Mark(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line: its text, what is known of it, and that in words; `code` stands in the note."""
+    """One line: its text, its mark, and that in words; the note begins with `code`."""
 
     number: int
     text: str
     mark: Mark = Mark.NONE
-    told: str = ""
+    remark: str = ""
     code: str = ""
     note: str = ""
 
     def said(self) -> str:
-        """Return what is known of it."""
-        return ". ".join(part for part in (self.told.rstrip("."), self.code, self.note) if part)
+        """Return what is known about it."""
+        return ". ".join(part for part in (self.remark.rstrip("."), self.code, self.note) if part)
 
     def spoken(self) -> str:
-        """Return all of it, for those who do not see it."""
+        """Return all of it, for screen readers."""
         return f"{self.number}: {self.text.strip()}. {self.said()}".strip()
 
 
 class LinePainter(QStyledItemDelegate):
-    """Draws sign, number, code, what is known, and the note below."""
+    """Draws sign, number, code, remark, and the note below."""
 
     def __init__(self, look: Look, parent: QObject) -> None:
         super().__init__(parent)
         self._look = look
-        self.width = 0  # pixels that a line may take
+        self.width = 0  # of a line, in pixels
         self.spans: Sequence[Sequence[Span]] = ()
 
     def height_of(self, line: Line) -> int:
-        """Return how much room a line takes, with its note."""
+        """Return the height of a line with its note."""
         rows = len(self._rows(line.text)) + (not self._has_room_beside(line))
         return self._air_px() + rows * self._row_px() + self._note_px(line)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the size of a line; it is as wide as the list."""
+        """Return the size of a line; its width is the list's."""
         return QSize(0, self.height_of(index.data(LINE_ROLE)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -138,7 +138,7 @@ class LinePainter(QStyledItemDelegate):
         painter.drawText(rect, int(align), str(line.number))
 
     def _paint_code(self, painter: QPainter, rect: QRect, line: Line, row: int) -> None:
-        """Draw the code in its colours, and what is known of it; leave `rect` at the last row."""
+        """Draw the coloured code and the remark; leave `rect` at the last row."""
         theme, step = self._look.theme, self._step_px()
         coloured = self.spans[row] if row < len(self.spans) else ()
         colours = [theme.ink] * len(line.text)
@@ -155,14 +155,14 @@ class LinePainter(QStyledItemDelegate):
                 painter.drawText(QPointF(x, self._baseline(rect)), line.text[at])
                 x += step
             rect.translate(0, self._row_px() if place < len(rows) - 1 else 0)
-        if line.told:
+        if line.remark:
             x += 4 * STEP
             if not self._has_room_beside(line):
                 x = left
                 rect.translate(0, self._row_px())
             painter.setFont(theme.font("note"))
             painter.setPen(QColor(_colour_of(line.mark, theme)))
-            painter.drawText(QPointF(x, self._baseline(rect)), line.told)
+            painter.drawText(QPointF(x, self._baseline(rect)), line.remark)
 
     def _paint_note(self, painter: QPainter, rect: QRect, line: Line) -> None:
         top = rect.bottom() + 1
@@ -187,7 +187,7 @@ class LinePainter(QStyledItemDelegate):
         return measure.boundingRect(room, WRAPPED, text).height()
 
     def _rows(self, text: str) -> list[tuple[int, int]]:
-        """Return from where to where the text stands in each row; more than one where it must."""
+        """Return start and end of the text in each row; more than one if it is wrapped."""
         rows: list[tuple[int, int]] = []
         start, most = 0, max(2 * HANG + 1, int(self._room_px() / self._step_px()))
         while len(text) - start > (room := most - (self._hang(text) if rows else 0)):
@@ -203,24 +203,24 @@ class LinePainter(QStyledItemDelegate):
         return min(len(text) - len(text.lstrip()) + HANG, most // 2)
 
     def _has_room_beside(self, line: Line) -> bool:
-        """Does what is known of a line fit behind its code?"""
-        if not line.told:
+        """Return whether the remark fits behind the code."""
+        if not line.remark:
             return True
         rows = self._rows(line.text)
         start, end = rows[-1]
         hang = self._hang(line.text) if len(rows) > 1 else 0
-        told = QFontMetrics(self._look.theme.font("note")).horizontalAdvance(line.told)
-        return (hang + end - start) * self._step_px() + 4 * STEP + told <= self._room_px()
+        remark = QFontMetrics(self._look.theme.font("note")).horizontalAdvance(line.remark)
+        return (hang + end - start) * self._step_px() + 4 * STEP + remark <= self._room_px()
 
     def _gutter_px(self) -> int:
-        """Return how much is left of the code: the sign, and the number."""
+        """Return the width left of the code: sign and number."""
         return self._sign_px() + round(3 * self._step_px()) + 4 * STEP
 
     def _room_px(self) -> int:
         return self.width - self._gutter_px() - 2 * STEP
 
     def _step_px(self) -> float:
-        """Return the width of a character of code: all have the same."""
+        """Return the width of a character; the font is monospaced."""
         return QFontMetricsF(self._look.theme.font("note", mono=True)).horizontalAdvance("0")
 
     def _row_px(self) -> int:
@@ -238,7 +238,7 @@ class LinePainter(QStyledItemDelegate):
 
 
 def _note(line: Line) -> list[tuple[str, bool]]:
-    """Return what stands below a line, and whether it is code."""
+    """Return the texts below a line, and whether each is code."""
     texts = ((line.code, True), (unbroken(line.note), False))
     return [(text, is_mono) for text, is_mono in texts if text]
 

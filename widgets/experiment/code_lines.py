@@ -1,4 +1,4 @@
-"""Which line is it? Lines of Python with numbers, each to be chosen by mouse or keys."""
+"""List of Python lines with numbers, to be chosen by mouse or keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
 from widgets.experiment.code_line import LINE_ROLE, Line, LinePainter
-from widgets.experiment.python_colours import spans
+from widgets.experiment.highlighting import spans
 from widgets.style.look import Look
 
 CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -19,7 +19,7 @@ class CodeLines(QListView):
     """As high as its lines are. `chosen` carries the number of a line, from 1."""
 
     chosen = Signal(int)
-    moved = Signal(QRect)  # the line that the keyboard is at, in pixels of this
+    moved = Signal(QRect)  # rectangle of the current line, in pixels of this widget
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class CodeLines(QListView):
         look.changed.connect(self._fit)
 
     def show_lines(self, lines: Sequence[Line]) -> None:
-        """Show these; the keyboard stays at its line where there are as many as before."""
+        """Show these; the current line stays if their number is the same."""
         self.painter.spans = spans("\n".join(line.text for line in lines))
         is_other = self._items.rowCount() != len(lines)
         if is_other:
@@ -56,11 +56,11 @@ class CodeLines(QListView):
         self._fit()
 
     def choose(self, number: int) -> None:
-        """Go to a line."""
+        """Make a line the current one."""
         self.setCurrentIndex(self._items.index(number - 1, 0))
 
     def fit(self, width: int) -> None:
-        """Break lines where there is so much room."""
+        """Wrap lines at this width."""
         if width != self.painter.width:
             self.painter.width = width
             self._fit()

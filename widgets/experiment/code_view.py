@@ -1,4 +1,4 @@
-"""Which code ran? The files of an experiment, to be read, copied and saved."""
+"""The files of an experiment, to read, copy and save."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, row
 from widgets.controls.flow import FlowLayout
-from widgets.experiment.python_colours import PythonColours
+from widgets.experiment.highlighting import PythonHighlighter
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -38,7 +38,7 @@ class CodeView(QWidget):
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setTabChangesFocus(True)
         self._text.setAccessibleName(words.say("page.code"))
-        self._colours = PythonColours(self._text.document(), look)
+        self._colours = PythonHighlighter(self._text.document(), look)
         copy, save = chip(words.say("page.copy")), chip(words.say("page.save_code"))
         save.setToolTip(words.say("page.save_code_help"))
         copy.clicked.connect(lambda: self.copy())
@@ -48,8 +48,8 @@ class CodeView(QWidget):
         head.setStretch(0, 1)
         head.setAlignment(uses, Qt.AlignmentFlag.AlignTop)
         self.setLayout(column(head, self._text, space=3 * STEP))
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
     def show_sources(self, files: Sequence[tuple[str, str]]) -> None:
         """Show the first of these files, (name, text), and offer the others."""
@@ -86,7 +86,7 @@ class CodeView(QWidget):
         if self._files:
             self.save_wanted.emit(*self._files[self._place])
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         self._text.setFont(self._look.theme.font("note", mono=True))
 
 

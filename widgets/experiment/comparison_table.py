@@ -1,6 +1,6 @@
-"""Do two runs differ? Their values side by side, each with a verdict in a word and a sign.
+"""Comparison of two runs: values side by side, each with a verdict in a word and a sign.
 
-In a narrow column what a value is called stands above its numbers instead of before them.
+In a narrow column the name of a value stands above its numbers instead of before them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ MEANS = {
     "elsewhere": "terminal.elsewhere_means",
 }
 HEADINGS = ("A", "B", "B / A")
-NONE = "–"  # where a run has no such value, or there is no verdict
+NONE = "–"  # for a missing value or verdict
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One value of two runs, in words, "" where a run has none; `verdict` is a key of `verdicts`.
+    """One value of two runs, in words, "" if a run has none; `verdict` is a key of `verdicts`.
 
     `about` says what was timed or counted.
     """
@@ -48,18 +48,18 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two runs in words. With a `refusal` there is nothing else to show."""
+    """Two runs in words. With a `refusal` the rest is empty."""
 
-    a: str = ""  # what the runs are called
+    a: str = ""  # names of the runs
     b: str = ""
-    cautions: Sequence[str] = ()  # what in the runs is not alike, or not whole
+    cautions: Sequence[str] = ()  # differences between the runs, or missing parts
     rows: Sequence[ComparedRow] = ()
     footnotes: Sequence[str] = ()
     refusal: str = ""
 
 
 class ComparisonTable(QWidget):
-    """Shows one Comparison; as high as it needs to be."""
+    """Shows one Comparison at its full height."""
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class ComparisonTable(QWidget):
         look.changed.connect(self._arrange)
 
     def show_comparison(self, comparison: Comparison) -> bool:
-        """Show a comparison; return whether it is another one."""
+        """Show a comparison; return whether it has changed."""
         if comparison == self._comparison:
             return False
         self._comparison = comparison
@@ -81,7 +81,7 @@ class ComparisonTable(QWidget):
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the names above the numbers where there is little room."""
+        """Put the names above the numbers if room is short."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -154,7 +154,7 @@ class ComparisonTable(QWidget):
         return table
 
     def _why_none(self, compared: ComparedRow, are_judged: bool) -> tuple[str, str, str]:
-        """Return why A, B and their ratio are not there, each "" where it is or nobody asks."""
+        """Return why A, B and their ratio are missing, each "" if there is nothing to explain."""
         lacks = [("" if text else "runs.lacks_value") for text in (compared.a, compared.b)]
         no_ratio = ""
         if not compared.ratio and compared.verdict:
@@ -185,28 +185,6 @@ def _run(letter: str, name: str, drawn: str) -> QWidget:
 
 
 def _number(text: str, role: str) -> QLabel:
-    shown = label(text, role, wrap=not any(map(str.isdigit, text)))  # words may be broken
+    shown = label(text, role, wrap=not any(map(str.isdigit, text)))  # words may wrap
     shown.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     return shown
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    table = ComparisonTable(look, words)
-    table.show_comparison(
-        Comparison(
-            a="3f2a91c0 · today 14:03 · AMD EPYC 7B13",
-            b="9e01b7d4 · 12 March · AMD EPYC 7B13",
-            cautions=(
-                "The runs differ in Largest array (A: 128 MiB; B: 256 MiB); the numbers are "
-                "shown side by side without a verdict.",
-            ),
-            rows=(
-                ComparedRow("in a row, per element", "0.311 ns", "0.309 ns", "0.994×", "same"),
-                ComparedRow("random, per element", "5.91 ns", "11.8 ns", "2.00×", "higher"),
-                ComparedRow("reads under way at once", "9.81", "4.02", "0.410×", "lower"),
-                ComparedRow("in subinterpreters, Python 3.13", "1.2 s", "1.3 s", "1.1×", "too_few"),
-            ),
-            footnotes=(words.say("terminal.same_means"), words.say("terminal.too_few_means")),
-        )
-    )
-    return table

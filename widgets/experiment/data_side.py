@@ -1,24 +1,60 @@
-"""What exactly was measured, and under which conditions? Every row, then the environment."""
+"""Data of a run: every row of its tables, then the facts of its environment."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
 from widgets.controls.basics import column, label
-from widgets.experiment.facts import FactsList
 from widgets.plots.table.data_table import DataTable
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
+SHORT = 24  # characters; names up to this length are not broken
+BESIDE, BETWEEN = "&nbsp;&nbsp;", "&nbsp;&nbsp;&nbsp; "  # a name and its value, two facts
+
+
+class FactsList(QLabel):
+    """A paragraph of facts that never breaks between name and value, nor within a short name."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._facts: Sequence[tuple[str, str]] = ()
+        self.setProperty("role", "note")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        look.changed.connect(self._write)
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these facts."""
+        self._facts = facts
+        self._write()
+
+    def _write(self) -> None:
+        soft = self._look.theme.soft
+        facts = (
+            f'<span style="color:{soft}">{_unbroken(name)}</span>{BESIDE}{escape(value)}'
+            for name, value in self._facts
+        )
+        self.setText(BETWEEN.join(facts))
+        self.setAccessibleName("; ".join(f"{name}: {value}" for name, value in self._facts))
+
+
+def _unbroken(name: str) -> str:
+    shown = escape(name)
+    return shown.replace(" ", "&nbsp;") if len(name) <= SHORT else shown
+
 
 class DataSide(QScrollArea):
-    """The tables of one run, with what can be done with them; scrolls where that is too high."""
+    """The tables and facts of one run; scrolls if it is too high."""
 
     csv_wanted = Signal(str)  # the name of a table
 
@@ -38,11 +74,11 @@ class DataSide(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the keys
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its content takes the keys
 
     @property
     def table(self) -> str:
-        """Which table is seen."""
+        """The name of the visible table."""
         return self._table.table
 
     def show_run(
@@ -51,7 +87,7 @@ class DataSide(QScrollArea):
         facts: Sequence[tuple[str, str]],
         whose: str = "",
     ) -> None:
-        """Show the rows of a run, and the facts of its environment; `whose` of two runs' it is."""
+        """Show rows and facts of a run; `whose` says which of two runs it is."""
         self._whose.setText(whose)
         self._whose.setVisible(bool(whose))
         self._table.show_tables(tables)
@@ -59,5 +95,5 @@ class DataSide(QScrollArea):
         self._facts_title.setVisible(bool(facts))
 
     def refresh(self) -> None:
-        """Show the rows that have come since."""
+        """Show new rows."""
         self._table.refresh()

@@ -1,4 +1,4 @@
-"""Which experiment is this, and which side of it is seen? The question, and the chips beside it."""
+"""Head of an experiment's page: way back, shelf, question, and chips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from widgets.style.theme import STEP
 
 
 class Header(QWidget):
-    """The way back, the shelf, the question as title, and chips for `actions`."""
+    """Way back, shelf, the question as title, and chips for `actions`."""
 
     back = Signal()
 
@@ -31,13 +31,13 @@ class Header(QWidget):
         self.setLayout(column(PlaceHead(way, self._title, chip_row(*self._chips.values()))))
 
     def show_experiment(self, question: str, shelf: str, method: str = "") -> None:
-        """Name the experiment; the tip of its title says how it measures."""
+        """Show an experiment; the tip of the title is its method."""
         self._title.setText(question)
         self._title.setToolTip(tip(method))
         self._shelf.setText(f"· {shelf}" if shelf else "")
         self.setAccessibleName(question)
 
     def below(self, action: QAction) -> QPoint:
-        """Return the place on the screen where the menu of a chip opens."""
+        """Return the place on the screen below a chip, for its menu."""
         made = self._chips[action]
         return made.mapToGlobal(QPoint(0, made.height() + STEP))

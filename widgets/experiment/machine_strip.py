@@ -1,4 +1,4 @@
-"""Which parts of the machine does an experiment use? A thin map at the bottom of its page."""
+"""Strip of the machine's parts below an experiment; those that it uses are lit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from widgets.map.layout.labels import ranges
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-FEW_CORES = 4  # more of them are one tile
+FEW_CORES = 4  # more are merged into one tile
 WIDTHS = {
     Part.CORES: 68, Part.L1: 44, Part.L2: 52, Part.L3: 120, Part.MEMORY: 150, Part.STORAGE: 80,
     Part.PCIE: 78, Part.GPU: 120, Part.NVLINK: 78,
@@ -26,7 +26,7 @@ WIDTHS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One tile: what it says, the part it stands for, and the threads of its cores."""
+    """One tile: its text, its part, and the threads of its cores."""
 
     text: str
     part: Part
@@ -34,7 +34,7 @@ class Piece:
 
 
 class MachineStrip(QWidget):
-    """The strip. `part_wanted` carries the Part of a tile that was clicked, and its threads."""
+    """The strip. `part_wanted` carries the Part and the threads of a clicked tile."""
 
     part_wanted = Signal(object, object)
 
@@ -59,7 +59,7 @@ class MachineStrip(QWidget):
         look.changed.connect(self._rebuild)
 
     def show_machine(self, machine: Machine | None) -> None:
-        """Show the parts of a machine; those that it lacks are left out."""
+        """Show the parts that a machine has."""
         self._machine = machine
         self._rebuild()
 
@@ -70,16 +70,16 @@ class MachineStrip(QWidget):
         *,
         numbered: Iterable[Part] = (),
     ) -> None:
-        """Light the parts in use; of the cores only those of `threads`, where these are known.
+        """Light the parts in use; of the cores only those of `threads`, if known.
 
-        Of the `numbered` parts there will be numbers on the map.
+        The map will show numbers of the `numbered` parts.
         """
         self._parts, self._threads = frozenset(parts), frozenset(threads)
         self._numbered = frozenset(numbered)
         self._show_lit()
 
     def sizeHint(self) -> QSize:
-        """Return the size at which every core has a tile of its own."""
+        """Return the size with a tile for each core."""
         return QSize(self._needed(self._pieces(fold=False), least=False), self._height())
 
     def minimumSizeHint(self) -> QSize:
@@ -87,7 +87,7 @@ class MachineStrip(QWidget):
         return QSize(self._needed(self._pieces(fold=True), least=True), self._height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fold the cores where they have no room."""
+        """Merge the cores into one tile if room is short."""
         super().resizeEvent(event)
         needed = self._needed(self._pieces(fold=False), least=True)
         if (needed > self.width()) != self._is_folded:
@@ -183,7 +183,7 @@ class Tile(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def light(self, is_lit: bool, name: str) -> None:
-        """Show whether the part is in use; `name` says so to those who do not see it."""
+        """Show whether the part is in use; `name` says so to screen readers."""
         self.setAccessibleName(name)
         if self.property("lit") != is_lit:
             self.setProperty("lit", is_lit)
@@ -191,7 +191,7 @@ class Tile(QPushButton):
             self.style().polish(self)
 
     def sizeHint(self) -> QSize:
-        """Return the size it has where there is room."""
+        """Return the preferred size."""
         width = tile_width(self.piece, self._look, least=False)
         return QSize(width, self._look.theme.px("small") + 4 * STEP)
 
@@ -203,7 +203,7 @@ class Tile(QPushButton):
 
 
 def tile_width(piece: Piece, look: Look, *, least: bool) -> int:
-    """Return how wide a tile is: at least its text, at best as wide as its part is far."""
+    """Return the width of a tile: its text, or more unless `least`."""
     theme = look.theme
     bold = QFontMetricsF(theme.font("small", weight=600))
     text = round(bold.horizontalAdvance(piece.text)) + 4 * STEP

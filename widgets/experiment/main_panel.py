@@ -1,4 +1,4 @@
-"""Which side of an experiment is seen? Its plots, its code or its data, in one panel."""
+"""Main panel of an experiment: its plots, code or data, or an explanation before a run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 READABLE_PX = 560  # a line of text, at zoom 1
-WHOLE = 100  # takes what there is, up to that
+WHOLE = 100  # stretch: takes all the room up to READABLE_PX
 
 
 class MainPanel(QFrame):
-    """Shows one of its sides; `data` is given to it when it is first wanted."""
+    """Shows one side; the data is added when it is first shown."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class MainPanel(QFrame):
         self.setLayout(column(self._stack))
 
     def show_empty(self, topic: str, method: str = "", hint: str = "") -> None:
-        """Say what this is about, how it is measured, and why there is nothing to see."""
+        """Show topic, method, and why there is no run."""
         for each, text in ((self._topic, topic), (self._method, method), (self._hint, hint)):
             each.setText(text)
             each.setVisible(bool(text))
@@ -71,7 +71,7 @@ class MainPanel(QFrame):
             self._stack.setCurrentWidget(self._data_side)
 
     def take_keyboard(self) -> None:
-        """Give the keyboard to the rows, or to the headline plot."""
+        """Focus the rows, or the headline plot."""
         if self._stack.currentWidget() is self.views:
             plot = self.views.plot_in_focus()
             if plot is not None:

@@ -1,6 +1,6 @@
-"""Which lines of these programs are faulty? They are clicked, and each fault is explained.
+"""Puzzle: find the faulty lines of a program; each fault is explained.
 
-Nothing of a run is needed; once there is one, it also says what the checker found.
+It needs no run; after one, it also shows what the checker found.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from widgets.style.theme import STEP
 
 @dataclass(slots=True)
 class _Progress:
-    """Which lines of a piece were found, shown, or looked at and sound."""
+    """Lines of a piece that were found, shown, or tried and sound."""
 
     found: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
@@ -37,9 +37,9 @@ class _Progress:
 
 
 class Puzzle(QWidget):
-    """One piece of a view of code at a time, with its faults or mended."""
+    """Shows one piece of code at a time, broken or mended."""
 
-    moved = Signal(QRect)  # where the keyboard is now, in pixels of this
+    moved = Signal(QRect)  # rectangle of the current line, in pixels of this widget
 
     def __init__(self, experiment: Experiment[Any], view: Code, words: Words, look: Look) -> None:
         super().__init__()
@@ -68,16 +68,16 @@ class Puzzle(QWidget):
         self._show()
 
     def draw(self, rows: Sequence[Any], _values: Mapping[str, float]) -> None:
-        """Show what a run says of the pieces; no rows where there is none."""
+        """Show what a run found in the pieces; no rows without a run."""
         self._rows = rows
         self._show_checker()
 
     def fit(self, width: int) -> None:
-        """Use so much room; said by whoever knows it whether or not a scroll bar is there."""
+        """Fit to this width, with or without a scroll bar."""
         self.lines.fit(width)
 
     def show_piece(self, key: str) -> None:
-        """Show another piece, with its faults first."""
+        """Show another piece, first its broken version."""
         self._piece = next(piece for piece in self._view.pieces if piece.key == key)
         self.show_version(BROKEN)
 
@@ -87,20 +87,20 @@ class Puzzle(QWidget):
         self._show()
 
     def show_rest(self) -> None:
-        """Show the faults that were not found."""
+        """Reveal the remaining faults."""
         progress = self._progress[self._piece.key]
         progress.shown |= self._left()
         if self.rest.hasFocus():
-            self.lines.setFocus()  # the button is about to go
+            self.lines.setFocus()  # the button is about to hide
         self._show()
         announce(self.lines, self._hint.text())
 
     def choose(self, number: int) -> None:
-        """Take a line for faulty: say whether it is, and why."""
+        """Try a line: show whether it is faulty, and why."""
         if self._version == BROKEN:
             progress = self._progress[self._piece.key]
             if number not in self._piece.fault_lines():
-                progress.sound = {number}  # one at a time: the program stays readable
+                progress.sound = {number}  # only one at a time, to keep the program readable
             elif number not in progress.shown:
                 progress.found.add(number)
                 progress.sound.clear()
@@ -120,7 +120,7 @@ class Puzzle(QWidget):
         self._show_checker()
 
     def _show_checker(self) -> None:
-        """Say what the checker found, where that gives nothing away any more."""
+        """Show what the checker found, once that gives nothing away."""
         piece, said = self._piece.key, ""
         if self._version == MENDED or not self._left():
             name = self._experiment.id
@@ -138,22 +138,22 @@ class Puzzle(QWidget):
             yield self._line(number)
 
     def _line(self, number: int) -> Line:
-        """Return a line with what is known of it."""
+        """Return a line with its mark and remark."""
         say, place = self._words.say, number - 1
         fault = self._piece.fault_lines().get(number)
         broken, mended = (self._piece.text(each).splitlines() for each in (BROKEN, MENDED))
         text = (broken if self._version == BROKEN else mended)[place]
         mark = self._mark(number)
         if mark is Mark.NONE or fault is None:
-            told = say("puzzle.sound") if mark is Mark.SOUND else ""
-            return Line(number=number, text=text, mark=mark, told=told)
+            remark = say("puzzle.sound") if mark is Mark.SOUND else ""
+            return Line(number=number, text=text, mark=mark, remark=remark)
         other = broken[place] if mark is Mark.CHANGED else mended[place]
         key = "puzzle.was" if mark is Mark.CHANGED else "puzzle.becomes"
         return Line(
             number=number,
             text=text,
             mark=mark,
-            told=say(_TOLD[mark]),
+            remark=say(_REMARKS[mark]),
             code=say(key, {"code": other.strip()}),
             note=say(f"{self._experiment.id}.faults.{fault}"),
         )
@@ -169,7 +169,7 @@ class Puzzle(QWidget):
         return Mark.SOUND if number in progress.sound else Mark.NONE
 
     def _said(self) -> str:
-        """Return what is to be done, and how far that is."""
+        """Return the instruction, or the progress."""
         if self._version == MENDED:
             return self._words.say("puzzle.hint_mended")
         if self._left():
@@ -190,18 +190,8 @@ class Puzzle(QWidget):
         self.moved.emit(rect.translated(self.lines.pos()))
 
 
-_TOLD = {
+_REMARKS = {
     Mark.FOUND: "puzzle.found",
     Mark.SHOWN: "puzzle.shown",
     Mark.CHANGED: "puzzle.changed",
 }
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    from experiments.numbers.clinic.experiment import EXPERIMENT
-
-    view = EXPERIMENT.views[0]
-    assert isinstance(view, Code)
-    made = Puzzle(EXPERIMENT, view, words, look)
-    made.fit(800)
-    return made

@@ -1,4 +1,4 @@
-"""What came out of a run? Its values in a column, then what they cannot tell and the notes."""
+"""Result of a run: its values in a column, then limits and notes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from widgets.controls.basics import column, label, row, tip
 from widgets.controls.wrapped_link import WrappedLink
 from widgets.style.theme import STEP
 
-_NAMED = re.compile(r"`([a-z-]+)`")  # as the terminal has it typed
+_NAMED = re.compile(r"`([a-z-]+)`")  # as written for the terminal
 
 
 class ResultBlock(QWidget):
-    """Values as (label, number with its unit[, what was timed or counted]); then sentences.
+    """Values as (label, number with unit[, what was timed or counted]), then sentences.
 
-    An experiment that a sentence names is a link below it; `experiment_wanted` carries the id.
+    An experiment named in a sentence becomes a link below it; `experiment_wanted` carries its id.
     """
 
     experiment_wanted = Signal(str)
@@ -41,7 +41,7 @@ class ResultBlock(QWidget):
         *,
         lead: str = "",
     ) -> bool:
-        """Show a result; return whether it is another one. `lead` is a sentence above it."""
+        """Show a result; return whether it has changed. `lead` is a sentence above it."""
         wanted = (lead, tuple(values), tuple(remarks), tuple(notes))
         if wanted == self._shown:
             return False
@@ -60,7 +60,7 @@ class ResultBlock(QWidget):
         return True
 
     def _list(self, sentences: Sequence[str]) -> QWidget:
-        """Return sentences, each hanging behind a dot."""
+        """Return a bulleted list of sentences."""
         made = QWidget()
         lines = QVBoxLayout(made)
         lines.setContentsMargins(0, 0, 0, 0)
@@ -74,7 +74,7 @@ class ResultBlock(QWidget):
         return made
 
     def _plain(self, sentence: str) -> str:
-        """Return it without the ticks around what is a link below; those of a command stay."""
+        """Remove the backticks around experiments, which are links below; commands keep them."""
         return _NAMED.sub(
             lambda named: named[1] if self._words.has(f"{named[1]}.question") else named[0],
             sentence,
@@ -93,10 +93,10 @@ def _table(values: Sequence[tuple[str, ...]]) -> QWidget:
     grid = QGridLayout(made)
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(3 * STEP)
-    grid.setVerticalSpacing(STEP // 2)  # of many values the last note is seen too
+    grid.setVerticalSpacing(STEP // 2)  # tight, so that long lists fit
     grid.setColumnStretch(0, 1)
     for place, (name, number, *about) in enumerate(values):
-        is_words = not any(map(str.isdigit, number))  # "no clear difference" may be broken
+        is_words = not any(map(str.isdigit, number))  # "no clear difference" may wrap
         words, figure = label(name, "value", wrap=True), label(number, "number", wrap=is_words)
         if is_words:
             figure.setAlignment(Qt.AlignmentFlag.AlignRight)

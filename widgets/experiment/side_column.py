@@ -1,4 +1,4 @@
-"""What stands beside the plots? What is going on, what can be done, then the result or settings."""
+"""Column beside the plots: state and buttons, then tabs with result, settings or comparison."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH_PX = 345  # at zoom 1
-WIDEST_SHARE = 0.4  # of the page, where text is large
+WIDEST_SHARE = 0.4  # of the page, at large zoom
 LEAST_TAB_PX = 180
 
 
 class Tab(IntEnum):
-    """What the lower part shows."""
+    """The tabs of the lower part."""
 
     RESULT = 0
     SETTINGS = 1
@@ -33,7 +33,7 @@ class Tab(IntEnum):
 
 
 class SideColumn(QScrollArea):
-    """The tab below the head scrolls by itself; where even the head has no room, all of it does."""
+    """The tab below the head scrolls; if even the head lacks room, the whole column does."""
 
     def __init__(self, words: Words, look: Look, buttons: Sequence[QWidget]) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class SideColumn(QScrollArea):
             made = chip(words.say(key), checkable=True)
             made.clicked.connect(lambda _checked=False, tab=tab: self.choose(tab))
             self._tabs.addButton(made, tab)
-        # Those of the program are called so too.
+        # The program's settings have the same accessible name.
         self._tabs.button(Tab.SETTINGS).setAccessibleName(words.say("form.name"))
         tabs = FlowLayout(*self._tabs.buttons())
         head = column(self.state, self.trouble, space=3 * STEP)
@@ -79,12 +79,12 @@ class SideColumn(QScrollArea):
 
     @property
     def tab(self) -> Tab | None:
-        """What is shown below."""
+        """The current tab."""
         place = self._stack.currentIndex()
         return Tab(place) if 0 <= place < len(Tab) else None
 
     def offer(self, tabs: Sequence[Tab]) -> None:
-        """Let one choose between these, from the first on; what was offered before stays chosen."""
+        """Offer these tabs and show the first; the same tabs again change nothing."""
         if list(tabs) == self._offered:
             return
         self._offered = list(tabs)
@@ -96,13 +96,13 @@ class SideColumn(QScrollArea):
             self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, tab: Tab) -> None:
-        """Show one below."""
+        """Show a tab."""
         self._tabs.button(tab).setChecked(True)
         self._stack.setCurrentIndex(tab)
         self._share_out()
 
     def set_form(self, form: QWidget) -> None:
-        """Show another form as the settings."""
+        """Set the form on the settings tab."""
         shown = self._stack.currentIndex()
         self._stack.removeWidget(self._form)
         self._form.deleteLater()
@@ -119,27 +119,27 @@ class SideColumn(QScrollArea):
         notes: Sequence[str],
         lead: str,
     ) -> None:
-        """Show what came out, another result from its beginning."""
+        """Show a result, scrolled to the top if it has changed."""
         if self.result.show_result(values, remarks, notes, lead=lead):
             self._begin(Tab.RESULT)
 
     def show_comparison(self, comparison: Comparison) -> None:
-        """Show how two runs compare, another pair from its beginning."""
+        """Show a comparison, scrolled to the top if it has changed."""
         if self._comparison.show_comparison(comparison):
             self._begin(Tab.COMPARISON)
 
     def fit(self, page_px: int) -> None:
-        """Take the width that belongs to the zoom, but not too much of the page."""
+        """Set the width by the zoom, limited to a share of the page."""
         wanted = round(WIDTH_PX * self._look.theme.zoom)
         self.setFixedWidth(min(wanted, round(page_px * WIDEST_SHARE)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the tab scroll by itself only where the head leaves room for it."""
+        """Choose whether the tab or the whole column scrolls."""
         super().resizeEvent(event)
         self._share_out()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Do so too when the head or what is on a tab has grown."""
+        """Choose again after the head or a tab has grown."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._share_out()
         return super().eventFilter(watched, event)
@@ -162,7 +162,7 @@ class SideColumn(QScrollArea):
 
 
 class _Tabs(QStackedWidget):
-    """Takes what is left, and asks for little; unrolled, for all that is on the tab."""
+    """Stack of tabs that asks for little height; while unrolled, for all of the tab's."""
 
     _is_unrolled = False
 
@@ -175,7 +175,7 @@ class _Tabs(QStackedWidget):
             self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
-        """Ask for no more than `minimumSizeHint`: a tab's own wish would pass for the head's."""
+        """Ask for `minimumSizeHint` only: a tab's height for width would count as the head's."""
         return False
 
     def sizeHint(self) -> QSize:
@@ -189,7 +189,7 @@ class _Tabs(QStackedWidget):
 
 
 def _areas(page: QWidget | None) -> list[QScrollArea]:
-    """Return what scrolls on a tab: it, or something in it."""
+    """Return the scroll areas of a tab: itself, or those in it."""
     if page is None or isinstance(page, QScrollArea):
         return [page] if page is not None else []
     return page.findChildren(QScrollArea)
@@ -197,12 +197,12 @@ def _areas(page: QWidget | None) -> list[QScrollArea]:
 
 def _content(area: QScrollArea) -> QWidget:
     content = area.widget()
-    assert content is not None  # each is made with one
+    assert content is not None  # each is created with one
     return content
 
 
 def _content_px(area: QScrollArea) -> int:
-    """Return how high it would be if nothing had to scroll."""
+    """Return the height without scrolling."""
     content, frame_px = _content(area), area.height() - area.viewport().height()
     layout = content.layout()
     if layout is not None and layout.hasHeightForWidth():
@@ -219,7 +219,7 @@ def _scrolling(content: QWidget, name: str) -> QScrollArea:
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     inner = QWidget()
     inside = column(content, None)
-    inside.setContentsMargins(0, 0, 3 * STEP, 0)  # the scroll bar stands beside, not above
+    inside.setContentsMargins(0, 0, 3 * STEP, 0)  # room for the scroll bar
     inner.setLayout(inside)
     area.setWidget(inner)
     return area

@@ -1,6 +1,6 @@
-"""What is going on with this experiment? One block that is never silent: head, bar, sentence.
+"""State of an experiment: head, buttons, progress bar, and a sentence.
 
-What can be done stands between head and sentence, where it stays however long the sentence is.
+The buttons stand above the sentence, so that its length does not move them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from widgets.controls.flow import FlowLayout
 from widgets.style.theme import STEP
 
 FINE = 1000  # steps of the bar
-LINES = 2  # kept free below the bar, so that what is below does not jump
+LINES = 2  # reserved below the bar, so that the rest does not jump
 
 
 class StateBlock(QWidget):
-    """Shows one state at a time; what does not belong to it is not seen."""
+    """Shows one state; everything that does not belong to it is hidden."""
 
     def __init__(self, words: Words, buttons: Sequence[QWidget] = ()) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class StateBlock(QWidget):
         fraction: float | None = None,
         busy: bool = False,
     ) -> None:
-        """Say what is going on; the bar is seen with a `fraction`, or moves by itself if `busy`."""
+        """Show a state; the bar is shown with a `fraction`, or moves by itself if `busy`."""
         for words, text in (
             (self._title, title),
             (self._aside, aside),
@@ -62,7 +62,7 @@ class StateBlock(QWidget):
             words.setText(text)
             words.setVisible(bool(text))
         self._aside.setToolTip(tip(aside_help))
-        # A title that stands above a sentence is less than the sentence.
+        # A title above a sentence is less important than the sentence.
         set_role(self._title, "soft" if sentence else "head")
         has_bar = busy or fraction is not None
         self._bar.setVisible(has_bar)

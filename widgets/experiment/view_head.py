@@ -1,4 +1,4 @@
-"""What does a view show, how, and where does it come from? Its title, and quiet words beside it."""
+"""Head of a view: its title, and small text about its marks and its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from widgets.style.theme import STEP
 
 
 class ViewHead(QWidget):
-    """The words stand at the right of the title, or below it where there is no room."""
+    """The text stands at the right of the title, or below it if room is short."""
 
     def __init__(self, title: str, above_px: int) -> None:
         super().__init__()
@@ -23,17 +23,17 @@ class ViewHead(QWidget):
         self._layout.addWidget(self.aside)
 
     def name(self, title: str) -> None:
-        """Say what the view shows."""
+        """Set the title."""
         self.title.setText(title)
         self._fit()
 
     def mark(self, band: str) -> None:
-        """Say where the view comes from."""
+        """Set where the data comes from."""
         self._band = band
         self._tell()
 
     def explain(self, marks: str) -> None:
-        """Say what its marks are."""
+        """Set what the marks are."""
         self._marks = marks
         self._tell()
 
@@ -42,7 +42,7 @@ class ViewHead(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the width there is."""
+        """Fit to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -54,5 +54,5 @@ class ViewHead(QWidget):
         direction = QBoxLayout.Direction
         is_beside = fits or not self.aside.text()
         self.aside.setVisible(bool(self.aside.text()))
-        self.aside.setWordWrap(not is_beside)  # beside the title it would take half of the width
+        self.aside.setWordWrap(not is_beside)  # beside the title it would take half the width
         self._layout.setDirection(direction.LeftToRight if is_beside else direction.TopToBottom)

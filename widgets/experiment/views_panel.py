@@ -1,8 +1,8 @@
-"""How does a run look? Its headline view large, the confirming one below, then any further.
+"""Plots of a run: the headline view large, the confirming one below, then the others.
 
-One plot is drawn at a time and only where its table has grown: all at once would hold up the
-window. The plots are loaded when an experiment is first shown, because that takes a while. A view
-of code is a puzzle instead, which is there without a run too.
+One plot is drawn at a time, and only if its table has grown: drawing all would block the window.
+Plots are imported when an experiment is first shown, because that is slow. A view of code is a
+puzzle instead, which needs no run.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from widgets.plots.drawing import Beside
     from widgets.plots.plot import Plot
 
-HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three have room on a small screen
-STRETCH, REST = (300, 200), 1  # the rest, below, is next to nothing until no plot can use more
-MARKS = {  # what dots are, and what goes through them
+HEADLINE_PX, OTHER_PX = 210, 150  # least heights at zoom 1: three fit on a small screen
+STRETCH, REST = (
+    (300, 200),
+    1,
+)  # the rest: next to nothing until no plot can grow
+MARKS = {  # what dots and lines are
     Lines: {
         "median": "plot.line_median", "least": "plot.line_least", "greatest": "plot.line_greatest",
     },
@@ -42,11 +45,11 @@ MARKS = {  # what dots are, and what goes through them
         "median": "plot.pin_median", "least": "plot.pin_least", "greatest": "plot.pin_greatest",
     },
 }  # fmt: skip
-ALONE = {  # of lines: at one place there is none
+ALONE = {  # of lines: a single place has no line
     "median": "plot.point_median", "least": "plot.point_least", "greatest": "plot.point_greatest",
 }  # fmt: skip
 SCROLL_BAR_PX = 16
-MOST_PX = 16_777_215  # of any widget of Qt, as in its header: the bindings lack QWIDGETSIZE_MAX
+MOST_PX = 16_777_215  # Qt's QWIDGETSIZE_MAX, which the bindings lack
 
 Tables = Mapping[str, Sequence[Any]]
 Other = tuple[str, str, Tables, Mapping[str, float]]
@@ -63,12 +66,12 @@ class ViewsPanel(QScrollArea):
         self._words, self._look = words, look
         self._experiment: Experiment[Any] | None = None
         self.plots: list[Plot] = []
-        self._shown: list[Plot | Puzzle] = []  # one for each view
+        self._shown: list[Plot | Puzzle] = []  # one per view
         self._heads: list[ViewHead] = []
-        self._drawn: list[object] = []  # what each plot was drawn from
-        self._left_out: Set[str] = frozenset()  # tables that no plot is shown of
-        self.place = 0  # of the plot that the keyboard was in last
-        self.method = ""  # how it is measured: what the title of each view says in its tip
+        self._drawn: list[object] = []  # the state that each plot was drawn from
+        self._left_out: Set[str] = frozenset()  # tables whose plots are hidden
+        self.place = 0  # index of the plot that had the focus last
+        self.method = ""  # tip of the headline's title
         self._turn = 0
         self._generation = 0
         self.setWidgetResizable(True)
@@ -78,7 +81,7 @@ class ViewsPanel(QScrollArea):
         look.changed.connect(self._fit)
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
-        """Make the plots of an experiment; nothing is drawn yet."""
+        """Create the plots of an experiment, without drawing them."""
         if experiment is self._experiment:
             return
         self._experiment = experiment
@@ -90,7 +93,7 @@ class ViewsPanel(QScrollArea):
         self._left_out = frozenset()
         for place, view in enumerate(experiment.views):
             head = ViewHead(self._title(place), 2 * STEP if place else 0)
-            if not place:  # it speaks of the headline; what another shows stands in its title
+            if not place:  # the method is that of the headline
                 head.title.setToolTip(tip(self.method))
             layout.addWidget(head)
             if isinstance(view, Code):
@@ -106,11 +109,11 @@ class ViewsPanel(QScrollArea):
             self._heads.append(head)
             self._drawn.append(None)
         layout.addStretch(REST)
-        self.setWidget(content)  # deletes what was there before
+        self.setWidget(content)  # deletes the previous content
         self._fit()
 
     def show_unmeasured(self, experiment: Experiment[Any]) -> None:
-        """Show an experiment of which there is no run; nothing of another run stays."""
+        """Show an experiment without a run; clear everything of another run."""
         self.show_experiment(experiment)
         self.leave_out(frozenset())
         self.mark("", "")
@@ -119,13 +122,13 @@ class ViewsPanel(QScrollArea):
         self.forget()
 
     def forget(self) -> None:
-        """Draw every plot anew at the next turns: another run is shown, or the whole of one."""
+        """Redraw every plot at the next turns, for another run or for the whole of one."""
         self._generation += 1
         for plot in self.plots:
             plot.forget_widest()
 
     def leave_out(self, tables: Set[str]) -> None:
-        """Show no plot of these tables; all of them where no other would be left."""
+        """Hide the plots of these tables, unless no other would be left."""
         if self._experiment is None or tables == self._left_out:
             return
         self._left_out = tables
@@ -148,10 +151,10 @@ class ViewsPanel(QScrollArea):
         values: Mapping[str, float],
         beside: Other | None = None,
     ) -> bool:
-        """Draw the next plot that is not up to date; return whether there was one.
+        """Draw the next outdated plot; return whether there was one.
 
         `counts` grows with each row or frame of a table, `values` places the limit lines, and
-        `beside` is what both runs are called, and the tables and values of the other one.
+        `beside` holds the names of both runs, and tables and values of the other one.
         """
         views = self._experiment.views if self._experiment is not None else ()
         for turn in range(len(views)):
@@ -175,25 +178,25 @@ class ViewsPanel(QScrollArea):
         return False
 
     def mark(self, band: str, caption: str) -> None:
-        """Say above every plot where it comes from, and in pictures of it what it shows."""
+        """Set the source above every plot, and the caption of its pictures."""
         for shown, head in zip(self._shown, self._heads, strict=True):
-            if not isinstance(shown, Puzzle):  # which is there without a run
+            if not isinstance(shown, Puzzle):  # a puzzle needs no run
                 head.mark(band)
                 shown.set_band(band)
                 shown.set_caption(caption)
 
     def plot_in_focus(self) -> Plot | None:
-        """Return the plot that the keyboard was in last, at first the headline."""
+        """Return the plot that had the focus last, at first the headline."""
         return self.plots[self.place] if self.plots else None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is narrower may have to be higher."""
+        """Fit the heights to the new width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Remember which plot the keyboard is in: a menu or the palette may take it away."""
+        """Remember the focused plot: a menu or the palette may take the focus."""
         if event.type() == QEvent.Type.FocusIn and watched in self.plots:
             self.place = self.plots.index(watched)
         return super().eventFilter(watched, event)
@@ -209,14 +212,14 @@ class ViewsPanel(QScrollArea):
         return plot
 
     def _follow(self, puzzle: Puzzle, place: QRect) -> None:
-        """Scroll to where the keyboard is."""
+        """Scroll to the current line of a puzzle."""
         content = self.widget()
         if content is not None:
             at = puzzle.mapTo(content, place.center())
             self.ensureVisible(at.x(), at.y(), 0, place.height())
 
     def _title(self, place: int, *, confirms: bool = True) -> str:
-        """Return what a view is called; the second one confirms the first, where that is shown."""
+        """Return the title of a view; the second one confirms the first, if that is shown."""
         assert self._experiment is not None
         key = self._experiment.views[place].key
         view = self._words.say(f"{self._experiment.id}.views.{key}")
@@ -225,7 +228,7 @@ class ViewsPanel(QScrollArea):
         return self._words.say("page.confirming", {"view": view})
 
     def _marks_of(self, view: View, rows: Sequence[Any]) -> str:
-        """Say what dots and lines are, once there is a second round to tell them apart."""
+        """Return what dots and lines are, once a second round makes them differ."""
         if not isinstance(view, Lines | Bars | Ruler):
             return ""
         if not any(getattr(row, "repeat", 0) for row in rows):
@@ -240,12 +243,9 @@ class ViewsPanel(QScrollArea):
             self._fit_one(place)
 
     def _fit_one(self, place: int) -> None:
-        """Keep a plot from being crowded, though it may then have to be scrolled to.
-
-        What it cannot use is room for the others.
-        """
+        """Set least and greatest height of a plot, so that it is never crowded."""
         shown, least = self._shown[place], (OTHER_PX if place else HEADLINE_PX)
-        width = self.width() - 8 * STEP  # with or without a scroll bar, or it might come and go
+        width = self.width() - 8 * STEP  # whether or not a scroll bar is there, or it could flicker
         if isinstance(shown, Puzzle):
             shown.fit(width - SCROLL_BAR_PX)
             return
@@ -256,7 +256,7 @@ class ViewsPanel(QScrollArea):
 
 
 class _Content(QWidget):
-    """Asks for the height of its titles, wrapped as they are, and of a plot for the least."""
+    """Asks for the height of its wrapped titles and the least height of its plots."""
 
     def heightForWidth(self, width: int) -> int:
         layout = self.layout()
@@ -268,7 +268,7 @@ def _x(row: Any, view: Lines) -> Any:
 
 
 def _limits(view: View, views: Sequence[View]) -> list[Limit]:
-    """Return the limits that a plot depends on: its own, and those along an axis that it shares."""
+    """Return the limits that a plot depends on: its own, and those on a shared axis."""
     others = along(view, views) if isinstance(view, Lines) else []
     shared = (limit for other in others for limit in other.limits if limit.axis == "x")
     return [*view.limits, *shared]

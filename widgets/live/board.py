@@ -1,6 +1,6 @@
-"""Which tiles are there, and what do they show? One a resource, for what is sampled here.
+"""Board of tiles, one for each sampled resource, above the processes that use the GPUs.
 
-Below them stands who holds memory of the GPUs. The reading cursor stands at the same time in all.
+The reading cursor stands at the same time in all tiles.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from widgets.live.tiles.resources import Resource, Resources
 from widgets.live.tiles.tile import Body, Tile
 from widgets.style.look import Look
 
-WAITED_FOR = ("cores", "memory")  # of which it is said how long tasks waited for them
-FEW_THREADS = 8  # whose rows are high enough without a second row of tiles
+WAITED_FOR = ("cores", "memory")  # resources with a time that tasks waited for them
+FEW_THREADS = 8  # up to this many, one row of tiles is high enough for the cores
 SLOW = frozenset({"memory", "swap", "clock", "stolen", "disks", "network"})
-SLOW_S = 0.9  # between two looks at what nobody reads more often than once a second
+SLOW_S = 0.9  # between two updates of the SLOW tiles
 
 
 class Board(QWidget):
@@ -45,12 +45,12 @@ class Board(QWidget):
         self._faces = Faces(words)
         self._machine: Machine | None = None
         self._history = History()
-        self.cursor_s: float | None = None  # of the reading cursor, before the newest sample
+        self.cursor_s: float | None = None  # time of the reading cursor before the newest sample
         self._row: int | None = None
-        self._slow_s = 0.0  # of the newest sample that all tiles have shown
+        self._slow_s = 0.0  # time of the last sample shown by all tiles
         self._missing: Sequence[Mapping[str, str]] = ()
-        self.tiles: dict[str, Tile] = {}  # those that are seen, in their order
-        self._kept: dict[str, Tile] = {}  # these, and those of a GPU that sleeps or has gone
+        self.tiles: dict[str, Tile] = {}  # the visible ones, in order
+        self._kept: dict[str, Tile] = {}  # also those of a GPU that sleeps or has gone
         self._resources = Resources(words, self._faces)
         self.processes = ProcessTable(look, words)
         self.processes.setParent(self)
@@ -61,7 +61,7 @@ class Board(QWidget):
         look.changed.connect(self._arrange)
 
     def show_machine(self, machine: Machine | None, *, is_recorded: bool = False) -> None:
-        """Order the rows of the cores as they lie in this machine."""
+        """Order the rows of the cores by this machine's topology."""
         self._machine = machine
         self._faces.is_recorded = self.processes.is_recorded = is_recorded
         self._faces.know_machine(machine)
@@ -71,7 +71,7 @@ class Board(QWidget):
         self.draw(self._history)
 
     def forget(self) -> None:
-        """Take all tiles away: what comes is of another machine."""
+        """Remove all tiles, since another machine follows."""
         for tile in self._kept.values():
             tile.setParent(None)
             tile.deleteLater()
@@ -80,7 +80,7 @@ class Board(QWidget):
         self._history = History()
 
     def draw(self, history: History, missing: Sequence[Mapping[str, str]] | None = None) -> None:
-        """Show this history; `missing` is what the newest sample lacks, None: as before."""
+        """Show this history; `missing` is what the newest sample lacks, None for no change."""
         is_other, self._history = history is not self._history, history
         if missing is not None and missing != self._missing:
             self._missing = missing
@@ -109,23 +109,23 @@ class Board(QWidget):
             self._read()
 
     def fill(self, visible_height: int) -> None:
-        """Let the tiles grow into the room that is seen."""
+        """Let the tiles fill the visible height."""
         self._visible_height = visible_height
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the tiles their places."""
+        """Arrange the tiles."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._arrange()
 
     def point_at(self, ago_s: float | None, row: int | None = None) -> None:
-        """Move the reading cursor of all tiles, or take it away."""
+        """Move the reading cursor of all tiles, or remove it."""
         self.cursor_s, self._row = ago_s, row
         self._read()
 
     def _choose_tiles(self, moment: Moment) -> bool:
-        """Add what has turned out to be there, hide what a GPU does not show; was there any?"""
+        """Add new tiles, hide those of sleeping GPUs; return whether any changed."""
         names = self._resources.names(moment)
         if names == [*self.tiles]:
             return False
@@ -180,7 +180,7 @@ class Board(QWidget):
         self._arrange()
 
     def _show_scale(self, tile: Tile, name: str, top: float) -> None:
-        """Say how high the line goes, and which of two flows it is."""
+        """Show the top of the scale, and which of two flows the line is."""
         is_rate = name != "clock"
         which = self._words.say("live.larger_flow") if is_rate else ""
         shown = show(top, "bytes/s" if is_rate else "hz")
@@ -194,7 +194,7 @@ class Board(QWidget):
             self._arrange()
 
     def _step(self, back_s: float, down: int) -> None:
-        """Move the cursor by keys: it begins at now, and at no thread."""
+        """Move the cursor by keys, starting at now and at no thread."""
         ago_s, row = self.cursor_s, self._row
         ago_s = 0.0 if ago_s is None else min(max(ago_s + back_s, 0.0), SPAN_S)
         if down:
@@ -236,11 +236,11 @@ class Board(QWidget):
         return self._faces.reading(moment, ago_s, value)
 
     def _arrange(self) -> None:
-        """Place tiles and note, and take the height that they need."""
+        """Place tiles, table and note, and set the height they need."""
         zoom, width = self._look.theme.zoom, self.width()
         tiles = list(self.tiles.values())
         columns = grid.column_count(width, zoom)
-        # Many are as high as the others beside them, which take a second row then.
+        # Many threads are as high as two rows of the tiles beside them.
         count = len(self._history.moments[-1].threads) if self._history.moments else 0
         is_high = count > FEW_THREADS and columns > 2 and len(tiles) > columns - 1
         cores = (2, 2 if is_high else 1)
@@ -249,7 +249,7 @@ class Board(QWidget):
         table = self.processes.least_height()
         below = grid.GAP + note + (grid.GAP + table if table else 0)
         room, height = self._visible_height - below, 0
-        for _ in range(2):  # once for the widths, on which the heights depend
+        for _ in range(2):  # heights depend on widths, which the first turn sets
             rects, height = grid.arrange(
                 spans,
                 [tile.least_height() for tile in tiles],
@@ -264,5 +264,5 @@ class Board(QWidget):
         self.setMinimumHeight(height + below)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least width; the height is set as it is needed."""
+        """Return the least width; the height is set by `_arrange`."""
         return QSize(0, 0)

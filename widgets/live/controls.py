@@ -1,4 +1,4 @@
-"""What can be done with what is seen live? The title, and the chips beside it."""
+"""Title and chips of Live: rate, freeze, mark, files, load, explanation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RATES_HZ = (2.0, 5.0, 10.0, 20.0)
 
 
 class Controls(QWidget):
-    """Says what is wanted; whether it happens is told back by the `show_` methods."""
+    """Emits wishes; the `show_` methods report what happened."""
 
     freeze_wanted = Signal(bool)
     mark_wanted = Signal()
@@ -30,7 +30,7 @@ class Controls(QWidget):
     def __init__(self, words: Words) -> None:
         super().__init__()
         self._words = words
-        self._load: tuple[int, bool] | None = None  # what was shown of it
+        self._load: tuple[int, bool] | None = None  # as last shown
         self.freeze = chip("", checkable=True)
         self.mark = chip("")
         self.mark.setToolTip(words.say("live.mark_help"))
@@ -63,23 +63,23 @@ class Controls(QWidget):
         self.allow(False)
 
     def allow(self, allowed: bool) -> None:
-        """Let what needs samples be done, or not yet."""
+        """Enable the chips that need samples, or disable them."""
         for button in (self.freeze, self.mark, self.save):
             button.setEnabled(allowed)
 
     def use_letters(self, used: bool) -> None:
-        """Name the single letters that act, or leave them out."""
+        """Show or hide the single-letter shortcuts in the chips."""
         self.freeze.setText(self._words.say("live.freeze_key" if used else "live.freeze"))
         self.mark.setText(self._words.say("live.mark_key" if used else "live.mark"))
 
     def show_recorded(self, recorded: bool) -> None:
-        """Say which minute it is, and leave out what has no meaning for a recording."""
+        """Describe the recorded minute, and hide chips without meaning for a recording."""
         self.about.setText(self._words.say("live.about_recorded" if recorded else "live.about"))
         for button in (self.rate, self.save, self.load):
             button.setVisible(not recorded)
 
     def show_rate(self, hz: float, *, quiet: bool) -> None:
-        """Say at which rate samples come; `quiet` while a run lets nobody choose."""
+        """Show the sampling rate; `quiet` while a run forbids to choose it."""
         self.rate.setText(self._words.say("live.rate_chip", {"rate_hz": hz}))
         key = "live.rate_while_running" if quiet else "live.rate_tip"
         self.rate.setToolTip(self._words.say(key))
@@ -88,7 +88,7 @@ class Controls(QWidget):
             action.setChecked(action.data() == hz)
 
     def show_load(self, count: int, *, quiet: bool = False) -> None:
-        """Say how many hardware threads our own load keeps busy; `quiet`: none may be started."""
+        """Show how many hardware threads our own load uses; `quiet` while a run forbids it."""
         if self._load == (count, quiet):
             return
         self._load = count, quiet
@@ -97,7 +97,7 @@ class Controls(QWidget):
         self.load.setEnabled(not quiet)
 
     def offer_loads(self, threads: int) -> None:
-        """Let one hardware thread be kept busy, or all of them."""
+        """Offer a load on one hardware thread, or on all."""
         self.loads.clear()
         texts = {1: self._words.say("live.load_one")}
         if threads > 1:
@@ -118,7 +118,7 @@ class Controls(QWidget):
 
     def _use_load(self, wanted: bool) -> None:
         if wanted:
-            self.load.setChecked(False)  # until it runs
+            self.load.setChecked(False)  # checked only while the load runs
             _pop_up(self.loads, self.load)
         else:
             self.load_wanted.emit(0)

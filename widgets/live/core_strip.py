@@ -1,7 +1,7 @@
-"""Which core is busy, and which was? One row a hardware thread, newest at the right.
+"""Heat strip of the cores: one row per hardware thread, newest at the right.
 
-The rows stand as the threads lie: packages, dies and kinds of cores apart, with their names at the
-left where there are several. A row may be one pixel high.
+Rows follow the topology: packages, dies and kinds of cores are apart, with names at the left if
+there are several. A row may be one pixel high.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP, load_colour
 
 HIGHEST_ROW, LOWEST_ROW = 44, 1  # pixels
-EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: rows that high, as long as all are not higher
-APART_FROM = 5  # from this height on, a pixel of each row parts it from the next
+EASY_ROW, EASY_HEIGHT = 16, 144  # pixels at zoom 1: comfortable row height, up to this total
+APART_FROM = 5  # from this row height on, a pixel separates rows
 GROUP_GAP = STEP
 SHADES = 64
 
@@ -34,7 +34,7 @@ class CoreStrip(QWidget):
     """The heat strip, and the names of the groups beside it."""
 
     pointed = Signal(object, object)  # seconds before the newest sample, place of the thread
-    moved = Signal()  # the minute begins elsewhere, or the rows want another height
+    moved = Signal()  # the left edge or the wanted height has changed
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class CoreStrip(QWidget):
 
     @property
     def left(self) -> int:
-        """How far from the left the minute begins."""
+        """The x at which the minute begins."""
         return self.heat.x()
 
     def show_groups(self, groups: tuple[Group, ...]) -> None:
@@ -67,17 +67,17 @@ class CoreStrip(QWidget):
         self.heat.draw(history)
 
     def point_at(self, ago_s: float | None, words: str = "") -> None:
-        """Show the reading cursor, or take it away."""
+        """Show the reading cursor, or remove it."""
         self.heat.point_at(ago_s, words)
 
     def height_within(self, room: int) -> int:
-        """Return the height of all rows: as high as they fit into `room`, none cut."""
+        """Return the height of all rows, as large as fits `room` without cutting one."""
         count, gaps = max(len(self.threads), 1), self._gaps()
         each = max(LOWEST_ROW, min((room - gaps) // count, self._highest_row()))
         return count * each + gaps
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least at which every thread has a row, and few threads rows to be seen."""
+        """Return the least size at which every row is visible."""
         count, zoom = len(self.threads), self._look.theme.zoom
         easy = min(count * EASY_ROW, EASY_HEIGHT) * zoom
         return QSize(24 * STEP, max(count * LOWEST_ROW, round(easy)) + self._gaps())
@@ -101,7 +101,7 @@ class CoreStrip(QWidget):
                     painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self.name_of(group))
 
     def name_of(self, group: Group) -> str:
-        """Return what tells a group from the others; "" where there is one."""
+        """Return the name that distinguishes a group; "" if there is only one."""
         names = []
         if group.package is not None:
             names.append(self._words.say("live.package", {"number": group.package}))
@@ -137,7 +137,7 @@ class CoreStrip(QWidget):
 
 
 class Heat(MinuteView):
-    """The strip itself: a colour for the busy share of each thread."""
+    """The strip itself: the busy share of each thread as a colour."""
 
     numbers_marks = False
 
@@ -149,23 +149,23 @@ class Heat(MinuteView):
         self.ratio = 1.0
         self._shades: list[int] = []
         self._behind = 0
-        self._pending: list[Moment] = []  # samples of a column that is not full yet
+        self._pending: list[Moment] = []  # samples of an unfinished column
 
     def show_bands(self, threads: list[tuple[int, ...]]) -> None:
-        """Show these threads, those of a group together."""
+        """Show these threads, by group."""
         if threads != self._threads:
             self._threads = threads
             self.start_anew()
         self._lay_out()
 
     def row_at(self, y: float) -> int | None:
-        """Return the place of the thread at a height."""
+        """Return the index of the thread at a height."""
         tops = [top for _, top, _ in self.rows]
         place = bisect.bisect_right(tops, y * self.ratio) - 1
         return max(place, 0) if tops else None
 
     def begin(self) -> None:
-        """Take the colours of now."""
+        """Take the colours of the theme."""
         self._lay_out()
         self._pending = []
         theme = self.look.theme
@@ -173,7 +173,7 @@ class Heat(MinuteView):
         self._behind = QColor(theme.panel).rgb()
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
-        """Paint the columns that are new; samples that share one are averaged."""
+        """Paint the new columns; samples that share one are averaged."""
         for moment in moments:
             if moment.after_gap:
                 ribbon.skip_to(moment.at_s)
@@ -205,7 +205,7 @@ class Heat(MinuteView):
             top += each * len(threads) + gap
 
     def _paint(self, ribbon: Ribbon, end: int) -> None:
-        """Paint the columns up to `end` with the mean of what is pending."""
+        """Paint the columns up to `end` with the mean of the pending samples."""
         height, behind = ribbon.height, self._behind
         column = array("I", [behind]) * height
         unknown = []

@@ -1,4 +1,4 @@
-"""The body of the tile of the cores: how busy all of them are, and below it each thread."""
+"""Body of the cores' tile: the load of all cores, and below it that of each thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from widgets.live.sparkline import Sparkline
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-LINE_HEIGHT = 12 * STEP  # at least, at zoom 1; the heat strip gets what it needs of the rest
+LINE_HEIGHT = 12 * STEP  # least height of the line, at zoom 1
 
 
 class CoresBody(QWidget):
@@ -38,17 +38,17 @@ class CoresBody(QWidget):
         self.strip.draw(history)
 
     def point_at(self, ago_s: float | None, words: str = "", row_words: str = "") -> None:
-        """Show the reading cursor, with the words of one thread if there are some."""
+        """Show the reading cursor, with the words of one thread if given."""
         self.line.point_at(ago_s, "" if row_words else words)
         self.strip.point_at(ago_s, row_words)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least at which line and threads are seen."""
+        """Return the least size at which line and threads are visible."""
         least = self.strip.minimumSizeHint()
         return QSize(least.width(), least.height() + 2 * STEP + self._line_height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Part the room between the two."""
+        """Divide the height between line and strip."""
         super().resizeEvent(event)
         self._place()
 

@@ -1,4 +1,4 @@
-"""Which processes hold memory of a GPU, and does that GPU do anything?"""
+"""Processes that hold GPU memory, and for how long each GPU has been idle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.live.history import Moment
 
 
 class Right(Enum):
-    """May this person end a process?"""
+    """Whether the user may end a process."""
 
     ASK = "ask"  # yes, and it has not been asked yet
     FORCE = "force"  # it was asked and runs on
@@ -22,7 +22,7 @@ class Right(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class GpuProcess:
     """A process that holds memory of a GPU."""
 
     gpu: int
@@ -34,34 +34,34 @@ class Holder:
     command: str | None = None
 
 
-def holders(moment: Moment) -> Iterator[Holder]:
+def gpu_processes(moment: Moment) -> Iterator[GpuProcess]:
     """Yield the processes of all GPUs, in their order."""
     for gpu in moment.gpus:
         for process in gpu.get("processes") or ():
             if process.get("pid") is not None:
-                told = {name: process.get(name) for name in Holder.__slots__ if name != "gpu"}
-                yield Holder(gpu=gpu["index"], **told)
+                found = {name: process.get(name) for name in GpuProcess.__slots__ if name != "gpu"}
+                yield GpuProcess(gpu=gpu["index"], **found)
 
 
 class Idleness:
-    """For how long has each GPU done nothing, while somebody looked all the time?"""
+    """For how long each GPU has been idle, without a gap in the samples."""
 
     def __init__(self) -> None:
         self._since_s: dict[int, float] = {}
         self._now_s = 0.0
 
     def take(self, moment: Moment) -> None:
-        """Take in a sample; a gap, or a load that is not known, begins anew."""
+        """Add a sample; a gap or an unknown load restarts the time."""
         self._now_s = moment.at_s
         if moment.after_gap:
             self._since_s.clear()
-        told = {gpu["index"]: gpu.get("busy") for gpu in moment.gpus}
-        for index in {*told, *self._since_s}:
-            if told.get(index) == 0:
+        found = {gpu["index"]: gpu.get("busy") for gpu in moment.gpus}
+        for index in {*found, *self._since_s}:
+            if found.get(index) == 0:
                 self._since_s.setdefault(index, moment.since_s)
             else:
                 self._since_s.pop(index, None)
 
     def idle_s(self, index: int) -> float:
-        """Return the time since a GPU is known to do nothing."""
+        """Return for how long a GPU is known to be idle."""
         return self._now_s - self._since_s.get(index, math.inf)

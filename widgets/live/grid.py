@@ -1,4 +1,4 @@
-"""Where do the tiles stand? In as many columns as fit; each keeps its place in the order."""
+"""Grid of the tiles: as many columns as fit, in a fixed order."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from PySide6.QtCore import QRect
 
 GAP = 16
 NARROWEST = 288  # pixels of a tile, at zoom 1: four columns in a window of 1440, three at 1280
-TALLEST = 1.6  # how much higher than it must be a row may become
+TALLEST = 1.6  # greatest height of a row, relative to its least
 
 Span = tuple[int, int]  # columns, rows
 
 
 def column_count(width: int, zoom: float) -> int:
-    """Return how many tiles fit side by side."""
+    """Return the number of columns that fit."""
     return max(1, (width + GAP) // (round(NARROWEST * zoom) + GAP))
 
 
 def cells(spans: Sequence[Span], columns: int) -> list[tuple[int, int]]:
-    """Return the column and the row of each tile: in order, the first place that is free."""
+    """Return column and row of each tile: in order, the first free cell."""
     taken: set[tuple[int, int]] = set()
     places = []
     for wide, high in spans:
@@ -38,15 +38,15 @@ def cells(spans: Sequence[Span], columns: int) -> list[tuple[int, int]]:
 def arrange(
     spans: Sequence[Span], least: Sequence[int], *, width: int, height: int, columns: int
 ) -> tuple[list[QRect], int]:
-    """Return the place of each tile in `width`, and the height of all, at least what is needed.
+    """Return the rectangle of each tile in `width`, and the total height.
 
-    `least` is the least height of each tile; room that is left in `height` makes rows higher.
+    `least` is the least height of each tile; spare room in `height` makes rows higher.
     """
     places = cells(spans, columns)
     spans = _widened(spans, places, columns)
     rows = max((row + high for (_, row), (_, high) in zip(places, spans, strict=True)), default=0)
     heights = [0] * rows
-    # Tiles of one row first: those that span several need only what is missing then.
+    # Tiles of one row first: those that span several then add only what is missing.
     for (_, row), (_, high), needed in sorted(
         zip(places, spans, least, strict=True), key=lambda tile: tile[1][1]
     ):
@@ -70,7 +70,7 @@ def arrange(
 def _widened(
     spans: Sequence[Span], places: Sequence[tuple[int, int]], columns: int
 ) -> Sequence[Span]:
-    """Let the last tile go on to the right edge, so that none is missing there."""
+    """Widen the last tile to the right edge."""
     if not spans:
         return spans
     (column, _), (wide, high) = places[-1], spans[-1]

@@ -1,4 +1,4 @@
-"""In which order do the hardware threads stand? By package, die, kind and core, as they lie."""
+"""Order of the hardware threads: by package, die, kind and core."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from machine.model import Machine, Thread
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Threads that lie together; what does not vary over the machine is None."""
+    """Neighbouring threads; an attribute that is the same in the whole machine is None."""
 
     threads: tuple[int, ...]
     package: int | None = None
@@ -20,7 +20,7 @@ class Group:
 
 
 def group_threads(machine: Machine | None, ids: Iterable[int]) -> tuple[Group, ...]:
-    """Return the threads `ids` in the order of the topology, threads of a core side by side."""
+    """Return the threads `ids` in the order of the topology, those of a core together."""
     known = {} if machine is None else {t.id: t for t in machine.cpu.threads_list}
     threads = sorted((known.get(number, Thread(id=number)) for number in ids), key=_place)
     varies = {

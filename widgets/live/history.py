@@ -1,7 +1,7 @@
-"""What did the machine do in the last 60 seconds? Samples by time, and the gaps between them.
+"""Samples of the last 60 seconds, and the gaps between them.
 
-A share of a sample speaks of the time since the one before it. Where nobody looked for longer than
-`GAP_S` (a watch that was paused, a machine that slept) there is a gap, which is drawn as such.
+A share in a sample covers the time since the sample before. More than `GAP_S` without a sample (a
+paused watch, a machine asleep) is a gap, and drawn as one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Parts = Sequence[Mapping[str, Any]]  # of a sample: one for each disk, network i
 class Moment:
     """One sample. Its shares are drawn from `since_s` to `at_s`; after a gap these are equal.
 
-    What is not known is None, and never 0.
+    Unknown values are None, never 0.
     """
 
     at_s: float
@@ -41,7 +41,7 @@ class Moment:
 
     @property
     def memory_fraction(self) -> float | None:
-        """The share of the memory that could not be given to another program."""
+        """The share of the memory that is not available to programs."""
         return _share(self.memory, "used_bytes", "total_bytes")
 
     @property
@@ -50,26 +50,26 @@ class Moment:
         return _share(self.memory, "swap_used_bytes", "swap_total_bytes")
 
     def gpu(self, index: int) -> Mapping[str, Any] | None:
-        """Return what is told of one GPU; None where it is not in the sample."""
+        """Return the values of one GPU; None if it is not in the sample."""
         return next((gpu for gpu in self.gpus if gpu.get("index") == index), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment that somebody wants to find again."""
+    """A moment that the user marked."""
 
     number: int
     at_s: float
 
 
 def asleep_s() -> float:
-    """Return how long the machine has slept since its start, as far as the system tells."""
+    """Return how long the machine has slept since its start, 0 if unknown."""
     boot = getattr(time, "CLOCK_BOOTTIME", None)  # Linux: the monotonic clock stands still in sleep
     return 0.0 if boot is None else time.clock_gettime(boot) - time.monotonic()
 
 
 class History:
-    """The samples of the last minute. Time counts on when a watch ends and another begins."""
+    """The samples of the last minute. Time goes on when a watch ends and another begins."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class History:
         self.marks: list[Mark] = []
         self._clock_s, self._asleep_s = clock_s, asleep_s
         self._came_s = self._slept_s = self._t_s = 0.0
-        self._shift_s = 0.0  # from the time of the watch to that of this history
+        self._shift_s = 0.0  # from the watch's time to that of this history
         self._marked = 0
 
     @property
@@ -98,7 +98,7 @@ class History:
         network: Parts = (),
         gpus: Parts = (),
     ) -> Moment:
-        """Keep a sample as it came over the wire; forget what is older than `SPAN_S`."""
+        """Keep a sample as the engine sent it; drop those older than `SPAN_S`."""
         at_s = self._place_in_time(t_s)
         before = self.moments[-1] if self.moments else None
         after_gap = before is None or at_s - before.at_s > GAP_S
@@ -118,7 +118,7 @@ class History:
             gpus=gpus,
         )
         self.moments.append(moment)
-        # One sample beyond the edge is kept: the line to the next begins there.
+        # One sample beyond the edge stays, as the start of the line.
         while len(self.moments) > 2 and self.moments[1].at_s < at_s - SPAN_S:
             self.moments.popleft()
         self.marks = [mark for mark in self.marks if mark.at_s >= at_s - SPAN_S]
@@ -132,7 +132,7 @@ class History:
         return mark
 
     def since(self, at_s: float) -> Sequence[Moment]:
-        """Return the samples that came after `at_s`, the oldest first."""
+        """Return the samples after `at_s`, the oldest first."""
         new = []
         for moment in reversed(self.moments):
             if moment.at_s <= at_s:
@@ -141,7 +141,7 @@ class History:
         return new[::-1]
 
     def at(self, ago_s: float) -> Moment | None:
-        """Return the sample that speaks of the time `ago_s` before the newest; None in a gap."""
+        """Return the sample that covers the time `ago_s` before the newest; None in a gap."""
         at_s = self.now_s - ago_s
         place = bisect.bisect_left(self.moments, at_s, key=lambda moment: moment.at_s)
         if place == len(self.moments):
@@ -150,7 +150,7 @@ class History:
         return moment if moment.since_s <= at_s else None
 
     def freeze(self) -> History:
-        """Return the history as it is now, which samples to come do not change."""
+        """Return a copy that later samples do not change."""
         frozen = History(self._clock_s, self._asleep_s)
         frozen.moments = self.moments.copy()
         frozen.marks = self.marks.copy()
@@ -159,7 +159,7 @@ class History:
     def _place_in_time(self, t_s: float) -> float:
         came_s, slept_s = self._clock_s(), self._asleep_s()
         if self.moments:
-            if t_s <= self._t_s:  # another watch, which counts from its own beginning
+            if t_s <= self._t_s:  # another watch, with its own start
                 passed_s = max(came_s - self._came_s, 0.0) + GAP_S
                 self._shift_s = self.now_s + passed_s - t_s
             if (asleep_s := slept_s - self._slept_s) > GAP_S:

@@ -1,6 +1,6 @@
-"""What do all pictures of the last minute have in common? Time to the left, a cursor, marks.
+"""Base of all pictures of the last minute: time axis, reading cursor, marks.
 
-Nothing is painted but what Qt asks for: a view that is not visible takes samples and does nothing.
+Painting happens only when Qt asks for it, so a hidden view costs nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from widgets.style.theme import STEP
 def move(view: QWidget, place: QRect) -> None:
     """Give an opaque view its place.
 
-    WORKAROUND: Qt moves the pixels of an opaque widget and paints what is then missing of it over
-    all that lies above it: a notice was cut off until it was painted again.
+    WORKAROUND: Qt moves the pixels of an opaque widget, and paints the missing part over widgets
+    above it: a notice was cut off until its next repaint.
     """
     view.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
     view.setGeometry(place)
@@ -38,9 +38,9 @@ def move(view: QWidget, place: QRect) -> None:
 
 
 class MinuteView(QWidget):
-    """Base of the heat strip and of the sparkline. `pointed` says where the mouse is."""
+    """Base of heat strip and sparkline. `pointed` carries the place of the mouse."""
 
-    numbers_marks = True  # False where another view above it does
+    numbers_marks = True  # False if a view above it numbers them
 
     pointed = Signal(object, object)  # seconds before the newest sample, row; None when it left
 
@@ -57,15 +57,15 @@ class MinuteView(QWidget):
         look.changed.connect(self.start_anew)
 
     def draw(self, history: History) -> None:
-        """Show this history; what is new in it is painted when Qt asks for it."""
+        """Show this history; new samples are painted when Qt asks."""
         is_other, self._history = history is not self._history, history
         if not self.stays(history) or is_other:
             self.update()
 
     def stays(self, history: History) -> bool:
-        """Would it look as it does now? Then nothing need be painted.
+        """Return whether the picture would not change, so that no repaint is needed.
 
-        Samples may come more often than the minute moves on by a pixel.
+        Several samples may arrive before the picture moves by a pixel.
         """
         ribbon = self._ribbon
         if ribbon is None or history.now_s < self._drawn_s or history.marks:
@@ -73,7 +73,7 @@ class MinuteView(QWidget):
         return math.floor(ribbon.column(history.now_s)) <= ribbon.end
 
     def point_at(self, ago_s: float | None, words: str = "") -> None:
-        """Show the reading cursor with words beside it, or take it away."""
+        """Show the reading cursor with words beside it, or remove it."""
         if (ago_s, words) != (self._cursor_s, self._words):
             self._cursor_s, self._words = ago_s, words
             self.update()
@@ -83,24 +83,24 @@ class MinuteView(QWidget):
         return self._cursor_s is not None
 
     def start_anew(self) -> None:
-        """Paint everything again: the size, the colours or the meaning has changed."""
+        """Repaint everything, after size, colours or scale have changed."""
         self._ribbon = None
         self.update()
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
-        """Paint samples that are new."""
+        """Paint new samples."""
         raise NotImplementedError
 
     def flags(self) -> list[tuple[str, QRectF]]:
-        """Return the numbers of the marks in the order of time, and where they stand.
+        """Return the numbers of the marks by time, and their x.
 
-        Marks whose flags would cover each other share one.
+        Marks whose flags would overlap share one.
         """
         metrics = QFontMetrics(self.look.theme.font("small"))
 
         def flag(marks: Sequence[Mark]) -> QRectF:
             width = metrics.horizontalAdvance(numbers(marks)) + STEP
-            left = self._x(self._history.now_s - marks[0].at_s)  # not rounded, which would flicker
+            left = self._x(self._history.now_s - marks[0].at_s)  # unrounded, otherwise it flickers
             return QRectF(min(left, self.width() - width), 0, width, metrics.height())
 
         groups: list[list[Mark]] = []
@@ -112,12 +112,12 @@ class MinuteView(QWidget):
         return [(numbers(group), flag(group)) for group in groups]
 
     def row_at(self, y: float) -> int | None:
-        """Return the row at a height; None where there are no rows."""
+        """Return the row at a height; None if there are no rows."""
         del y
         return None
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Bring the ribbon up to now, and show it."""
+        """Update the ribbon and paint it."""
         del event
         ribbon = self._caught_up()
         with QPainter(self) as painter:
@@ -128,23 +128,23 @@ class MinuteView(QWidget):
                 self._paint_cursor(painter, self._cursor_s)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Paint everything again at the new size."""
+        """Repaint everything at the new size."""
         super().resizeEvent(event)
         self._ribbon = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say what is pointed at."""
+        """Emit what is pointed at."""
         share = 1 - event.position().x() / max(self.width(), 1)
         ago_s = min(max(share, 0.0), 1.0) * SPAN_S
         self.pointed.emit(ago_s, self.row_at(event.position().y()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Say that nothing is pointed at any more."""
+        """Emit that nothing is pointed at."""
         super().leaveEvent(event)
         self.pointed.emit(None, None)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least that can be read."""
+        """Return the least readable size."""
         return QSize(24 * STEP, 8 * STEP)
 
     def _caught_up(self) -> Ribbon:
@@ -153,7 +153,7 @@ class MinuteView(QWidget):
         if ribbon is None or ribbon.ratio != ratio or history.now_s < self._drawn_s:
             colours = (theme.panel, theme.line)
             first_s = history.moments[0].at_s if history.moments else history.now_s
-            edge_s = max(history.now_s - SPAN_S, first_s)  # before the first sample is no gap
+            edge_s = max(history.now_s - SPAN_S, first_s)  # no gap before the first sample
             ribbon = self._ribbon = Ribbon(self.size(), ratio, colours, end_s=edge_s)
             self._drawn_s = -math.inf
             self.begin()
@@ -163,7 +163,7 @@ class MinuteView(QWidget):
         return ribbon
 
     def begin(self) -> None:
-        """Forget what was painted before; a new ribbon begins."""
+        """Prepare for a new ribbon."""
 
     def _x(self, ago_s: float) -> float:
         return self.width() * (1 - ago_s / SPAN_S)
@@ -206,8 +206,8 @@ class MinuteView(QWidget):
 
 
 def numbers(marks: Sequence[Mark]) -> str:
-    """Return what stands on the flag of these marks; of many in a row, the first and the last."""
-    told = [mark.number for mark in marks]
-    if len(told) > 2 and told == [*range(told[0], told[-1] + 1)]:
-        return f"{told[0]}–{told[-1]}"
-    return ", ".join(map(str, told))
+    """Return the text on the flag of these marks; of many in a row, first and last."""
+    known = [mark.number for mark in marks]
+    if len(known) > 2 and known == [*range(known[0], known[-1] + 1)]:
+        return f"{known[0]}–{known[-1]}"
+    return ", ".join(map(str, known))

@@ -1,4 +1,4 @@
-"""How does Live stand on its page? Controls, what has to be said first, and tiles that scroll."""
+"""The page of Live: controls, messages, scrolling tiles; and its sheet of explanations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import button, chip, column, label, leave_keys, row
 from widgets.controls.place_head import BELOW, MARGINS
+from widgets.controls.scrolling import scrolling
 from widgets.live.board import Board
 from widgets.live.controls import Controls
+from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -17,7 +19,7 @@ FOOT = 4 * STEP  # below the tiles
 
 
 class LivePage(QWidget):
-    """`instead` stands where there are no samples; `again` beside it, where they have ended."""
+    """`instead` is shown without samples, `again` beside it once they have ended."""
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
@@ -41,14 +43,14 @@ class LivePage(QWidget):
         self.setLayout(layout)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the tiles grow with the room that is seen."""
+        """Let the tiles grow with the visible height."""
         if event.type() == QEvent.Type.Resize:
             self.board.fill(self._scroll.viewport().height() - FOOT)
         return super().eventFilter(watched, event)
 
 
 class Band(QWidget):
-    """What stands over a recording: that it is one, of what, and the way back."""
+    """Band above a recording: its name and place, play, and back to now."""
 
     play_wanted = Signal()
     back_wanted = Signal()
@@ -67,10 +69,41 @@ class Band(QWidget):
         self.hide()
 
     def say(self, name: str, place: str, *, can_play: bool) -> None:
-        """Show this."""
+        """Show the band."""
         self._name.setText(name)
         self._place.setText(place)
         self.setAccessibleName(name)
         for each in (self._play, self._back):
             each.setVisible(can_play)
         self.show()
+
+
+WIDTH = 620  # pixels at zoom 1
+
+
+class Explanation(Overlay):
+    """Sheet over `window` that explains what is easily misread; Esc closes it."""
+
+    def __init__(self, words: Words, look: Look, window: QWidget) -> None:
+        super().__init__(window, width_px=WIDTH)
+        title = words.say("live.explain")
+        self.add_head(title, words.say("overlay.close"), look)
+        parts = column(space=3 * STEP)
+        for head, text in (
+            (words.say("live.lines_head"), words.say("live.lines_text")),
+            (words.say("live.load_head"), words.say("live.load_text")),
+            (words.say("live.waited_head"), words.say("live.waited_text")),
+            (words.say("live.errors_head"), words.say("live.errors_text")),
+            (words.say("live.stolen_head"), words.say("live.stolen_text")),
+            (words.say("live.memory_head"), words.say("live.memory_text")),
+            (words.say("live.clock_head"), words.say("live.clock_text")),
+            (words.say("live.disks_head"), words.say("live.disks_text")),
+            (words.say("live.gpu_head"), words.say("live.gpu_text")),
+            (words.say("live.held_head"), words.say("live.held_text")),
+            (words.say("live.gaps_head"), words.say("live.gaps_text")),
+        ):
+            part = column(label(head, "strong"), label(text, "soft", wrap=True), space=STEP)
+            parts.addLayout(part)
+        page = QWidget()
+        page.setLayout(parts)
+        self.content.addWidget(scrolling(page, title))

@@ -1,7 +1,7 @@
-"""Who holds memory of the GPUs, and since when? A table, and a way to end what was forgotten.
+"""Table of the processes that hold GPU memory, with a button to end forgotten ones.
 
-Amber, with its sign, means that something is known to be wrong: the process has gone and its memory
-has not, or its GPU did no work for long while somebody looked all the time.
+Amber with a sign marks a known problem: the process has gone but not its memory, or its GPU has
+been idle for long, without a gap in the samples.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, label, leave_keys, set_role
-from widgets.live.gpu_processes import Holder, Right, holders
+from widgets.live.gpu_processes import GpuProcess, Right, gpu_processes
 from widgets.live.history import Moment
 from widgets.live.tiles.face import Reasons, shown_bytes
 from widgets.live.tiles.tile import ATTENTION, PAD
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-LONG_S = 600.0  # without work, until a process may have been forgotten
+LONG_S = 600.0  # idle for so long, a process may have been forgotten
 _COLUMNS = 6
 _COMMAND = 4
 _AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
@@ -31,32 +31,32 @@ _AGES = (("live.days", 86400.0), ("live.hours", 3600.0), ("live.minutes", 60.0))
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The words of a row, and what can be done about it."""
+    """The words of a row, and whether its process can be ended."""
 
     texts: tuple[str, ...]
     command: str
     note: str
     right: Right
     is_doubtful: bool
-    holder: tuple[int, int]  # GPU and process
+    process: tuple[int, int]  # GPU and process
 
 
 class ProcessTable(QFrame):
-    """One row a process; hidden where there is no GPU."""
+    """One row per process; hidden without a GPU."""
 
-    end_wanted = Signal(object)  # Holder
+    end_wanted = Signal(object)  # GpuProcess
     grown = Signal()  # it needs another height
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look, self._words = look, words
         self.idle_s: Callable[[int], float] = lambda _index: -math.inf
-        self.right_to: Callable[[Holder], Right] = lambda _holder: Right.HIDDEN
+        self.right_to: Callable[[GpuProcess], Right] = lambda _process: Right.HIDDEN
         self.me: str | None = None
-        self.is_recorded = False  # then it names nobody
-        self._holders: dict[tuple[int, int], Holder] = {}
+        self.is_recorded = False  # a recording names nobody
+        self._processes: dict[tuple[int, int], GpuProcess] = {}
         self._rows: list[_Row] = []
-        self._instead = ""  # where there are GPUs, and no rows
+        self._instead = ""  # sentence for GPUs without processes
         self.setProperty("role", "panel")
         self.setAccessibleName(words.say("live.processes"))
         self._grid = QGridLayout(self)
@@ -70,9 +70,9 @@ class ProcessTable(QFrame):
         look.changed.connect(self.grown)
 
     def show_moment(self, moment: Moment, reasons: Reasons) -> None:
-        """Show who holds memory now; nothing is built anew where nothing has changed."""
-        self._holders = {(each.gpu, each.pid): each for each in holders(moment)}
-        rows = [self._row(holder) for holder in self._holders.values()]
+        """Show the processes of a sample; rebuild only after a change."""
+        self._processes = {(each.gpu, each.pid): each for each in gpu_processes(moment)}
+        rows = [self._row(process) for process in self._processes.values()]
         instead = self._nobody(moment, reasons) if moment.gpus and not rows else ""
         if (rows, instead) != (self._rows, self._instead):
             self._rows, self._instead = rows, instead
@@ -81,7 +81,7 @@ class ProcessTable(QFrame):
             self.grown.emit()
 
     def least_height(self) -> int:
-        """Return the height of all rows, 0 where there is nothing to be shown."""
+        """Return the height of all rows, 0 if nothing is shown."""
         return self._grid.sizeHint().height() if self._rows or self._instead else 0
 
     def _nobody(self, moment: Moment, reasons: Reasons) -> str:
@@ -92,40 +92,40 @@ class ProcessTable(QFrame):
         why = reasons.why(f"gpus[{moment.gpus[0]['index']}].processes")
         return why or self._words.say("live.holders_untold")
 
-    def _row(self, holder: Holder) -> _Row:
+    def _row(self, process: GpuProcess) -> _Row:
         say, unknown = self._words.say, self._words.say("live.unknown")
-        right = self.right_to(holder)
-        is_mine = holder.user is not None and holder.user == self.me
-        since = unknown if holder.age_s is None else self._age(holder.age_s)
-        doubt = self._doubt(holder, right)
+        right = self.right_to(process)
+        is_mine = process.user is not None and process.user == self.me
+        since = unknown if process.age_s is None else self._age(process.age_s)
+        doubt = self._doubt(process, right)
         return _Row(
             (
-                f"{holder.gpu} · {holder.pid}",
-                say("live.you") if is_mine else holder.user or unknown,
-                unknown if holder.memory_bytes is None else shown_bytes(holder.memory_bytes),
+                f"{process.gpu} · {process.pid}",
+                say("live.you") if is_mine else process.user or unknown,
+                unknown if process.memory_bytes is None else shown_bytes(process.memory_bytes),
                 since if doubt is None else ATTENTION + doubt,
             ),
-            command=holder.command or unknown,
-            note=self._who_may(holder, right),
+            command=process.command or unknown,
+            note=self._who_may(process, right),
             right=right,
             is_doubtful=doubt is not None,
-            holder=(holder.gpu, holder.pid),
+            process=(process.gpu, process.pid),
         )
 
-    def _doubt(self, holder: Holder, right: Right) -> str | None:
+    def _doubt(self, process: GpuProcess, right: Right) -> str | None:
         if right is Right.GONE:
             return self._words.say("live.process_gone")
-        idle_s = self.idle_s(holder.gpu)
-        is_old = holder.age_s is not None and holder.age_s >= LONG_S
-        if holder.kind == "graphics" or idle_s < LONG_S or not is_old:
+        idle_s = self.idle_s(process.gpu)
+        is_old = process.age_s is not None and process.age_s >= LONG_S
+        if process.kind == "graphics" or idle_s < LONG_S or not is_old:
             return None
-        values = {"age": self._age(holder.age_s or 0.0), "idle": self._age(idle_s)}
+        values = {"age": self._age(process.age_s or 0.0), "idle": self._age(idle_s)}
         return self._words.say("live.no_work", values)
 
-    def _who_may(self, holder: Holder, right: Right) -> str:
+    def _who_may(self, process: GpuProcess, right: Right) -> str:
         match right:
             case Right.OTHERS:
-                return self._words.say("live.others_process", {"user": holder.user or "?"})
+                return self._words.say("live.others_process", {"user": process.user or "?"})
             case Right.OWN:
                 return self._words.say("live.own_process")
             case Right.GONE:
@@ -171,11 +171,11 @@ class ProcessTable(QFrame):
         if row.right in (Right.ASK, Right.FORCE):
             is_first = row.right is Right.ASK
             end = chip(self._words.say("live.end" if is_first else "live.force_end"))
-            values = {"command": row.command, "number": row.holder[1]}
+            values = {"command": row.command, "number": row.process[1]}
             end.setAccessibleName(self._words.say("live.end_named", values))
             leave_keys(end)
-            end.clicked.connect(lambda: self.end_wanted.emit(self._holders[row.holder]))
-            self.buttons[row.holder] = end
+            end.clicked.connect(lambda: self.end_wanted.emit(self._processes[row.process]))
+            self.buttons[row.process] = end
             self._put(end, line, _COMMAND + 1)
             self._grid.setAlignment(end, Qt.AlignmentFlag.AlignRight)
         elif row.note:
@@ -185,12 +185,12 @@ class ProcessTable(QFrame):
 
     def _put(self, cell: QWidget, line: int, place: int, span: int = 1) -> None:
         self._grid.addWidget(cell, line, place, 1, span, Qt.AlignmentFlag.AlignVCenter)
-        cell.show()  # now: what is shown later cannot take the focus yet
+        cell.show()  # at once: a widget shown later cannot take the focus yet
         self._cells.append(cell)
 
 
 class Elided(QLabel):
-    """A text that ends in "…" where room ends, with all of it as a tip."""
+    """A text that is cut with "…" and has all of it as its tip."""
 
     def __init__(self, text: str, role: str) -> None:
         super().__init__()
@@ -205,12 +205,12 @@ class Elided(QLabel):
         return QSize(self.fontMetrics().averageCharWidth() * 12, self.fontMetrics().height())
 
     def sizeHint(self) -> QSize:
-        """Return room for all of it."""
+        """Return room for the whole text."""
         width = self.fontMetrics().horizontalAdvance(self._text)
         return QSize(width + 2, self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much as there is room for."""
+        """Cut the text to the new width."""
         super().resizeEvent(event)
         elide = Qt.TextElideMode.ElideRight
         self.setText(self.fontMetrics().elidedText(self._text, elide, self.width()))

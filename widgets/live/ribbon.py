@@ -1,8 +1,7 @@
-"""How does a picture of the last minute move on without being drawn anew?
+"""Scrolling picture of the last minute, of which only new columns are painted.
 
-It is a ring: each sample paints only the few columns of pixels that are new, over the oldest, and
-showing it is to copy its two halves. Columns are counted on for ever: column `c` lies at `c` modulo
-the width.
+It is a ring buffer: each sample overwrites the oldest columns with a few new ones, and showing it
+copies its two halves. Columns are numbered without end: column `c` lies at `c` modulo the width.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ PATTERN = 8  # pixels, of Qt's hatch
 
 
 class Ribbon:
-    """A minute wide. `end` is the column after the newest that is painted."""
+    """A ring of one minute. `end` is the column after the newest painted one."""
 
     def __init__(
         self, size: QSize, ratio: float, unknown: tuple[str, str], *, end_s: float
     ) -> None:
-        """Make one for `size`, at `ratio` device pixels a pixel, empty up to `end_s`.
+        """Make one for `size`, with `ratio` device pixels per pixel, empty up to `end_s`.
 
-        `unknown` are the colours, behind and before, of the hatch where nothing is known.
+        `unknown` are background and foreground of the hatch for unknown values.
         """
         self.width = max(1, round(size.width() * ratio))  # the columns of a minute
         self.height = max(1, round(size.height() * ratio))
@@ -35,7 +34,7 @@ class Ribbon:
         self._behind = QColor(unknown[0])
         self._hatch = QBrush(QColor(unknown[1]), Qt.BrushStyle.BDiagPattern)
         self.image.fill(self._behind)
-        floor = max(1, round(ratio))  # before the first sample there is an axis, and nothing else
+        floor = max(1, round(ratio))  # before the first sample there is only an axis
         with QPainter(self.image) as painter:
             painter.fillRect(0, self.height - floor, self.width, floor, QColor(unknown[1]))
 
@@ -44,7 +43,7 @@ class Ribbon:
         return at_s * self.width / SPAN_S
 
     def skip_to(self, at_s: float) -> None:
-        """Leave everything up to a time unknown."""
+        """Hatch everything up to a time as unknown."""
         column = math.floor(self.column(at_s))
         with QPainter(self.image) as painter:
             for piece, first in self.pieces(self.end, column):
@@ -52,9 +51,9 @@ class Ribbon:
         self.end = max(self.end, column)
 
     def pieces(self, start: int, end: int) -> list[tuple[QRect, int]]:
-        """Return where the columns from `start` to before `end` lie: one piece, mostly, or two.
+        """Return the pieces with the columns from `start` to before `end`: usually one, or two.
 
-        With each comes the column that lies at 0 in its turn of the ring.
+        With each comes the column number at x = 0 of that piece.
         """
         pieces = []
         start = max(start, end - self.width)
@@ -66,7 +65,7 @@ class Ribbon:
         return pieces
 
     def hatch(self, painter: QPainter, piece: QRect, first: int) -> None:
-        """Paint a piece as unknown; the hatch goes on over the ends of the ring."""
+        """Paint a piece as unknown; the hatch is continuous across the ends of the ring."""
         painter.fillRect(piece, self._behind)
         painter.setBrushOrigin(-first % PATTERN, 0)
         painter.fillRect(piece, self._hatch)

@@ -1,4 +1,4 @@
-"""How high does the line of a rate go, which has no whole? To a round number above its minute."""
+"""Scale of a rate, which has no natural maximum: a round number above the minute's peak."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from widgets.live.history import History, Moment
 
 Value = Callable[[Moment], float | None]
 
-SHRINK_EVERY_S = 10.0  # all of the minute is looked through so often, for a lower top
-LEAST_PER_S = 1e6  # the top of a rate: the noise of an idle disk is not drawn as mountains
+SHRINK_EVERY_S = 10.0  # between two searches of the whole minute for a lower top
+LEAST_PER_S = 1e6  # least top, so that the noise of an idle disk stays flat
 
 
 class Scale:
@@ -22,7 +22,7 @@ class Scale:
         self._seen_s = self._looked_s = -math.inf
 
     def fit(self, history: History) -> bool:
-        """Take in what is new; return whether the top has become another."""
+        """Add new samples; return whether the top has changed."""
         now_s = history.now_s
         is_other = now_s < self._seen_s  # another history
         if is_other or now_s - self._looked_s >= SHRINK_EVERY_S:
@@ -40,7 +40,7 @@ class Scale:
         return True
 
     def share(self, moment: Moment) -> float | None:
-        """Return the height of a sample."""
+        """Return the height of a sample as a share."""
         value = self.value(moment)
         return None if value is None or not self.top else value / self.top
 

@@ -1,4 +1,4 @@
-"""How did one share go over the last minute? A line over a washed area, from 0 to the whole."""
+"""Sparkline of one share over the last minute, with a washed area below."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from widgets.style.look import Look
 from widgets.style.theme import mixed
 
 LINE_WIDTH = 1.5
-LATER_S = 2.0  # after a level minute has passed: its last slope has left the picture
-WASH = 0.14  # how much of the line's colour the area has
+LATER_S = 2.0  # beyond a level minute, until the last slope has left the picture
+WASH = 0.14  # opacity of the area
 
 Value = Callable[[Moment], float | None]
 
 
 class Sparkline(MinuteView):
-    """Draws `value` of each moment, a share of the height; what is unknown stays hatched."""
+    """Draws `value` of each moment as a share of the height; unknown parts stay hatched."""
 
     def __init__(self, look: Look, value: Value, series: int = 0) -> None:
         super().__init__(look)
         self._value, self._series = value, series
         self._level: int | None = None  # the height in pixels since `_level_s`
         self._level_s = self._seen_s = -math.inf
-        self._is_plain = True  # nothing was painted over it
-        self._points: list[QPointF] = []  # the last two that hang together, in columns and pixels
+        self._is_plain = True  # no mark or cursor over it
+        self._points: list[QPointF] = []  # the last two connected ones, in columns and pixels
 
     def stays(self, history: History) -> bool:
-        """Has the line been level for more than all of the minute, with nothing over it?"""
+        """Return whether the line has been level for a minute, with nothing over it."""
         new = history.since(self._seen_s) if history.now_s > self._seen_s else history.moments
         for moment in new:
             value = self._value(moment)
@@ -46,7 +46,7 @@ class Sparkline(MinuteView):
         return super().stays(history) or (is_level and was_plain and self._is_plain)
 
     def begin(self) -> None:
-        """Begin a new line, in the colours of now."""
+        """Begin a new line in the theme's colours."""
         self._points = []
         theme = self.look.theme
         colour, self._behind = QColor(theme.series_colour(self._series)), QColor(theme.panel)
@@ -54,7 +54,7 @@ class Sparkline(MinuteView):
         self._wash = mixed(self._behind, colour, WASH)
 
     def add(self, ribbon: Ribbon, moments: Sequence[Moment]) -> None:
-        """Paint the pieces of the line that are new; what hangs together is one."""
+        """Paint the new pieces of the line; connected points form one piece."""
         line = LINE_WIDTH * ribbon.ratio
         with QPainter(ribbon.image) as painter:
             for moment in moments:
@@ -93,7 +93,7 @@ class Sparkline(MinuteView):
 
 
 def _taken(ribbon: Ribbon, x: float) -> list[tuple[QRect, int]]:
-    """Return the pieces that are new up to a column, which are painted then."""
+    """Return the unpainted pieces up to a column, and count them as painted."""
     end = math.floor(x)
     pieces = ribbon.pieces(ribbon.end, end)
     ribbon.end = max(ribbon.end, end)

@@ -1,7 +1,7 @@
-"""How is a map shown in a widget? As a picture, zoomed by the wheel and panned by dragging.
+"""Widget that shows a map as a picture, zoomed by the wheel and panned by dragging.
 
-The picture is kept, and only what has changed is painted into it: a new load of a few threads
-costs a few tiles.
+The picture is kept and only changes are painted into it: a new load of a few threads costs a
+few tiles.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from experiments.core.words import Words
+from widgets.map.export import MapExport
 from widgets.map.handles import Handles
 from widgets.map.layout.boxes import Box, Kind, Layout, Rect
 from widgets.map.layout.shapes import bounds
-from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.lettering import FontMeasure
 from widgets.map.painting.painting import Painting, paint_skeleton
 from widgets.map.painting.state import State
 from widgets.map.painting.view import MARGIN, View
-from widgets.map.whole import Whole
 from widgets.style.look import Look
 
 ZOOM_STEP = 1.25
-NEAR = 8.0  # what a click may miss a question mark by
+NEAR = 8.0  # pixels by which a click may miss a question mark
 AROUND = 2  # pixels beside a box that belong to it
-FEW = 32  # boxes: more of them are shown anew together with what is between them
-MOST_STALE = 64  # rectangles: more of them cost as much as painting all of it
+FEW = 32  # boxes: from more on, the whole widget is updated
+MOST_STALE = 64  # rectangles: from more on, all of it is repainted
 EMPTY = Layout(boxes=(), wires=(), width=0, height=0)
 
 
 class Canvas(QWidget):
-    """Shows a layout. What a map means stands in `make_layout` and `use_at`."""
+    """Shows a layout. A subclass defines `make_layout` and `use_at`."""
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._look = look
-        self.caption: Callable[[], str] = str  # what is written below a picture of it
+        self.caption: Callable[[], str] = str  # below an exported picture
         self._state = State()
-        self._sayings = Sayings(words, self._state)
+        self._box_texts = BoxTexts(words, self._state)
         self._view = View()
         self._measure = FontMeasure(look.theme)
         self._layout = EMPTY
         self._painting = self._painting_of(EMPTY)
         self._picture = QPixmap()
-        self._stale: list[QRect] | None = None  # what of it is to be painted anew; None for all
+        self._stale: list[QRect] | None = None  # parts of the picture to repaint; None for all
         self._pressed: QPoint | None = None
         self._pan_from: QPointF | None = None
         self.handles = Handles(words, self)
@@ -64,23 +64,23 @@ class Canvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        look.changed.connect(self._dress)
+        look.changed.connect(self._restyle)
 
     def make_layout(self, width: float, height: float) -> Layout:
         """Return the map for a room of this size."""
         raise NotImplementedError
 
     def use_at(self, box: Box | None, point: QPointF) -> None:
-        """Do what a click does, on a box or beside all of them."""
+        """Handle a click on a box, or outside all boxes (None)."""
         raise NotImplementedError
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """All boxes that are there now, parents first."""
+        """All boxes, parents first."""
         return self._layout.boxes
 
     def rect_of(self, box: Box) -> QRect:
-        """Return where a box is in this widget."""
+        """Return the rectangle of a box in this widget."""
         return self._view.to_screen(box.rect)
 
     def box_at(self, point: QPointF) -> Box | None:
@@ -89,14 +89,14 @@ class Canvas(QWidget):
         return next((box for box in reversed(self._layout.boxes) if box.rect.holds(x, y)), None)
 
     def box(self, name: str | None) -> Box | None:
-        """Return the box of this id, None where it is not shown."""
+        """Return the box with this id, None if it is not shown."""
         return next((box for box in self._layout.boxes if box.id == name), None)
 
     def _painting_of(self, layout: Layout) -> Painting:
-        return Painting(layout, self._look.theme, self._measure, self._state, self._sayings)
+        return Painting(layout, self._look.theme, self._measure, self._state, self._box_texts)
 
     def invites_at(self, box: Box, point: QPointF) -> bool:
-        """Is there a question mark of this box at a point?"""
+        """Return whether a point is on a question mark of this box."""
         x, y = self._view.point(point)
         return any(
             text.role == "invitation" and text.rect.inset(-NEAR).holds(x, y)
@@ -104,7 +104,7 @@ class Canvas(QWidget):
         )
 
     def lay_out(self) -> None:
-        """Lay out anew: for another machine, size or theme."""
+        """Lay out again, after a change of machine, size or theme."""
         width, height = self.width() - 2 * MARGIN, self.height() - 2 * MARGIN
         self._layout = self.make_layout(width, height) if min(width, height) > 0 else EMPTY
         bar = self.handles.down.sizeHint().width()
@@ -113,43 +113,43 @@ class Canvas(QWidget):
         self._painting = self._painting_of(self._layout)
         size = self._layout.width, self._layout.height
         self._view.show(size, (self.width(), self.height()))
-        self.show_elsewhere()
+        self.view_changed()
 
     def zoom(self, factor: float, at: QPointF) -> None:
-        """Zoom so that what is at a point stays there."""
+        """Zoom around a point."""
         self._view.zoom(factor, at)
-        self.show_elsewhere()
+        self.view_changed()
 
     def fit(self) -> None:
-        """Show all of it again."""
+        """Show the whole map."""
         self._view.fit()
-        self.show_elsewhere()
+        self.view_changed()
 
-    def show_elsewhere(self) -> None:
-        """Show the part that is to be seen now."""
+    def view_changed(self) -> None:
+        """Repaint after zooming, panning or a new layout."""
         self.handles.follow(self._view)
         self.repaint_all()
 
     def repaint_all(self) -> None:
-        """Paint everything anew."""
+        """Repaint everything."""
         self._stale = None
         self.update()
 
     def repaint_box(self, box: Box | None) -> None:
-        """Paint one box anew with what is around it, and its line if it has one."""
+        """Repaint one box, its surroundings, and its line if it has one."""
         if box is None:
             return
         self._repaint(box.rect)
         self.repaint_wires({wire.name for wire in self._layout.wires if wire.box == box.id})
 
     def repaint_wires(self, names: Container[str]) -> None:
-        """Paint lines anew."""
+        """Repaint lines."""
         for wire in self._layout.wires:
             if wire.name in names:
                 self._repaint(bounds(wire))
 
     def repaint_links(self, names: Container[str]) -> None:
-        """Paint lines and their labels anew of which only colour and words have changed."""
+        """Repaint lines and labels whose colour or words, but not place, have changed."""
         wires = [w for w in self._layout.wires if w.name in names or w.box in names]
         if self._stale is None or not wires:
             return
@@ -160,8 +160,8 @@ class Canvas(QWidget):
             self.update(self._view.to_screen(self._painting.box(wire.box).rect))
 
     def repaint_alone(self, boxes: Sequence[Box]) -> None:
-        """Paint boxes anew of which only the inside has changed, which costs little."""
-        if self._stale is None or not boxes:  # all of it is about to be painted anyway
+        """Repaint boxes of which only the inside has changed, which is cheap."""
+        if self._stale is None or not boxes:  # all of it will be repainted anyway
             return
         tiles = [box for box in boxes if box.kind is Kind.THREAD]
         with QPainter(self._picture) as painter:
@@ -176,11 +176,11 @@ class Canvas(QWidget):
 
     # --- pictures ------------------------------------------------------------------------------
 
-    def whole(self) -> Whole:
-        """Return all of the map, whatever part of it is seen."""
+    def whole(self) -> MapExport:
+        """Return the whole map for export, whatever part is visible."""
         theme, name = self._look.theme, self.accessibleName()
         layout, measure, caption = self._layout, self._measure, self.caption()
-        return Whole(layout, theme, measure, self._state, self._sayings, name, caption)
+        return MapExport(layout, theme, measure, self._state, self._box_texts, name, caption)
 
     def _repaint(self, rect: Rect) -> None:
         seen = self._view.to_screen(rect).adjusted(-AROUND, -AROUND, AROUND, AROUND)
@@ -190,20 +190,20 @@ class Canvas(QWidget):
                 self._stale = None
         self.update(seen)
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         self._measure = FontMeasure(self._look.theme)
         self.lay_out()
 
     def hovered(self, box: Box | None) -> None:
-        """Take notice of what the mouse is over; None for nothing."""
+        """React to the box under the mouse; None for none."""
 
     def pan(self, dx: float, dy: float) -> None:
-        """Move what is seen by so many pixels."""
+        """Pan by so many pixels."""
         self._drag(self._view.offset - QPointF(dx, dy))
 
     def _drag(self, offset: QPointF) -> None:
         self._view.pan(offset)
-        self.show_elsewhere()
+        self.view_changed()
 
     def _hover(self, box: Box | None, point: QPointF) -> None:
         before = self._state.hovered
@@ -219,7 +219,7 @@ class Canvas(QWidget):
     # --- Qt ------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Return a size at which most machines can be read."""
+        """Return a size at which most machines are readable."""
         return QSize(900, 560)
 
     def minimumSizeHint(self) -> QSize:
@@ -227,7 +227,7 @@ class Canvas(QWidget):
         return QSize(240, 160)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Show the picture; where there is no machine yet, where its parts will stand."""
+        """Show the picture, or a skeleton while there is no machine."""
         if self._layout is EMPTY:
             with QPainter(self) as painter:
                 paint_skeleton(painter, self._look.theme, self.width(), self.height())
@@ -238,7 +238,7 @@ class Canvas(QWidget):
             painter.drawPixmap(0, 0, self._picture)
 
     def _refresh(self) -> None:
-        """Bring the picture to what it should show."""
+        """Repaint the stale parts of the picture."""
         ratio = self.devicePixelRatioF()
         if self._picture.size() != self.size() * ratio:
             self._picture = QPixmap(self.size() * ratio)
@@ -269,7 +269,7 @@ class Canvas(QWidget):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click, or a drag."""
+        """Start a click or a drag."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed, self._pan_from = event.position().toPoint(), None
 
@@ -286,13 +286,13 @@ class Canvas(QWidget):
             self._drag(self._pan_from + QPointF(moved))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Use what was clicked."""
+        """Use the clicked box."""
         was_click = self._pressed is not None and self._pan_from is None
         self._pressed = self._pan_from = None
         if was_click:
             self.use_at(self.box_at(event.position()), event.position())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Highlight nothing."""
+        """Remove the highlight."""
         super().leaveEvent(event)
         self._hover(None, QPointF())

@@ -1,47 +1,109 @@
-"""How does the map get out of the window? As a picture of pixels, or as a vector file."""
+"""The whole map as a picture or an SVG file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QRect, QRectF, QSize
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QIODevice,
+    QMimeData,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+)
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QImageWriter, QPainter, QPainterPath, Qt
 from PySide6.QtSvg import QSvgGenerator
 
+from widgets.map.layout.boxes import Layout, Measure, Rect
+from widgets.map.painting.box_texts import BoxTexts
+from widgets.map.painting.painting import Painting
+from widgets.map.painting.state import State
 from widgets.style.theme import STEP, Theme
 
 MARGIN = 6.0 * STEP
-SCALE = 2.0  # pixels of a picture for one of the map: sharp on paper, too
+SCALE = 2.0  # picture pixels per map pixel: sharp on paper too
 SVG_MIME = "image/svg+xml"
-POINTS_AN_INCH = 96  # of CSS: one pixel is one pixel
-
-Paint = Callable[[QPainter], object]  # all of the map, in its own units
+POINTS_AN_INCH = 96  # CSS pixels: one unit of the map is one pixel
 
 
-def picture(paint: Paint, width: float, height: float, theme: Theme, caption: str) -> QImage:
-    """Return the whole map on the ground of the theme, below it of what machine it is."""
-    size = _size(width, height)
-    image = QImage(size * SCALE, QImage.Format.Format_RGB32)
-    image.setDevicePixelRatio(SCALE)
-    with QPainter(image) as painter:
-        _paint(painter, paint, size, theme, caption)
-    return image
+class MapExport:
+    """One map as it is now, whole and with nothing chosen, as picture or file."""
 
+    def __init__(
+        self,
+        layout: Layout,
+        theme: Theme,
+        measure: Measure,
+        state: State,
+        box_texts: BoxTexts,
+        name: str,
+        caption: str,
+    ) -> None:
+        self._layout, self._theme, self._measure = layout, theme, measure
+        self._name, self._caption = name, caption
+        margins = 2 * MARGIN
+        self._size = QSize(round(layout.width + margins), round(layout.height + margins))
+        self._state = replace(state, chosen=None, hovered=None, pointed=None, lit=frozenset())
+        self._box_texts = box_texts.in_state(self._state)
 
-def svg(paint: Paint, width: float, height: float, theme: Theme, title: str, caption: str) -> bytes:
-    """Return the same as one SVG file that needs no font."""
-    size, buffer = _size(width, height), QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-    generator.setOutputDevice(buffer)
-    generator.setResolution(POINTS_AN_INCH)
-    generator.setSize(size)
-    generator.setViewBox(QRect(0, 0, size.width(), size.height()))
-    generator.setTitle(title)
-    with QPainter(generator) as painter:
-        _paint(painter, paint, size, theme, caption)
-    return bytes(buffer.data().data())
+    def picture(self) -> QImage:
+        """Return it as a picture, with the caption below."""
+        image = QImage(self._size * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        with QPainter(image) as painter:
+            self._paint(painter)
+        return image
+
+    def svg(self) -> bytes:
+        """Return it as an SVG file that needs no font."""
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
+        generator.setOutputDevice(buffer)
+        generator.setResolution(POINTS_AN_INCH)
+        generator.setSize(self._size)
+        generator.setViewBox(QRect(QPoint(0, 0), self._size))
+        generator.setTitle(self._name)
+        with QPainter(generator) as painter:
+            self._paint(painter, is_vector=True)
+        return bytes(buffer.data().data())
+
+    def save(self, path: Path) -> None:
+        """Write it, by the suffix .svg or .png. Raises OSError."""
+        if path.suffix.lower() == ".svg":
+            path.write_bytes(self.svg())
+            return
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        QImageWriter(buffer, QByteArray(b"png")).write(self.picture())
+        path.write_bytes(bytes(buffer.data().data()))
+
+    def _paint(self, painter: QPainter, *, is_vector: bool = False) -> None:
+        painting = Painting(
+            self._layout, self._theme, self._measure, self._state, self._box_texts,
+            is_vector=is_vector,
+        )  # fmt: skip
+        painter.fillRect(QRectF(QPointF(), self._size), self._theme.ground)
+        self._write_caption(painter)
+        painter.translate(MARGIN, MARGIN)
+        painting.paint(painter, [Rect(0, 0, self._layout.width, self._layout.height)], 1.0)
+
+    def _write_caption(self, painter: QPainter) -> None:
+        """Write the caption into the bottom margin, as an outline."""
+        font = self._theme.font("small")
+        metrics = QFontMetricsF(font)
+        room = self._size.width() - 2 * MARGIN
+        text = metrics.elidedText(self._caption, Qt.TextElideMode.ElideRight, room)
+        outline = QPainterPath()
+        base = self._size.height() - MARGIN / 2 + (metrics.ascent() - metrics.descent()) / 2
+        outline.addText(MARGIN, base, font, text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillPath(outline, QColor(self._theme.soft))
 
 
 def as_mime(data: bytes) -> QMimeData:
@@ -50,36 +112,3 @@ def as_mime(data: bytes) -> QMimeData:
     mime.setData(SVG_MIME, QByteArray(data))
     mime.setText(data.decode("utf-8"))
     return mime
-
-
-def write_png(image: QImage, path: Path) -> None:
-    """Write a picture. Raises OSError."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(image)
-    path.write_bytes(bytes(buffer.data().data()))
-
-
-def _paint(painter: QPainter, paint: Paint, size: QSize, theme: Theme, caption: str) -> None:
-    painter.fillRect(QRectF(0, 0, size.width(), size.height()), theme.ground)
-    _write(painter, caption, size, theme)
-    painter.translate(MARGIN, MARGIN)
-    paint(painter)
-
-
-def _write(painter: QPainter, caption: str, size: QSize, theme: Theme) -> None:
-    """Write the caption into the margin at the foot, as an outline."""
-    font = theme.font("small")
-    metrics = QFontMetricsF(font)
-    room = size.width() - 2 * MARGIN
-    outline = QPainterPath()
-    base = size.height() - MARGIN / 2 + (metrics.ascent() - metrics.descent()) / 2
-    outline.addText(
-        MARGIN, base, font, metrics.elidedText(caption, Qt.TextElideMode.ElideRight, room)
-    )
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.fillPath(outline, QColor(theme.soft))
-
-
-def _size(width: float, height: float) -> QSize:
-    return QSize(round(width + 2 * MARGIN), round(height + 2 * MARGIN))

@@ -1,4 +1,4 @@
-"""How does one get around a map larger than its room? By scroll bars, and by a way back to all."""
+"""Scroll bars over the map, and a button that shows all of it again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from widgets.controls.basics import chip
 from widgets.map.painting.view import View
 from widgets.style.theme import STEP
 
-PAGE_SHARE, STEP_SHARE = 0.9, 0.1  # of what is seen
+PAGE_SHARE, STEP_SHARE = 0.9, 0.1  # of the visible part
 
 
 class Handles(QObject):
-    """Lie over the map, which is `around`. `dragged` carries where its corner is wanted."""
+    """Lies over the map, `around`. `dragged` carries the wanted offset of the map's corner."""
 
     dragged = Signal(QPointF)
     all_wanted = Signal()
@@ -34,7 +34,7 @@ class Handles(QObject):
         self.all.hide()
 
     def follow(self, view: View) -> None:
-        """Stand where the map is now."""
+        """Update the bars to the current view."""
         whole, around = view.extent(), self.parent()
         assert isinstance(around, QWidget)
         self._corner = view.offset - whole.topLeft()

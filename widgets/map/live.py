@@ -1,6 +1,6 @@
-"""What is each part of the map doing now? Words beside its title, a share, and a step of load.
+"""What each part of the map does now: words, a share of its memory, and a step of load.
 
-A sample that does not tell something leaves it out: nothing is ever zero because it is unknown.
+Values missing in a sample are left out: unknown is never shown as zero.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from experiments.core.words import Words
 from machine.model import Machine
 
 LOAD_STEPS = 16
-LEAST_TRAFFIC = 0.01  # of what a link could carry: less is not worth words
+LEAST_TRAFFIC = 0.01  # of a link's bandwidth: less is not shown
 
 
 class Sampled(Protocol):
-    """One look at the load, as the engine sends it."""
+    """One sample of the load, as the engine sends it."""
 
     @property
     def memory(self) -> Mapping[str, Any]: ...  # noqa: D102
@@ -32,22 +32,22 @@ class Sampled(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """The state of one part; `texts` say the same, the longest first."""
+    """The state of one part; `texts` are alternatives, the longest first."""
 
     texts: tuple[str, ...] = ()
-    step: int | None = None  # of load, for what is coloured by it
+    step: int | None = None  # of load, for parts coloured by load
     filled: float | None = None  # share of its memory
     bar_texts: tuple[str, ...] = ()
     is_lost: bool = False
 
 
 def load_step(busy: float | None) -> int | None:
-    """Return a load as one of few steps, so that small changes cost nothing."""
+    """Return a load as one of few steps, so that small changes need no repaint."""
     return None if busy is None else round(min(1.0, max(0.0, busy)) * LOAD_STEPS)
 
 
 class Loads:
-    """Puts samples of one machine into what its boxes show."""
+    """Turns samples of one machine into what its boxes show."""
 
     def __init__(self, machine: Machine, words: Words) -> None:
         self._machine, self._words = machine, words
@@ -57,7 +57,7 @@ class Loads:
         self._links = {device.address: device.link for device in machine.pci}
 
     def of(self, sample: Sampled) -> dict[str, Live]:
-        """Return what is known now, by the id of the box (or the line) that shows it."""
+        """Return the state of each part, by the id of its box or line."""
         found = dict(self._of_gpus(sample))
         found |= self._of_memory(sample.memory)
         found |= self._of_disks(sample.disks)
@@ -73,7 +73,7 @@ class Loads:
     def _fill(self, key: str, used: int, total: int, **more: Any) -> Live:
         say, percent = self._words.say, round(100 * used / total)
         values = {"used": _in_unit_of(used, total), "total": show(total, "bytes")}
-        filled = percent / 100  # in whole percents, so that little changes cost nothing
+        filled = percent / 100  # whole percents, so that small changes need no repaint
         texts = dict.fromkeys((say(key, values), say("map.of", _as_of(values)), f"{percent} %"))
         return Live(filled=filled, bar_texts=tuple(texts), **more)
 
@@ -114,7 +114,7 @@ class Loads:
         yield from self._of_ways(gpu)
 
     def _of_ways(self, sample: Mapping[str, Any]) -> Iterator[tuple[str, Live]]:
-        """Yield what PCIe and NVLink carry to and from a GPU."""
+        """Yield the traffic of a GPU over PCIe and NVLink."""
         index = sample["index"]
         gpu = self._gpus[index]
         link = self._links.get(gpu.pci_address or "") or gpu.link
@@ -152,7 +152,7 @@ class Loads:
     def _traffic(
         self, received: float | None, sent: float | None, key: str = "map.now_traffic"
     ) -> tuple[str, ...]:
-        """Return both rates, or their sum where there is little room."""
+        """Return texts: both rates, or their sum where room is short."""
         both = [rate for rate in (received, sent) if rate is not None]
         if not any(both):
             return (self._words.say("map.now_quiet"),)
@@ -166,7 +166,7 @@ class Loads:
 
 
 def _in_unit_of(used: int, total: int) -> str:
-    """Return a size without its unit where that is the one of the other."""
+    """Return a size, without its unit if the other has the same."""
     number, unit = show(used, "bytes").split(" ")
     return number if show(total, "bytes").endswith(f" {unit}") else f"{number} {unit}"
 
@@ -176,5 +176,5 @@ def _as_of(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _coarse(rate: float) -> float:
-    """Return a rate in two significant digits: more would flicker."""
+    """Return a rate with two significant digits: more would flicker."""
     return float(f"{rate:.1e}")

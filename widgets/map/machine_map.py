@@ -1,6 +1,6 @@
-"""How does one look at a machine? A map of boxes to click and to walk through with the arrow keys.
+"""Map of a machine: boxes to click and to walk through with the arrow keys.
 
-It takes the machine, the numbers measured on it and its load, and knows no engine.
+It is given the machine, the numbers measured on it and its load; it knows no engine.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from machine.model import Machine
 from widgets.controls.announce import announce
 from widgets.controls.escape import asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind, Layout
+from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue, Layout
 from widgets.map.layout.layout import lay_out_comfortably
-from widgets.map.layout.ways import Ways
+from widgets.map.layout.ways import DataPaths
 from widgets.map.live import Live, Loads, Sampled, load_step
 from widgets.map.panel.about import About
 from widgets.map.panel.part_rows import PartRow, rows_of
@@ -40,12 +40,12 @@ PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 class MachineMap(Canvas):
     """The map. `part_chosen` carries a Box or None, `experiment_wanted` the id of an experiment.
 
-    While a part is chosen, the way from there to the part under the mouse lights up.
+    While a part is chosen, the data path from it to the part under the mouse is lit.
     """
 
     part_chosen = Signal(object)
     experiment_wanted = Signal(str)
-    way_found = Signal(str)  # in words; "" where nothing is pointed at any more
+    way_found = Signal(str)  # in words; "" when nothing is pointed at
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__(look, words)
@@ -57,7 +57,7 @@ class MachineMap(Canvas):
         self._tiles: dict[int, Box] = {}
         self._way_text = ""
         self._loads: Loads | None = None
-        self._ways: Ways | None = None
+        self._ways: DataPaths | None = None
         self.setAccessibleName(words.say("map.name"))
         self.setAccessibleDescription(words.say("map.keys"))
 
@@ -68,7 +68,7 @@ class MachineMap(Canvas):
         self._machine = machine
         self._about = None if machine is None else About(machine, self._words)
         self._loads = None if machine is None else Loads(machine, self._words)
-        self._ways = None  # found when they are first asked for
+        self._ways = None  # made on first use
         self._state.unusable = frozenset(
             thread.id
             for thread in (machine.cpu.threads_list if machine else ())
@@ -81,10 +81,10 @@ class MachineMap(Canvas):
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
     ) -> None:
-        """Show what was measured; a part without a number invites to its first experiment."""
+        """Show measured numbers; a part without one invites to its first experiment."""
         self._state.values, self._invitations = values, invitations
         self._state.asked = frozenset(
             part for part, some in invitations.items() if any(one.fills for one in some)
@@ -93,18 +93,18 @@ class MachineMap(Canvas):
         self.repaint_all()
 
     def show_load(self, busy: Mapping[int, float | None]) -> None:
-        """Colour the threads by their load; only those that changed visibly are painted anew."""
+        """Colour the threads by their load; only visible changes are repainted."""
         before = self._state.busy
         now = {thread: load_step(load) for thread, load in busy.items()}
         self._state.busy = now
-        if bool(before) != bool(now):  # what is not known looks different from now on
+        if bool(before) != bool(now):  # unknown threads look different once others are known
             self.repaint_all()
         elif self._state.shows_load:
             tiles = self._tiles.items()
             self.repaint_alone([box for id_, box in tiles if before.get(id_) != now.get(id_)])
 
     def show_sample(self, sample: Sampled) -> None:
-        """Show what memory and devices are doing; only what changed is painted anew."""
+        """Show what memory and devices do; only changes are repainted."""
         if self._loads is None:
             return
         before, now = self._state.live, self._loads.of(sample)
@@ -119,25 +119,25 @@ class MachineMap(Canvas):
         lost = {name for live in (before, now) for name, one in live.items() if one.is_lost}
         self.repaint_alone([box for box in framed if box.id not in lost])
         for box in boxes:
-            if box.id in lost:  # its frame has changed too
+            if box.id in lost:  # its frame changes too
                 self.repaint_box(box)
         self.repaint_links(changed)
 
     def live_of(self, box: Box) -> Live | None:
-        """Return what a part is doing now."""
+        """Return what a part does now."""
         return self._state.live_of(box.id)
 
     def set_layers(self, *, measured: bool, live: bool) -> None:
-        """Show or hide the numbers, and the load."""
+        """Show or hide numbers and load."""
         self._state.shows_values, self._state.shows_load = measured, live
         self._painting.forget_texts()
         self.repaint_all()
 
     def parts(self) -> list[PartRow]:
-        """Return every part with its facts and numbers, also those that are folded."""
+        """Return every part with its facts and numbers, folded ones too."""
         if self._machine is None or self._about is None:
             return []
-        measured = self._sayings.measured if self._state.shows_values else lambda _: ""
+        measured = self._box_texts.measured if self._state.shows_values else lambda _: ""
         return rows_of(self._machine, self._words, self._measure, self._about, measured)
 
     # --- choosing ------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class MachineMap(Canvas):
         return self.box(self._state.chosen)
 
     def choose(self, box: Box | None) -> None:
-        """Choose a box, and bring it into sight; None for none, which is the whole machine."""
+        """Choose a box and scroll to it; None chooses the whole machine."""
         before = self.chosen
         self._state.chosen = None if box is None else box.id
         self._point(None)
@@ -156,20 +156,20 @@ class MachineMap(Canvas):
         self.repaint_box(box)
         self.setAccessibleName(self._spoken(box))
         if box is not None and self._view.bring_into_sight(box.rect):
-            self.show_elsewhere()
+            self.view_changed()
         if box is not None or before is not None:
             self.part_chosen.emit(box)
 
     def point_to(self, box: Box | None) -> None:
-        """Light the way from the chosen box to this one, as the keys do, and have it said."""
+        """Light the data path from the chosen box to this one, and announce it."""
         self._point(box, by_key=True)
         if box is not None:
             if self._view.bring_into_sight(box.rect):
-                self.show_elsewhere()
+                self.view_changed()
             announce(self, self._way_text or self._spoken(box))
 
     def hovered(self, box: Box | None) -> None:
-        """Light the way from the chosen box to the one under the mouse."""
+        """Light the data path from the chosen box to the one under the mouse."""
         if box is not None or self._state.pointed is None:
             self._point(box)
 
@@ -177,7 +177,7 @@ class MachineMap(Canvas):
         state, chosen, way = self._state, self.chosen, None
         before = state.lit | {state.pointed or ""}
         if box is not None and chosen is not None and self._machine and self._about:
-            self._ways = self._ways or Ways(self._machine, self._words, self._about.title)
+            self._ways = self._ways or DataPaths(self._machine, self._words, self._about.title)
             way = self._ways.between(chosen, box, self.boxes)
         state.lit = way.lit if way else frozenset()
         state.pointed = box.id if box is not None and by_key else None
@@ -190,7 +190,7 @@ class MachineMap(Canvas):
         self.way_found.emit(self._way_text)
 
     def choose_part(self, part: Part, threads: Set[int] = frozenset()) -> None:
-        """Choose the box of a kind of part that has just these threads, else the first of it."""
+        """Choose the box of a part with exactly these threads, otherwise its first box."""
         some = [box for box in self.boxes if box.part is part]
         exact = [box for box in some if threads and {*box.threads} == threads]
         if found := exact or some:
@@ -205,19 +205,19 @@ class MachineMap(Canvas):
         )
 
     def lay_out(self) -> None:
-        """Lay out anew, and know where the threads are."""
+        """Lay out again, and index the tiles by thread."""
         super().lay_out()
         self._tiles = {box.threads[0]: box for box in self.boxes if box.kind is Kind.THREAD}
 
     def use_at(self, box: Box | None, point: QPointF) -> None:
-        """Do what a click does; beside all boxes none is chosen any more."""
+        """Use the clicked box; a click outside all boxes clears the choice."""
         if box is None:
             self.choose(None)
         else:
             self._use(box, is_asked=self.invites_at(box, point))
 
     def _use(self, box: Box, *, is_asked: bool) -> None:
-        """Unfold, go to the experiment that is asked for, or choose."""
+        """Unfold a box, open the experiment it asks for, or choose it."""
         if box.kind is Kind.FOLD:
             self._unfolded ^= {box.id}
             self.lay_out()
@@ -228,9 +228,9 @@ class MachineMap(Canvas):
             self.choose(box)
 
     def _wanted(self, part: Part) -> Invitation:
-        """Return the experiment to measure a part by: one of which there is no number yet.
+        """Return the experiment that measures a part, preferably one without a number yet.
 
-        Best is one whose number takes the place of the question mark.
+        Best is one whose number replaces the question mark.
         """
         known = {value.experiment for value in self._state.values.get(part, ())}
         filling = [one for one in self._invitations[part] if one.fills]
@@ -238,25 +238,25 @@ class MachineMap(Canvas):
         return max(new or filling, key=lambda one: (one.heads, not one.lack))
 
     def _spoken(self, box: Box | None) -> str:
-        """Return what is chosen for those who do not see it."""
+        """Return the chosen part in words, for screen readers."""
         say = self._words.say
         if box is None or self._about is None:
             return say("map.name")
-        known, part = self._sayings.numbers(box), ", ".join(self._about.told(box))
+        known, part = self._box_texts.numbers(box), ", ".join(self._about.lines(box))
         if known:
             numbers = ", ".join(f"{value.label} {value.text}" for value in known)
             return say("map.part_measured", {"part": part, "numbers": numbers})
-        is_asked = self._sayings.is_unmeasured(box)
+        is_asked = self._box_texts.is_unmeasured(box)
         return say("map.part_unmeasured", {"part": part}) if is_asked else part
 
     def _tip(self, box: Box, about: About) -> str:
-        lines = about.told(box)
-        if (first := self._sayings.headline(box)) is not None:
+        lines = about.lines(box)
+        if (first := self._box_texts.headline(box)) is not None:
             lines.append(f"{first.label}: {first.text}")
             if (alike := about.count_alike(box)) > 1:
                 lines.append(self._words.say("map.one_of", {"count": alike}))
         elif box.part is not None and box.bears_value and box.part in self._state.asked:
-            question, count = self._wanted(box.part).question, len(self._sayings.numbers(box))
+            question, count = self._wanted(box.part).question, len(self._box_texts.numbers(box))
             key = "map.asks_for_more" if count else "map.asks"
             lines.append(self._words.say(key, {"question": question, "count": count}))
         return "\n".join(lines)
@@ -294,7 +294,7 @@ class MachineMap(Canvas):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab walk over the larger boxes before it leaves."""
+        """Let Tab visit the larger boxes before it leaves."""
         there = next_stop(self.boxes, self.chosen, forward=forward)
         if self.hasFocus() and there is not None:
             self.choose(there)
@@ -302,7 +302,7 @@ class MachineMap(Canvas):
         return super().focusNextPrevChild(forward)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keys will act."""
+        """Show which box has the keyboard."""
         super().focusInEvent(event)
         self._state.has_focus = True
         forward = event.reason() == Qt.FocusReason.TabFocusReason
@@ -311,19 +311,19 @@ class MachineMap(Canvas):
         self.repaint_box(self.chosen)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show that the keys act elsewhere."""
+        """Show that the keyboard is elsewhere."""
         super().focusOutEvent(event)
         self._state.has_focus = False
         self.repaint_box(self.chosen)
 
     def event(self, event: QEvent) -> bool:
-        """Say in a tip what the mouse is over; keep Esc while it leaves the chosen part."""
+        """Show the tip of the box under the mouse; keep Esc while a part is chosen."""
         if asks_for_escape(event) and self.chosen is not None:
             event.accept()
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._about:
             box = self.box_at(QPointF(event.pos()))
             tip = "" if box is None else self._tip(box, self._about)
-            QToolTip.showText(event.globalPos(), tip, self)  # which an empty one hides
+            QToolTip.showText(event.globalPos(), tip, self)  # an empty one hides it
             return True
         return super().event(event)

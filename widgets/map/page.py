@@ -1,4 +1,4 @@
-"""What does the place of the map show? Layers, the map, the chosen part, and where to start."""
+"""The page of the map: layers, the map, the chosen part, and where to start."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from machine.model import Machine
 from widgets.controls.basics import chip, column, label, leave_keys, row
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.map.export import as_mime
-from widgets.map.foot import FootLine
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, is_of_part
+from widgets.map.foot import FootLine, LoadScale
+from widgets.map.layout.boxes import Box, Invitation, KnownValue, is_of_part
 from widgets.map.live import Sampled
-from widgets.map.load_scale import LoadScale
 from widgets.map.machine_map import MachineMap
 from widgets.map.panel.part_panel import PartPanel
 from widgets.map.panel.parts_table import PartsTable
@@ -32,7 +31,7 @@ class MapPage(QWidget):
     """The page. `experiment_wanted` carries the id of an experiment."""
 
     experiment_wanted = Signal(str)
-    save_wanted = Signal(str)  # ".png" or ".svg": whoever embeds the page asks for the place
+    save_wanted = Signal(str)  # ".png" or ".svg"
     copied = Signal()
     doctor_wanted = Signal()
 
@@ -41,7 +40,7 @@ class MapPage(QWidget):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._counts: Mapping[Part, tuple[int, int]] = {}  # numbers known, and possible
-        self._asks = False  # is there a part whose number is not known?
+        self._asks = False  # a part has no number yet
         self.map, self.panel = MachineMap(words, look), PartPanel(words, look)
         self._soft = label("", "soft")
         self._foot, self._scale = FootLine(look), LoadScale(words, look)
@@ -60,15 +59,15 @@ class MapPage(QWidget):
         self.structure.clicked.connect(self._show_structure)
         self.table = chip(words.say("map.table"), checkable=True)
         self.table.setToolTip(f"{words.say('map.act_table')} (Ctrl+D)")
-        self.table.toggled.connect(self._turn)
-        self._parts: PartsTable | None = None  # made when it is first asked for
+        self.table.toggled.connect(self._switch_view)
+        self._parts: PartsTable | None = None  # made on first use
         self.start = StartCard(words)
         title = label(words.say("map.this_machine"), "title")
         chips = self.structure, self.measured, self.live, self.table
         leave_keys(*chips)
         head = PlaceHead(self._soft, title, chip_row(*chips))
         self._side = QWidget()
-        # Below the panel, which is read already when the card comes.
+        # Below the panel, which the user reads already when the card appears.
         self._side.setLayout(column(self.panel, self.start, space=3 * STEP))
         self._stack = QStackedWidget()
         self._stack.addWidget(self.map)
@@ -97,16 +96,16 @@ class MapPage(QWidget):
         self._machine = machine
         self.map.show_machine(machine)
         self.panel.show_machine(machine)
-        self._tell()
+        self._refresh_texts()
         self._fill_table()
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
         possible: Mapping[Part, int],
     ) -> None:
-        """Show the numbers that are known, of so many that are `possible`."""
+        """Show the known numbers; `possible` counts how many there can be."""
         self._counts = {part: (len(values.get(part, ())), most) for part, most in possible.items()}
         self._asks = any(
             one.fills and not any(is_of_part(part, value.unit) for value in values.get(part, ()))
@@ -115,7 +114,7 @@ class MapPage(QWidget):
         )
         self.map.show_values(values, invitations)
         self.panel.show_values(values, invitations, possible)
-        self._tell()
+        self._refresh_texts()
         self._fill_table()
 
     def show_load(self, busy: Mapping[int, float | None]) -> None:
@@ -123,12 +122,12 @@ class MapPage(QWidget):
         self.map.show_load(busy)
 
     def show_sample(self, sample: Sampled) -> None:
-        """Show what memory, GPUs, links, disks and networks are doing."""
+        """Show what memory, GPUs, links, disks and networks do."""
         self.map.show_sample(sample)
-        self._tell_now()
+        self._refresh_now()
 
     def menu(self) -> QMenu:
-        """Return all that can be done with the map."""
+        """Return the context menu of the map."""
         say, menu = self._words.say, QMenu(self)
         entries: tuple[tuple[str, Callable[[], object]] | None, ...] = (
             ("plot.copy_picture", self.copy_picture),
@@ -148,17 +147,17 @@ class MapPage(QWidget):
         return menu
 
     def copy_picture(self) -> None:
-        """Put the map where it can be pasted from."""
+        """Copy the map as a picture."""
         QGuiApplication.clipboard().setImage(self.map.whole().picture())
         self.copied.emit()
 
     def copy_svg(self) -> None:
-        """Put the map where it can be pasted from, as a vector file."""
+        """Copy the map as an SVG file."""
         QGuiApplication.clipboard().setMimeData(as_mime(self.map.whole().svg()))
         self.copied.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width between map and panel."""
+        """Divide the width between map and panel."""
         super().resizeEvent(event)
         self._share()
 
@@ -172,11 +171,11 @@ class MapPage(QWidget):
         measured, live = self.measured.isChecked(), self.live.isChecked()
         self.map.set_layers(measured=measured, live=live)
         self.structure.setChecked(not measured and not live)
-        self._tell()
-        self._tell_now()
+        self._refresh_texts()
+        self._refresh_now()
 
     def _show_structure(self) -> None:
-        """Show nothing but the structure; once more, everything."""
+        """Toggle between the bare structure and all layers."""
         on = not self.structure.isChecked()
         self.measured.setChecked(on)
         self.live.setChecked(on)
@@ -184,27 +183,27 @@ class MapPage(QWidget):
 
     def _leave_part(self) -> None:
         self._choose_row(None)
-        self.setFocus()  # what had the keys is gone
+        self.setFocus()  # the focused widget is gone
 
     def _choose_row(self, box: Box | None) -> None:
-        """Choose a part by its row; the map may not have it, where it is folded."""
+        """Choose a part by its row; the map may not show it, if it is folded."""
         self.map.choose(self.map.box(box.id) if box else None)
         self._choose(box)
 
     def _choose(self, box: Box | None) -> None:
-        """Tell of a part: in the table, of that in the row."""
+        """Show a part in the panel; in the table, the part of the row."""
         if self._parts is not None and self.table.isChecked():
             box = self._parts.mark(box)
         self.panel.show_box(box)
-        self._tell()
-        self._tell_now()
+        self._refresh_texts()
+        self._refresh_now()
 
-    def _tell_now(self) -> None:
+    def _refresh_now(self) -> None:
         chosen = self.panel.box
         self.panel.show_now(self.map.live_of(chosen) if chosen else None)
 
-    def _turn(self) -> None:
-        """Show the table, or the map again."""
+    def _switch_view(self) -> None:
+        """Switch between the table and the map."""
         if self._parts is None:
             self._parts = PartsTable(self._words, self._look)
             self._parts.part_chosen.connect(self._choose_row)
@@ -228,8 +227,8 @@ class MapPage(QWidget):
         width = min(round(SIDE_PX * self._look.theme.zoom), round(SIDE_SHARE * self.width()))
         self._side.setFixedWidth(width)
 
-    def _earned(self) -> str:
-        """Return how many numbers are known, and say in the tip which they are."""
+    def _known_count(self) -> str:
+        """Return how many numbers are known, and list them in the tip."""
         say, counts = self._words.say, self._counts
         known, possible = (sum(each[at] for each in counts.values()) for at in (0, 1))
         parts = [
@@ -243,7 +242,7 @@ class MapPage(QWidget):
         self._soft.setAccessibleDescription(tip)
         return say("map.earned", {"count": known, "possible": possible}) if possible else ""
 
-    def _tell(self) -> None:
+    def _refresh_texts(self) -> None:
         say, machine, is_map = self._words.say, self._machine, not self.table.isChecked()
         if machine is None:
             self._soft.setText(say("map.reading"))
@@ -252,7 +251,7 @@ class MapPage(QWidget):
         known = [
             machine.cpu.model,
             machine.os.distribution or machine.os.kind,
-            self._earned(),
+            self._known_count(),
         ]
         self._soft.setText(" · ".join(text for text in known if text))
         self._scale.setVisible(is_map and self.live.isChecked())

@@ -1,4 +1,4 @@
-"""Where does one start, while nothing has been measured yet? A question, and a button."""
+"""Card that proposes a first experiment while nothing has been measured yet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from widgets.style.theme import STEP
 
 
 class StartCard(QFrame):
-    """Where to start, while nothing has been measured yet."""
+    """Question, button and expected time of the proposed experiment."""
 
     experiment_wanted = Signal(str)
 
@@ -33,7 +33,7 @@ class StartCard(QFrame):
         self.hide()
 
     def offer(self, experiment: str, question: str, seconds: float) -> None:
-        """Offer an experiment to start with."""
+        """Propose an experiment to start with."""
         self._experiment = experiment
         self._question.setText(question)
         expected_s = round(seconds) or seconds

@@ -1,7 +1,7 @@
-"""Which box comes next with the arrow keys, and which with Tab?
+"""Order of the boxes for the arrow keys and for Tab.
 
-Right, left and down go to the nearest neighbour in the same frame, then to those of the frame
-around; down goes into a frame first, up leaves it at its top. So every box can be reached.
+Right, left and down go to the nearest neighbour in the same frame, then to neighbours of the
+surrounding frame. Down first enters a frame, up leaves it at its top. So every box can be reached.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 from widgets.map.layout.boxes import Box, Kind, Rect
 
 ALMOST = 0.5  # neighbours may touch
-ASKEW = 2.0  # how much worse a step aside is than a step ahead
+ASKEW = 2.0  # cost of a pixel aside, relative to a pixel ahead
 
 
 class Step(Enum):
@@ -28,7 +28,7 @@ DIRECTIONS = {Step.LEFT: (-1, 0), Step.RIGHT: (1, 0), Step.UP: (0, -1), Step.DOW
 
 
 def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
-    """Return where an arrow key leads; None where it leads nowhere."""
+    """Return the box that an arrow key leads to, None if there is none."""
     if step is Step.DOWN:
         inside = next((box for box in boxes if box.parent == here.id), None)
         if inside is not None:
@@ -46,12 +46,12 @@ def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
 
 
 def is_stop(box: Box) -> bool:
-    """Does Tab stop here? Not at what is inside cores, nor at cores: there may be hundreds."""
+    """Return whether Tab stops here. It skips cores and their content: there may be hundreds."""
     return box.kind not in (Kind.CORE, Kind.THREAD) and not (box.parent or "").startswith("core:")
 
 
 def next_stop(boxes: Sequence[Box], here: Box | None, *, forward: bool) -> Box | None:
-    """Return where Tab leads; None where it leaves the map."""
+    """Return the box that Tab leads to, None to leave the map."""
     order = boxes if forward else tuple(reversed(boxes))
     if here is not None:
         place = next(n for n, box in enumerate(order) if box.id == here.id)
@@ -70,7 +70,7 @@ def _neighbour(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
 
 
 def _distance(here: Rect, there: Rect, step: Step) -> float | None:
-    """Return how far `there` is in a direction, the smaller the better; None if it is not there."""
+    """Return the distance to `there` in a direction, None if it lies elsewhere."""
     ahead = {
         Step.LEFT: here.x - there.right,
         Step.RIGHT: there.x - here.right,

@@ -1,1 +1,1 @@
-"""The list of kept runs, what is known of one, and what is inside a file before it is taken."""
+"""The list of kept runs, the details of one, the bin, and the look into imported files."""

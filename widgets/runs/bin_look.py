@@ -1,4 +1,4 @@
-"""Which of the deleted runs are to come back? Those that are ticked, or all of them."""
+"""Sheet of deleted runs, to restore the ticked ones or all."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH_PX = 620
-LISTED = 100  # the newest; more would be no list that anybody reads
+LISTED = 100  # the newest; nobody reads a longer list
 
 
 class BinLook(Overlay):
-    """Shows what lies in the bin, the newest first; closing it leaves all of it there."""
+    """Shows the deleted runs, the newest first; closing it restores none."""
 
-    back_asked = Signal(object)  # the keys of those that are to come back
+    back_asked = Signal(object)  # keys of the runs to restore
 
     def __init__(
         self, parent: QWidget, runs: Sequence[ListedRun], look: Look, words: Words
@@ -40,9 +40,9 @@ class BinLook(Overlay):
         content = QWidget()
         content.setLayout(column(*lines, None, space=STEP))
         area = scrolling(content, say("runs.bin"))
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused box
         for line in lines:
-            line.ensurePolished()  # only now their true height is known
+            line.ensurePolished()  # otherwise their heights are wrong
         height = content.heightForWidth(self.room_px()) + 2 * STEP
         area.setFixedHeight(min(height, parent.height() - 60 * STEP))
         self.content.addWidget(area)
@@ -58,7 +58,7 @@ class BinLook(Overlay):
         return [key for key, check in self.checks.items() if check.isChecked()]
 
     def _count(self) -> None:
-        """Let the button say how many it brings back."""
+        """Show on the button how many runs it restores."""
         say, ticked = self._words.say, len(self._ticked())
         if ticked:
             text = say("runs.bin_some", {"count": ticked})
@@ -75,15 +75,3 @@ class BinLook(Overlay):
 def _said(run: ListedRun) -> str:
     parts = (run.title, run.when, run.kind, run.ending, run.problem)
     return " · ".join(part for part in parts if part)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    window = QWidget()
-    window.resize(1100, 700)
-    question = "Reading in a row or all over: does the order matter?"
-    runs = [
-        ListedRun(key=str(day), at="", title=question, when=f"{day} March", kind="quick")
-        for day in range(12, 4, -1)
-    ]
-    BinLook(window, runs, look, words).open()
-    return window

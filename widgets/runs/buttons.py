@@ -1,4 +1,4 @@
-"""What can be done with the selected runs? A few buttons, those that make sense now."""
+"""Buttons for the selected runs; only those that make sense are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from widgets.style.look import Look
 
 
 class RunButtons(QWidget):
-    """Only asks; what is done is for others."""
+    """Emits what was asked for."""
 
     open_asked = Signal()
     replay_asked = Signal()
@@ -51,7 +51,7 @@ class RunButtons(QWidget):
             self.pin, self.export, self.delete,
         )  # fmt: skip
         leave_keys(*self._all)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for the list, which is to be its proxy
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # so that the list can be its focus proxy
         icons = QWidget()
         icons.setLayout(row(self.replay, self.pin, self.export, self.delete, space=0))
         buttons = FlowLayout(self.open, self.compare, self.again, self.leave, icons)
@@ -59,7 +59,7 @@ class RunButtons(QWidget):
         look.changed.connect(self._show_pin)
 
     def show_one(self, *, is_whole: bool, is_pinned: bool) -> None:
-        """Offer what can be done with one run, or with a damaged file: to delete it."""
+        """Show the buttons for one run; of a damaged one only "delete"."""
         whole: set[QWidget] = {
             self.open, self.replay, self.again, self.compare_with, self.pin, self.export,
             self.delete,
@@ -69,18 +69,18 @@ class RunButtons(QWidget):
         self._show_pin()
 
     def allow_comparison(self, *, allowed: bool) -> None:
-        """Let another run be chosen to compare with, if there is one."""
+        """Enable comparing, if there is another run."""
         self.compare_with.setEnabled(allowed)
         key = "runs.compare_with_hint" if allowed else "page.no_other_run"
         self.compare_with.setToolTip(self._words.say(key))
 
     def show_several(self, *, can_compare: bool) -> None:
-        """Offer what can be done with several runs at once."""
+        """Show the buttons for several runs."""
         offered: set[QWidget] = {self.export, self.delete}
         self._offer(offered | ({self.compare} if can_compare else set()))
 
     def show_asking(self) -> None:
-        """Offer nothing but not to compare after all."""
+        """Show only the button that cancels the comparison."""
         self._offer({self.leave})
 
     def _offer(self, offered: set[QWidget]) -> None:

@@ -1,7 +1,7 @@
-"""What is known of the selected run, and what does a person say of it?
+"""Details of the selected run, and fields for its name, note and tags.
 
-What is typed is handed on when its field is left, and after a pause. Where it could not be kept,
-a sentence says so, and it stays in the field until it is.
+Typed text is emitted when its field loses the focus, and after a pause. If it could not be saved,
+a sentence says so, and the text stays in the field.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from widgets.runs.warned import Warned
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-PAUSE_MS = 1200  # in typing, before what was typed is handed on
+PAUSE_MS = 1200  # without typing, before the text is emitted
 NOTE_LINES = 3
 TAG_LIMIT, NAME_LIMIT = 12, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person says of a run."""
+    """Name, note and tags that a user gave to a run."""
 
     name: str = ""
     note: str = ""
@@ -38,7 +38,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """One run in words. With a `problem` its file is damaged, and can only be deleted."""
+    """One run in words. With a `problem` its file is damaged and can only be deleted."""
 
     key: str
     question: str
@@ -46,8 +46,8 @@ class RunDetails:
     said: Said = Said()
     finding: str = ""
     ending: str = ""  # how it ended, in a word, if it was not completed
-    is_troubled: bool = False  # it did not end by the will of its user
-    values: Sequence[tuple[str, ...]] = ()  # label, number, what it is about
+    is_troubled: bool = False  # it ended against the user's will
+    values: Sequence[tuple[str, ...]] = ()  # label, number, explanation
     facts: Sequence[tuple[str, str]] = ()
     remarks: Sequence[str] = ()
     problem: str = ""
@@ -57,13 +57,13 @@ class RunDetails:
 class Details(QFrame):
     """The panel beside the list."""
 
-    said = Signal(str, object)  # of the run with this key: Said
+    said = Signal(str, object)  # key of the run, Said
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
         self._words, self._look = words, look
         self._shown: RunDetails | None = None
-        self._unkept: dict[str, Said] = {}  # typed, but not kept yet, by key
+        self._unkept: dict[str, Said] = {}  # typed but not saved, by key
         self._why_unkept = ""
         self.setProperty("role", "panel")
         self.setAccessibleName(words.say("runs.details"))
@@ -89,11 +89,11 @@ class Details(QFrame):
         inner.setLayout(layout)
         area = QScrollArea()
         area.setWidgetResizable(True)
-        # A click beside a field is not meant for the list: what is typed then would open a run.
+        # Take the focus on a click beside a field, or typing would act on the list.
         area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
-        above = column(self.buttons)  # what is said of a run may be long, and they stand still
+        above = column(self.buttons)  # above the scrolling part, so that they stay in place
         above.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, STEP)
         frame = column(above, area, space=0)
         frame.setContentsMargins(0, STEP, 0, STEP)
@@ -104,10 +104,10 @@ class Details(QFrame):
         self._measure()
         self.show_nothing()
 
-    # --- what is shown ------------------------------------------------------------------------
+    # --- showing ------------------------------------------------------------------------------
 
     def show_run(self, run: RunDetails) -> None:
-        """Show one run; what is being typed of the same one stays."""
+        """Show one run; text being typed about it stays."""
         is_other = self._shown is None or self._shown.key != run.key
         if is_other:
             self.hand_on()
@@ -124,18 +124,18 @@ class Details(QFrame):
         self._facts.show_facts(run.facts)
         self._remarks.setText(unbroken("\n".join(run.remarks)))
         is_whole = not run.problem
-        told = {self._ending, self._finding, self._problem, self._remarks}
+        texts = {self._ending, self._finding, self._problem, self._remarks}
         self._show_only(
             {self._named, self._head, self._fields} if is_whole else {self._head},
-            told | {self._values, self._facts},
+            texts | {self._values, self._facts},
         )
         self.buttons.show_one(is_whole=is_whole, is_pinned=run.is_pinned)
         self._show_unkept()
 
     def show_several(self, count: int, why_not_comparable: str | None) -> None:
-        """Show that several runs are selected, and why they cannot be compared ("" if they can).
+        """Show that several runs are selected, and why they cannot be compared.
 
-        None says nothing of comparing.
+        "" if they can be compared, None to leave that out.
         """
         self.hand_on()
         self._shown = None
@@ -146,7 +146,7 @@ class Details(QFrame):
         self.buttons.show_several(can_compare=why_not_comparable == "")
 
     def ask_for_another(self) -> None:
-        """Ask which run the one that is shown is to be compared with."""
+        """Ask for the run to compare the shown one with."""
         self.hand_on()
         self._when.setText(self._words.say("runs.compare_ask"))
         self._show_only({self._head}, set())
@@ -162,15 +162,15 @@ class Details(QFrame):
         self.buttons.hide()
 
     def edit_name(self) -> None:
-        """Put the cursor into the name."""
+        """Focus the field of the name."""
         if self._shown is not None and not self._shown.problem:
             self.name.setFocus()
             self.name.selectAll()
 
-    # --- what is typed ------------------------------------------------------------------------
+    # --- typing -------------------------------------------------------------------------------
 
     def hand_on(self) -> None:
-        """Hand on what was typed, if it is something else than before."""
+        """Emit the typed text if it has changed."""
         self._pause.stop()
         if self._shown is None or self._shown.problem:
             return
@@ -181,7 +181,7 @@ class Details(QFrame):
             self.said.emit(key, said)
 
     def tell_kept(self, key: str, said: Said) -> None:
-        """Take note that what was typed of a run has been kept."""
+        """Forget unsaved text of a run, after it was saved."""
         if self._unkept.get(key) == said:
             del self._unkept[key]
         if self._shown is not None and self._shown.key == key:
@@ -190,12 +190,12 @@ class Details(QFrame):
         self._show_unkept()
 
     def tell_not_kept(self, sentence: str) -> None:
-        """Say why what was typed could not be kept; it is handed on again with every chance."""
+        """Say why the text could not be saved; it is emitted again later."""
         self._why_unkept = sentence
         self._show_unkept()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hand on what was typed when its field is left."""
+        """Emit the text when its field loses the focus."""
         if event.type() == QEvent.Type.FocusOut:
             self.hand_on()
         return False
@@ -222,7 +222,7 @@ class Details(QFrame):
             column(_FieldName(say(key), field), field, space=STEP) for key, field in fields
         )
         self._named, self._fields = QWidget(), QWidget()
-        self._named.setLayout(name)  # above what is long or short, where the hand finds it again
+        self._named.setLayout(name)  # on top, so that it never moves
         self._fields.setLayout(column(*others, self._unkept_says))
         for field in (self.name, self.note, self.tags):
             field.setToolTip(say("runs.stays_here"))
@@ -263,7 +263,7 @@ class Details(QFrame):
         self._unkept_says.setVisible(bool(self._unkept_says.text()))
 
     def _show_only(self, always: set[QWidget], if_filled: set[QWidget]) -> None:
-        """Show these parts, those of the second set only where they say something."""
+        """Show these parts, those of the second set only if they have text."""
         for part in self._parts:
             filled = part in if_filled and bool(getattr(part, "text", str)())
             part.setVisible(part in always or filled)
@@ -275,7 +275,7 @@ class Details(QFrame):
 
 
 class _FieldName(QLabel):
-    """What stands above a field; a click on it is meant for the field."""
+    """Label above a field; a click on it focuses the field."""
 
     def __init__(self, text: str, field: QWidget) -> None:
         super().__init__(text)
@@ -283,22 +283,5 @@ class _FieldName(QLabel):
         self.setBuddy(field)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Put the cursor into the field."""
+        """Focus the field."""
         self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    details = Details(look, words)
-    details.show_run(
-        RunDetails(
-            key="a",
-            question="Reading in a row or all over: does the order matter?",
-            when="today 14:03 · full",
-            said=Said("Before the BIOS update", "Window open", ("office",)),
-            finding="Random order makes it 20× as long.",
-            ending=words.say("runs.stopped"),
-            values=(("random over in a row", "20×"), ("chained over in a row", "400×")),
-            facts=(("Rounds", "5"), ("Machine", "AMD EPYC 7B13")),
-        )
-    )
-    return details

@@ -1,4 +1,4 @@
-"""How do a few facts stand one below the other? What it is at the left, then the answer."""
+"""Facts in two columns: name at the left, value at the right."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Align = Qt.AlignmentFlag
 
 
 class Facts(QWidget):
-    """Pairs of words, and for some a tip. With `numbers` the answers are numbers with their units.
+    """Pairs of name and value, some with a tip. With `numbers` the values are numbers with units.
 
-    In a narrow column the answers stand at its right end, in a `wide` one near what they answer.
+    In a narrow column the values are right-aligned, in a `wide` one they stand near their names.
     """
 
     def __init__(self, *, numbers: bool = False, wide: bool = False) -> None:
@@ -32,7 +32,7 @@ class Facts(QWidget):
         self._grid.setColumnStretch(1, 1)
 
     def show_facts(self, facts: Sequence[tuple[str, ...]]) -> None:
-        """Show other facts."""
+        """Show these facts."""
         if tuple(facts) == self._facts:
             return
         self._facts = tuple(facts)
@@ -54,5 +54,5 @@ class Facts(QWidget):
             self._labels += [left, right]
 
     def text(self) -> str:
-        """Return all of it, "" where there is nothing."""
+        """Return all facts as text, or ""."""
         return "\n".join(f"{name}: {answer}" for name, answer, *_ in self._facts)

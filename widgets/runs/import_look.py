@@ -1,4 +1,4 @@
-"""What is inside the files that somebody brings, before any of them is taken? Nothing executes."""
+"""Sheet with the content of run files before they are imported. Nothing in them is executed."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ WIDTH_PX = 620
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """One file in words. With a `problem` it cannot be taken; if it `is_here`, it is kept already.
+    """One file in words. With a `problem` it cannot be imported; if `is_here`, it is already kept.
 
-    `key` names it among the others.
+    `key` identifies it.
     """
 
     key: str
     file: str
     question: str = ""
     facts: Sequence[tuple[str, str]] = ()
-    brief: str = ""  # the most telling of them, in one line
+    brief: str = ""  # the most important facts, in one line
     remark: str = ""
     problem: str = ""
     is_here: bool = False
 
 
 class ImportLook(Overlay):
-    """Shows the files and asks what is to become of them; closing it leaves them."""
+    """Shows the files and asks what to do with them; closing it imports nothing."""
 
-    keep_asked = Signal(object)  # the keys of those that are to be kept
-    look_asked = Signal(str)  # this one is to be opened where it is
-    show_asked = Signal(object)  # the keys of those that are here already, to be shown
+    keep_asked = Signal(object)  # keys of the files to keep
+    look_asked = Signal(str)  # key of the file to open in place
+    show_asked = Signal(object)  # keys of already kept files, to show
 
     def __init__(self, parent: QWidget, files: Sequence[Inside], look: Look, words: Words) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
@@ -83,7 +83,7 @@ class ImportLook(Overlay):
         self.setFocusProxy(parts[0])
 
     def _block(self, inside: Inside, look_words: str, *, alone: bool) -> QWidget:
-        """Return one file, with a way to look at it where there are several."""
+        """Return one file, with its own button to open it if there are several."""
         block = QWidget()
         parts: list[QWidget] = []
         if inside.problem:
@@ -117,30 +117,3 @@ class ImportLook(Overlay):
     def _look(self, key: str) -> None:
         self.dismiss()
         self.look_asked.emit(key)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    window = QWidget()
-    window.resize(1100, 700)
-    facts = (("Machine", "AMD EPYC 7B13"), ("When", "12 March 2026 14:03:21"), ("Rows", "126"))
-    question = "Reading in a row or all over: does the order matter?"
-    files = [
-        Inside(
-            key="a",
-            file="mine.coreopsis.jsonl",
-            question=question,
-            facts=facts,
-            brief="full · 12 March",
-        ),
-        Inside(
-            key="b",
-            file="old.coreopsis.jsonl",
-            problem=words.say(
-                "problems.recording_damaged",
-                {"name": "old.coreopsis.jsonl", "line": 4, "reason": "torn"},
-            ),
-        ),
-    ]
-    sheet = ImportLook(window, files, look, words)
-    sheet.open()
-    return window

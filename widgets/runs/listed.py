@@ -1,4 +1,4 @@
-"""What does the list of runs know of one? Words and numbers, ready to be shown and sorted."""
+"""One run as the list shows and sorts it, in words and numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One number that a run found: what it is called, how it is shown, and its value."""
+    """One result of a run: its name, its text, and its value."""
 
     label: str
     shown: str
@@ -17,22 +17,22 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """One line of the list. With a `problem` its file is damaged, and the rest is empty."""
+    """One row of the list. With a `problem` its file is damaged and the rest is empty."""
 
-    key: str  # names the run among all others
+    key: str  # identifies the run
     at: str  # ISO-8601
     when: str = ""
-    exact: str = ""  # the moment to the second
-    title: str = ""  # the name that somebody gave it, or the question of its experiment
-    question: str = ""  # where the title is a name
+    exact: str = ""  # date and time to the second
+    title: str = ""  # its name, otherwise the question of its experiment
+    question: str = ""  # if the title is a name
     machine: str = ""
     kind: str = ""  # quick or full
-    settings: Sequence[str] = ()  # the parameters that are not as they would be by themselves
+    settings: Sequence[str] = ()  # the parameters that differ from the defaults
     all_settings: Sequence[str] = ()
     results: Sequence[Result] = ()
     finding: str = ""
     ending: str = ""  # how it ended, in a word, if it was not completed
-    is_troubled: bool = False  # it did not end by the will of its user
+    is_troubled: bool = False  # it ended against the user's will
     note: str = ""
     tags: Sequence[str] = ()
     is_pinned: bool = False
@@ -40,12 +40,12 @@ class ListedRun:
 
     @property
     def is_bare(self) -> bool:
-        """Is there nothing to say below its title?"""
+        """Whether the line below its title is empty."""
         return not (self.ending or self.tags or self.question or self.note)
 
     @property
     def words(self) -> str:
-        """All that is shown of it, in lower case, for a search."""
+        """All its texts in lower case, for the search."""
         parts = (
             self.title, self.question, self.when, self.exact, self.machine, self.kind,
             *self.settings, self.finding, self.ending, self.note, *self.tags, self.problem,

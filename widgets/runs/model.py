@@ -1,7 +1,7 @@
-"""Which runs stand in the table, and in which order? Searched and sorted in one go.
+"""Qt model of the runs, searched and sorted.
 
-Pinned runs stay on top in every order. Ten thousand runs are searched and sorted in some
-milliseconds, because keys are made once for each run and not for each comparison.
+Pinned runs stay on top in every order. Ten thousand runs take some milliseconds, because sort keys
+are made once per run and not per comparison.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEADINGS = {
 
 
 class RunsModel(QAbstractTableModel):
-    """The runs that are shown, of all that there are."""
+    """The shown runs, out of all."""
 
     def __init__(self, words: Words) -> None:
         super().__init__()
@@ -56,41 +56,41 @@ class RunsModel(QAbstractTableModel):
 
     @property
     def total(self) -> int:
-        """How many runs there are, also those that are not shown."""
+        """The number of all runs, shown or not."""
         return len(self._all)
 
     def set_runs(self, runs: Sequence[ListedRun]) -> None:
-        """Take other runs."""
+        """Set all runs."""
         self._all = runs
         self._texts = [run.words for run in runs]
         self._show()
 
     def search(self, text: str, tags: frozenset[str] = frozenset()) -> None:
-        """Show only the runs that contain every word of `text` and have every one of `tags`."""
+        """Show only runs that contain every word of `text` and have all `tags`."""
         self._asked, self._tags = tuple(text.lower().split()), tags
         self._show()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Put the runs into the order of a column."""
+        """Sort the runs by a column."""
         if column in HEADINGS:
             self._column = Column(column)
             self._is_descending = order is Qt.SortOrder.DescendingOrder
             self._show()
 
     def row_of(self, key: str) -> int | None:
-        """Return where a run stands, None if it is not shown."""
+        """Return the row of a run, None if it is not shown."""
         return next((row for row, run in enumerate(self.shown) if run.key == key), None)
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        """Return how many runs are shown."""
+        """Return the number of shown runs."""
         return 0 if parent.isValid() else len(self.shown)
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
-        """Return how many columns there are."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(Column)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell in words, the hint on it, or the whole run."""
+        """Return the text or tip of a cell, or the whole run."""
         if not index.isValid():
             return None
         run, column = self.shown[index.row()], Column(index.column())
@@ -124,7 +124,7 @@ class RunsModel(QAbstractTableModel):
             for run, text in zip(self._all, self._texts, strict=True)
             if all(word in text for word in asked) and tags.issubset(run.tags)
         ]
-        found.sort(key=lambda run: run.at, reverse=True)  # what is equal stays newest first
+        found.sort(key=lambda run: run.at, reverse=True)  # equal ones stay newest first
         if self._column is not Column.WHEN or not self._is_descending:
             found.sort(key=_KEYS[self._column], reverse=self._is_descending)
         found.sort(key=lambda run: not run.is_pinned)
@@ -152,7 +152,7 @@ class RunsModel(QAbstractTableModel):
                 return self._words.say("runs.unpin" if run.is_pinned else "runs.pin")
             case Column.RESULT:
                 return run.finding
-            case _:  # what does not stand in the line, or may be cut off there
+            case _:  # facts that the row omits or may cut off
                 measured = _joined(run.exact, run.machine)
                 parts = (run.question, run.note, measured, _joined(*run.all_settings), run.key)
                 return "\n".join(part for part in parts if part)
@@ -161,7 +161,7 @@ class RunsModel(QAbstractTableModel):
 _KEYS: dict[Column, Callable[[ListedRun], Any]] = {
     Column.WHEN: lambda run: run.at,
     Column.RUN: lambda run: (run.title or run.problem).lower(),
-    # Values of different kinds cannot be held against each other.
+    # Values of different kinds are not comparable.
     Column.RESULT: lambda run: (
         (run.results[0].label, run.results[0].value) if run.results else ("", 0.0)
     ),
@@ -175,5 +175,5 @@ def _joined(*parts: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that Qt cannot take for markup, whatever people write."""
+    """Return text that Qt does not interpret as markup."""
     return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>") if text else ""

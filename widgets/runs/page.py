@@ -1,4 +1,4 @@
-"""How does the page of the runs look? Search and tags above, the list, and one run beside it.
+"""Page of the runs: search and tags above, the list, and the details of one run beside it.
 
 Files may be dropped anywhere on it.
 """
@@ -36,12 +36,12 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 DETAILS_PX, SEARCH_PX = 344, 220  # at zoom 1
-DETAILS_FRACTION = 0.46  # of the page at most
-TAG_LIMIT = 12  # chips; the search finds the others
+DETAILS_FRACTION = 0.46  # of the page, at most
+TAG_LIMIT = 12  # chips; other tags are found by the search
 
 
 class RunsPage(QWidget):
-    """Shows the runs it is given; what is done with them is for others."""
+    """Shows the runs it is given, and emits what the user asks for."""
 
     import_asked = Signal()
     experiments_asked = Signal()
@@ -74,7 +74,7 @@ class RunsPage(QWidget):
         both.setStretch(0, 1)
         self._both.setLayout(both)
         self._body = QStackedWidget()
-        self._body.addWidget(QWidget())  # before the runs are known
+        self._body.addWidget(QWidget())  # until the runs are known
         self._body.addWidget(self._make_empty())
         self._body.addWidget(self._both)
         title = label(words.say("places.runs"), "title")
@@ -85,7 +85,7 @@ class RunsPage(QWidget):
         self._drop = self._make_drop()
         self.setAcceptDrops(True)
         for field in (self.search, self.details.name, self.details.note, self.details.tags):
-            field.setAcceptDrops(False)  # a file that falls on them is a run as well
+            field.setAcceptDrops(False)  # the page handles drops, also on its fields
         self.search.textChanged.connect(self._search_again)
         self.search.left.connect(self.table.setFocus)
         look.changed.connect(self._measure)
@@ -93,25 +93,25 @@ class RunsPage(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Are there no runs at all?"""
+        """Whether there are no runs at all."""
         return not self._runs
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
-        """Show other runs, or the same ones as they are now."""
+        """Show these runs."""
         self._runs = runs
         self._show_tags()
         self.table.show_runs(runs)
         self._show_found()
 
     def show_all(self) -> None:
-        """Search for nothing any more."""
+        """Clear search and tags."""
         for each in self._made_chips:
             each.setChecked(False)
         self.search.clear()
         self._search_again()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Show that files may fall here."""
+        """Show that files can be dropped here."""
         if _files(event.mimeData()):
             event.acceptProposedAction()
             self._drop.setGeometry(self.rect())
@@ -119,11 +119,11 @@ class RunsPage(QWidget):
             self._drop.raise_()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Show the page as it was."""
+        """Hide the hint for drops."""
         self._drop.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Hand the files on."""
+        """Emit the dropped files."""
         self._drop.hide()
         files = _files(event.mimeData())
         if files:
@@ -131,7 +131,7 @@ class RunsPage(QWidget):
             self.files_dropped.emit(files)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the details their share."""
+        """Set the width of the details."""
         super().resizeEvent(event)
         self._measure()
 
@@ -220,7 +220,7 @@ class RunsPage(QWidget):
 
 
 def _centred(*parts: QWidget) -> QWidget:
-    """Return parts in the middle of all the room there is."""
+    """Return a widget that centres these parts."""
     for part in parts:
         if isinstance(part, QLabel):
             part.setAlignment(Qt.AlignmentFlag.AlignCenter)

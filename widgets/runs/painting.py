@@ -1,6 +1,6 @@
-"""How is one line of the list drawn? Two lines of text a run, numbers at the right, one hairline.
+"""Painting of one row of the list: two lines of text, numbers at the right, a hairline.
 
-A cell in words, for those who do not see it, comes from the model.
+Texts for screen readers come from the model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 MARGIN = 2 * STEP  # left and right of a cell
-LEADING = 1.45  # of a line of text
+LEADING = 1.45  # relative to a line of text
 ICON = 14  # pixels at zoom 1
 TAG_CORNER = 4
 RING_PX = 3
@@ -44,12 +44,12 @@ class RunPainter(QStyledItemDelegate):
         self._look, self._table = look, table
 
     def row_height(self) -> int:
-        """Return the height of one run."""
+        """Return the height of one row."""
         theme = self._look.theme
         return round(LEADING * (theme.px("text") + theme.px("note"))) + 4 * STEP
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the height of a line; the width is that of the column."""
+        """Return the height of a row; the column sets the width."""
         return QSize(0, self.row_height())
 
     def helpEvent(
@@ -59,14 +59,14 @@ class RunPainter(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: Index,
     ) -> bool:
-        """Show the tip of a cell, below the title where that is cut off."""
+        """Show the tip of a cell, preceded by the title if that is cut off."""
         if not index.isValid() or event.type() != QHelpEvent.Type.ToolTip:
             return super().helpEvent(event, view, option, index)
         QToolTip.showText(event.globalPos(), self.tip(index, option.rect), view, option.rect)
         return True
 
     def tip(self, index: Index, cell: QRect) -> str:
-        """Return what is to be said of a cell that has this place."""
+        """Return the tip of a cell with this rectangle."""
         text, title = index.data(Qt.ItemDataRole.ToolTipRole) or "", index.data(RUN_ROLE).title
         room = self._lines(cell)[0].width()
         is_cut = QFontMetrics(self._title_font()).horizontalAdvance(title) > room
@@ -88,7 +88,7 @@ class RunPainter(QStyledItemDelegate):
             case Column.RUN if run.problem:
                 self._draw_problem(painter, upper, lower, run)
             case Column.RUN:
-                # A long question takes the second line where nothing else is said.
+                # A long question uses the second line if that is empty.
                 title = wrapped(run.title, self._title_font(), upper.width(), 1 + run.is_bare)
                 for line, part in zip((upper, lower), title, strict=False):
                     self._draw(painter, line, part, self._title_font(), self._look.theme.ink)
@@ -120,14 +120,14 @@ class RunPainter(QStyledItemDelegate):
         line = QColor(theme.line)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, QColor(theme.accent_wash))
-            line = QColor(theme.accent)  # the other would not be seen on this ground
+            line = QColor(theme.accent)  # the line colour is invisible on this ground
             line.setAlpha(LINE_ALPHA)
         painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, line)
         if self._table.hasFocus() and self._table.currentIndex().row() == index.row():
             self._draw_ring(painter, rect, is_first=index.column() == Column.PIN)
 
     def _draw_ring(self, painter: QPainter, rect: QRect, *, is_first: bool) -> None:
-        """Mark the line that the keys move from."""
+        """Mark the current row."""
         accent = QColor(self._look.theme.accent)
         painter.fillRect(rect.left(), rect.top(), rect.width(), 1, accent)
         painter.fillRect(rect.left(), rect.bottom(), rect.width(), 1, accent)
@@ -173,7 +173,7 @@ class RunPainter(QStyledItemDelegate):
         colour: str,
         align: Qt.AlignmentFlag = LEFT,
     ) -> int:
-        """Draw text on a line, shortened where it does not fit; return its width."""
+        """Draw text on a line, cut if it does not fit; return its width."""
         metrics = QFontMetrics(font)
         shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
         painter.setFont(font)
@@ -197,7 +197,7 @@ class RunPainter(QStyledItemDelegate):
         self._draw(painter, line, run.problem, theme.font("note"), theme.attention)
 
     def _draw_said(self, painter: QPainter, line: QRect, run: ListedRun) -> None:
-        """Draw how it ended, its tags, then the question that its name hides, and its note."""
+        """Draw how it ended, its tags, then its question (if it has a name) and its note."""
         theme, left = self._look.theme, line.left()
         if run.ending:
             name, colour = (

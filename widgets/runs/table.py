@@ -1,6 +1,6 @@
-"""Which runs are there? A table to look through, sort, and choose from.
+"""Table of the runs, to sort and to choose from.
 
-What is chosen, where it is scrolled to and which run is the current one outlive every refresh.
+Selection, scroll position and current run survive every refresh.
 """
 
 from __future__ import annotations
@@ -17,14 +17,39 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyleOptionHeader,
+    QTableView,
+)
 
 from experiments.core.words import Words
-from widgets.runs.header import RunsHeader
-from widgets.runs.listed import ListedRun, Result
+from widgets.runs.listed import ListedRun
 from widgets.runs.model import Column, Index, RunsModel
 from widgets.runs.painting import RunPainter
 from widgets.style.look import Look
+from widgets.style.theme import STEP
+
+Arrow = QStyleOptionHeader.SortIndicator
+
+
+class RunsHeader(QHeaderView):
+    """Header of the table; sorted by the newest first until a column is clicked."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(STEP)
+        self.setSectionsClickable(True)
+        self.setSortIndicator(Column.WHEN, Qt.SortOrder.DescendingOrder)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, index: int) -> None:
+        """Turn the arrow to point in reading order: Qt points it up for descending values."""
+        super().initStyleOptionForIndex(option, index)
+        turned = {Arrow.SortUp: Arrow.SortDown, Arrow.SortDown: Arrow.SortUp}
+        option.sortIndicator = turned.get(option.sortIndicator, option.sortIndicator)
+
 
 WIDTHS = {  # pixels at zoom 1
     Column.PIN: 26,
@@ -34,13 +59,13 @@ WIDTHS = {  # pixels at zoom 1
     Column.SETTINGS: 150,
     Column.MACHINE: 140,
 }
-WIDEST_RESULT = 1.4  # times its width, where the runs leave that much
-LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.RESULT)  # in this order, if it is narrow
+WIDEST_RESULT = 1.4  # times its width, if there is room
+LAST_TO_GO = (Column.MACHINE, Column.SETTINGS, Column.RESULT)  # hidden in this order
 
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What was chosen and where the table stood, before its runs became others."""
+    """Selection and scroll position before the runs were replaced."""
 
     keys: frozenset[str] = frozenset()
     current: str = ""
@@ -49,14 +74,14 @@ class _Before:
 
 
 class RunsTable(QTableView):
-    """The list of runs. Keys name them."""
+    """The list of runs, identified by keys."""
 
-    chosen = Signal()  # other runs are selected now, or they have changed
+    chosen = Signal()  # the selected runs are others, or have changed
     opened = Signal(str)  # a run, by Enter or a double click
     rename_asked = Signal()
     delete_asked = Signal()
-    pin_clicked = Signal(str)  # for this one alone
-    menu_asked = Signal(QPoint)  # at this place of the screen
+    pin_clicked = Signal(str)  # of this run only
+    menu_asked = Signal(QPoint)  # position on the screen
 
     def __init__(self, look: Look, words: Words) -> None:
         super().__init__()
@@ -75,7 +100,7 @@ class RunsTable(QTableView):
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
-        self.setMouseTracking(True)  # a pin appears under the mouse
+        self.setMouseTracking(True)  # for the pin under the mouse
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = RunsHeader()
@@ -92,7 +117,7 @@ class RunsTable(QTableView):
         self._measure()
 
     def show_runs(self, runs: Sequence[ListedRun]) -> None:
-        """Show other runs, or the same ones as they are now."""
+        """Show these runs."""
         self.runs.set_runs(runs)
         self._silent = _silent(runs)
         self._give_room()
@@ -110,14 +135,14 @@ class RunsTable(QTableView):
         return [self.runs.shown[row] for row in sorted(rows)]
 
     def select(self, keys: Sequence[str]) -> None:
-        """Select these runs, as far as they are shown; the first becomes the current one."""
+        """Select those of these runs that are shown; the first becomes the current one."""
         rows = [row for key in keys if (row := self.runs.row_of(key)) is not None]
         self._select_rows(rows, rows[0] if rows else None)
         if rows:
             self.scrollTo(self.runs.index(rows[0], Column.RUN))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open, rename and delete by keys; the rest is moving and choosing."""
+        """Open, rename and delete by keys; Qt handles moving and choosing."""
         match event.key():
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._open(self.currentIndex())
@@ -129,7 +154,7 @@ class RunsTable(QTableView):
                 super().keyPressEvent(event)
 
     def keyboardSearch(self, search: str) -> None:
-        """Leave letters alone: there is a search field, and some letters do something."""
+        """Ignore letters: there is a search field, and some letters are shortcuts."""
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the run under the mouse."""
@@ -145,7 +170,7 @@ class RunsTable(QTableView):
             self.pin_clicked.emit(self.runs.shown[index.row()].key)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done: at the mouse, or below the current run."""
+        """Ask for the menu at the mouse, or below the current run."""
         place = event.globalPos()
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
             below = self.visualRect(self.currentIndex()).bottomLeft()
@@ -153,17 +178,17 @@ class RunsTable(QTableView):
         self.menu_asked.emit(place)
 
     def currentChanged(self, current: Index, previous: Index) -> None:
-        """Draw the ring around the whole line, not the cell alone."""
+        """Repaint the ring around the whole row."""
         super().currentChanged(current, previous)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Draw no ring any more."""
+        """Remove the ring."""
         super().focusOutEvent(event)
         self.viewport().update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Have a current run, so that keys and eyes know where they are."""
+        """Make sure that there is a current run."""
         super().focusInEvent(event)
         self.viewport().update()
         if not self.currentIndex().isValid() and self.runs.shown:
@@ -171,7 +196,7 @@ class RunsTable(QTableView):
             self._tell_chosen()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out columns that have no room; the details of a run have all of them."""
+        """Hide columns without room; the details show all."""
         super().resizeEvent(event)
         self._give_room()
 
@@ -180,7 +205,7 @@ class RunsTable(QTableView):
             self.opened.emit(self.runs.shown[index.row()].key)
 
     def _measure(self) -> None:
-        """Make lines as high and columns as wide as the text needs."""
+        """Set row height and column widths by the text."""
         zoom = self._look.theme.zoom
         self.verticalHeader().setDefaultSectionSize(self._painter.row_height())
         self.verticalScrollBar().setSingleStep(self._painter.row_height() // 2)
@@ -224,7 +249,7 @@ class RunsTable(QTableView):
         )
 
     def _restore(self) -> None:
-        """Choose what was chosen; where none of it is left, what has come into its place."""
+        """Restore the selection; if none of it is left, select the run in its place."""
         before, shown = self._before, self.runs.shown
         rows = [row for row, run in enumerate(shown) if run.key in before.keys]
         current = self.runs.row_of(before.current) if before.current else None
@@ -234,7 +259,7 @@ class RunsTable(QTableView):
             current = rows[0]
         self.clearSpans()
         for row, run in enumerate(shown):
-            if run.problem:  # the sentence has the whole line for itself
+            if run.problem:  # its sentence spans the whole row
                 self.setSpan(row, Column.RUN, 1, len(Column) - Column.RUN)
         self._is_restoring = True
         self._select_rows(rows, current)
@@ -248,7 +273,7 @@ class RunsTable(QTableView):
 
 
 def _silent(runs: Sequence[ListedRun]) -> frozenset[Column]:
-    """Return the columns that say nothing: no setting is its own, or all is of one machine."""
+    """Return the columns without information: only default settings, or a single machine."""
     says = {
         Column.SETTINGS: any(run.settings for run in runs),
         Column.MACHINE: len({run.machine for run in runs if run.machine}) > 1,
@@ -257,7 +282,7 @@ def _silent(runs: Sequence[ListedRun]) -> frozenset[Column]:
 
 
 def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and last of rows that follow each other: few, where many are selected."""
+    """Return first and last row of each contiguous stretch: few even for large selections."""
     found: list[tuple[int, int]] = []
     for row in sorted(rows):
         if found and found[-1][1] == row - 1:
@@ -265,27 +290,3 @@ def _stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
         else:
             found.append((row, row))
     return found
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    table = RunsTable(look, words)
-    question, ratio = "Does the order of reading matter?", Result("random", "18×", 18.0)
-    damaged = ListedRun(key="x", at="", title="torn.jsonl", problem="It is damaged at line 4.")
-    runs = [
-        ListedRun(
-            key=str(day),
-            at=f"2026-03-{day:02}T14:03:00",
-            when=f"{day} March",
-            title=question,
-            machine="AMD EPYC 7B13" if day % 2 else "Intel Core i7",
-            kind="quick" if day % 3 else "full",
-            settings=("Rounds 3",) if day % 4 == 1 else (),
-            results=(ratio,),
-            ending="Stopped" if day == 24 else "",
-            tags=("office", "hot day") if day == 27 else (),
-            is_pinned=day == 26,
-        )
-        for day in range(28, 0, -1)
-    ]
-    table.show_runs([*runs, damaged])
-    return table

@@ -1,4 +1,4 @@
-"""How is something told that asks for a look, or only for notice? A sentence behind its sign."""
+"""A warning or a quiet notice: a sentence behind a sign."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Warned(QWidget):
         return self._text.text()
 
     def setText(self, text: str, *, is_quiet: bool = False) -> None:
-        """Show another sentence; a quiet one only says that somebody wanted it so."""
+        """Show a sentence; a quiet one is no warning, since the user caused it."""
         self._text.setText(text)
         if is_quiet != self._is_quiet:
             self._is_quiet = is_quiet

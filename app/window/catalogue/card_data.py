@@ -21,7 +21,7 @@ from experiments.engine import messages as wire
 from experiments.engine.recording import read
 from experiments.engine.run_state import Following
 from machine.model import Machine
-from widgets.catalogue.card_data import Offer, State
+from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.sketch import Sketch, expected, measured
 
 
@@ -31,13 +31,13 @@ def best_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | 
     return next(iter((*completed(here, experiment), *here)), None)
 
 
-def offer(
+def card_data(
     experiment: Experiment[Any], session: Session, run: Kept | None, sketch: Sketch | None
-) -> Offer:
+) -> CardData:
     """Return what stands on the card; `run` is the best one there is, `sketch` of its marks."""
     words, entry = session.words, session.entries.get(experiment.id)
     following = _under_way(session, experiment.id)
-    return Offer(
+    return CardData(
         id=experiment.id,
         shelf=experiment.shelf,
         parts=experiment.parts,
@@ -52,10 +52,10 @@ def offer(
     )
 
 
-def refused(name: str, problem: Problem, session: Session) -> Offer:
+def refused(name: str, problem: Problem, session: Session) -> CardData:
     """Return the card of a user's own experiment in which something is wrong."""
     is_waiting = problem.key == UNEXAMINED.key
-    return Offer(
+    return CardData(
         id=name,
         shelf="yours",
         parts=(),

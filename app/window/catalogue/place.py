@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QStackedWidget
 
 from app.own_experiments import own_homes
-from app.window.catalogue.card_data import best_run, offer, read_sketch, refused
+from app.window.catalogue.card_data import best_run, card_data, read_sketch, refused
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, Target
@@ -110,7 +110,7 @@ class ExperimentsPlace(Place):
         """Say how much has been measured, or what the page says."""
         if self._page is not None and not self.is_in_catalogue:
             return self._page.status()
-        told = counted(self._catalogue.offers)
+        told = counted(self._catalogue.cards)
         return self.session.words.say("catalogue.status", told) if told else ""
 
     def go_back(self) -> bool:
@@ -183,10 +183,10 @@ class ExperimentsPlace(Place):
 
     def _refresh(self) -> None:
         """Show how every experiment stands now; what is not seen waits until it is."""
-        if not self.is_in_catalogue or (self._catalogue.offers and not self._is_here):
+        if not self.is_in_catalogue or (self._catalogue.cards and not self._is_here):
             return
         session = self.session
-        offers = []
+        cards = []
         for experiment in session.catalogue:
             run = None
             if session.machine is not None:
@@ -198,9 +198,9 @@ class ExperimentsPlace(Place):
                     partial(self._take_sketch, run.path),
                 )
             sketch = self._sketches.get(run.path) if run is not None else None
-            offers.append(offer(experiment, session, run, sketch))
-        offers += [refused(*each, session) for each in session.catalogue.refused.items()]
-        self._catalogue.show_offers(offers)
+            cards.append(card_data(experiment, session, run, sketch))
+        cards += [refused(*each, session) for each in session.catalogue.refused.items()]
+        self._catalogue.show_cards(cards)
 
     def _take_sketch(self, path: Path, sketch: Sketch | None) -> None:
         self._sketches[path] = sketch

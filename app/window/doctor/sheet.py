@@ -29,7 +29,7 @@ from machine.doctor.nvml import ask_nvml
 from machine.doctor.torch_probe import BadPython, examine, find_python
 from machine.doctor.verdicts import State
 from widgets.doctor.page import DoctorPage
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 
 if TYPE_CHECKING:
     from machine.doctor.environments import Environment
@@ -52,7 +52,7 @@ class Doctor(QObject):
         self._stop = threading.Event()
         self._is_closed = False
         self._diagnosis: Diagnosis | None = None
-        self._offered: list[Offered] = [_own(session.words)]
+        self._choices: list[PythonChoice] = [_own(session.words)]
         self.look: Callable[[str, threading.Event], Diagnosis] = look
         self.find: Callable[[], tuple[Environment, ...]] = environments.find
         self.choose_file: Callable[[], str] = self._ask_file
@@ -71,7 +71,7 @@ class Doctor(QObject):
         if session.context.has_fake_machine:
             self.page.refuse(session.say(Problem("fake_machine_examined")))
         else:
-            self.page.offer(self._offered)
+            self.page.offer(self._choices)
             self.page.chooser.show_chosen("")
             self.examine("")
             session.background.do(self.find, self._offer)
@@ -103,7 +103,7 @@ class Doctor(QObject):
         if diagnosis is not None:
             self._python, self._diagnosis = path, diagnosis
             self.page.chooser.show_chosen(path)
-            self.page.tell(told(diagnosis, self._session.words))
+            self.page.tell(page_data(diagnosis, self._session.words))
 
     def _refuse(self, path: str, problem: Problem) -> None:
         """Say why there is no Python there, and show what was known before."""
@@ -121,8 +121,8 @@ class Doctor(QObject):
         for each in found:
             known = {"path": _short(each.path), "torch": each.torch or ""}
             key = "doctor.page.found" if each.torch else "doctor.page.found_without"
-            self._offered.append(Offered(path=each.path, text=say(key, known)))
-        self.page.offer(self._offered)
+            self._choices.append(PythonChoice(path=each.path, text=say(key, known)))
+        self.page.offer(self._choices)
 
     def _examine_chosen(self, path: str) -> None:
         if path:
@@ -155,7 +155,7 @@ def look(python: str, stop: threading.Event) -> Diagnosis:
     )
 
 
-def told(diagnosis: Diagnosis, words: Words) -> Told:
+def page_data(diagnosis: Diagnosis, words: Words) -> PageData:
     """Return what the page shows of a diagnosis."""
     found = diagnosis.found
     absent = diagnosis.steps[0] if found is None and diagnosis.vendor is None else None
@@ -173,7 +173,7 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
         )
         for step in diagnosis.steps
     ]
-    return Told(
+    return PageData(
         headline=headline(diagnosis, words),
         # What is not there is not fine, but plain, as in the chain.
         state=State.NOT_REACHED if absent else diagnosis.state,
@@ -184,8 +184,8 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
     )
 
 
-def _own(words: Words) -> Offered:
-    return Offered(path="", text=words.say("doctor.page.own", {"python": _short(sys.prefix)}))
+def _own(words: Words) -> PythonChoice:
+    return PythonChoice(path="", text=words.say("doctor.page.own", {"python": _short(sys.prefix)}))
 
 
 def _short(path: str) -> str:

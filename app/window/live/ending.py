@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from app import end_process as ending
 from app.end_process import Ended, Process
 from app.window.core.session import Session
-from widgets.live.gpu_processes import Holder, Right
+from widgets.live.gpu_processes import GpuProcess, Right
 from widgets.live.tiles.face import shown_bytes
 from widgets.sheets.question import Answer, ask
 
@@ -33,32 +33,32 @@ class Endings(QObject):
         """The name of who uses this program."""
         return ending.own_name()
 
-    def right_to(self, holder: Holder) -> Right:
+    def right_to(self, gpu_process: GpuProcess) -> Right:
         """Return whether a process may be ended from here."""
-        if holder.pid == os.getpid() or holder.pid == self._worker():
+        if gpu_process.pid == os.getpid() or gpu_process.pid == self._worker():
             return Right.OWN
-        if holder.user is None:
-            return Right.GONE if ending.has_gone(holder.pid) else Right.HIDDEN
-        if not ending.may_end(holder.user):
+        if gpu_process.user is None:
+            return Right.GONE if ending.has_gone(gpu_process.pid) else Right.HIDDEN
+        if not ending.may_end(gpu_process.user):
             return Right.OTHERS
-        asked = self._asked.get(holder.pid)
+        asked = self._asked.get(gpu_process.pid)
         return Right.FORCE if asked is not None and ending.is_there(asked) else Right.ASK
 
-    def ask(self, holder: Holder) -> None:
+    def ask(self, gpu_process: GpuProcess) -> None:
         """Ask whether this process is really to end."""
-        by_force = self.right_to(holder) is Right.FORCE
-        process = self._asked[holder.pid] if by_force else self._identified(holder)
+        by_force = self.right_to(gpu_process) is Right.FORCE
+        process = self._asked[gpu_process.pid] if by_force else self._identified(gpu_process)
         if isinstance(process, Ended):
-            self._tell(process, holder)
+            self._tell(process, gpu_process)
             return
         say = self._session.words.say
-        held = holder.memory_bytes
+        held = gpu_process.memory_bytes
         values = {
-            "command": holder.command or say("live.unknown"),
-            "number": str(holder.pid),
-            "user": holder.user or "?",
+            "command": gpu_process.command or say("live.unknown"),
+            "number": str(gpu_process.pid),
+            "user": gpu_process.user or "?",
             "memory": say("live.unknown") if held is None else shown_bytes(held),
-            "gpu": holder.gpu,
+            "gpu": gpu_process.gpu,
         }
         if by_force:
             question = say("live.force_question")
@@ -72,25 +72,25 @@ class Endings(QObject):
 
         def take(answer: str, _again: bool) -> None:
             if answer == "end":
-                self._end(process, holder, by_force=by_force)
+                self._end(process, gpu_process, by_force=by_force)
 
         asked.answered.connect(take)
 
-    def _identified(self, holder: Holder) -> Process | Ended:
-        if holder.age_s is None:
+    def _identified(self, gpu_process: GpuProcess) -> Process | Ended:
+        if gpu_process.age_s is None:
             return Ended.GONE
-        return ending.identify(holder.pid, holder.age_s)
+        return ending.identify(gpu_process.pid, gpu_process.age_s)
 
-    def _end(self, process: Process, holder: Holder, *, by_force: bool) -> None:
+    def _end(self, process: Process, gpu_process: GpuProcess, *, by_force: bool) -> None:
         ended = ending.end(process, by_force=by_force)
         if ended is Ended.ASKED:
             self._asked[process.pid] = process
-        self._tell(ended, holder, by_force=by_force)
+        self._tell(ended, gpu_process, by_force=by_force)
 
-    def _tell(self, ended: Ended, holder: Holder, *, by_force: bool = False) -> None:
+    def _tell(self, ended: Ended, gpu_process: GpuProcess, *, by_force: bool = False) -> None:
         say = self._session.words.say
-        number = {"number": str(holder.pid)}
-        whose = {"number": str(holder.pid), "user": holder.user or "?"}
+        number = {"number": str(gpu_process.pid)}
+        whose = {"number": str(gpu_process.pid), "user": gpu_process.user or "?"}
         texts = {
             Ended.ASKED: say("live.end_forced" if by_force else "live.end_asked", number),
             Ended.GONE: say("live.end_gone", number),

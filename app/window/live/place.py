@@ -24,9 +24,8 @@ from experiments.engine import messages as wire
 from machine.live.recorded_watch import RecordedWatch
 from widgets.controls.announce import announce
 from widgets.controls.basics import column
-from widgets.live.explanation import Explanation
 from widgets.live.gpu_processes import Idleness
-from widgets.live.page import LivePage
+from widgets.live.page import Explanation, LivePage
 
 
 class LivePlace(Place):

@@ -7,14 +7,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue as Experiments
 from experiments.core.declare import Part
 from experiments.core.views import Bars
 from widgets.catalogue.card import MOST_TITLE_LINES, PADDING, Card
-from widgets.catalogue.card_data import Filter, Offer, State
+from widgets.catalogue.card_data import CardData, Filter, State
 from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.filter_bar import MenuChip
 from widgets.catalogue.shelf_grid import NARROWEST
@@ -29,16 +29,16 @@ SKETCH = expected(Bars(key="", table="", label="", value=""))
 WIDE, NARROW = (1356, 800), (700, 800)
 
 
-def offer(name, shelf="memory", state=State.NEW, seconds=12.0, parts=(Part.MEMORY,), **more):
-    return Offer(
+def card_data(name, shelf="memory", state=State.NEW, seconds=12.0, parts=(Part.MEMORY,), **more):
+    return CardData(
         id=name, shelf=shelf, parts=parts, question=f"What is {name}?", topic=f"topic of {name}",
         note=f"note of {name}", sketch=SKETCH, state=state, seconds=seconds, **more,
     )  # fmt: skip
 
 
 # Two shelves at four columns: a b c d / e / f g
-SEVEN = [offer(name) for name in "abcde"] + [
-    offer(name, "to-the-gpu", parts=(Part.GPU,)) for name in "fg"
+SEVEN = [card_data(name) for name in "abcde"] + [
+    card_data(name, "to-the-gpu", parts=(Part.GPU,)) for name in "fg"
 ]
 
 
@@ -46,7 +46,7 @@ SEVEN = [offer(name) for name in "abcde"] + [
 def catalogue(qtbot):
     made = Catalogue(ENGLISH, Look(theme.load("dark")))
     qtbot.addWidget(made)
-    made.show_offers(SEVEN)
+    made.show_cards(SEVEN)
     made.resize(*WIDE)
     made.show()
     made.activateWindow()
@@ -55,16 +55,16 @@ def catalogue(qtbot):
 
 
 def shown(catalogue) -> str:
-    return "".join(card.offer.id for card in catalogue.findChildren(Card) if card.isVisible())
+    return "".join(card.data.id for card in catalogue.findChildren(Card) if card.isVisible())
 
 
 def card(catalogue, name) -> Card:
-    return next(each for each in catalogue.findChildren(Card) if each.offer.id == name)
+    return next(each for each in catalogue.findChildren(Card) if each.data.id == name)
 
 
 def focused() -> str:
     widget = QApplication.focusWidget()
-    return widget.offer.id if isinstance(widget, Card) else ""
+    return widget.data.id if isinstance(widget, Card) else ""
 
 
 def press(*keys):
@@ -158,27 +158,27 @@ def test_shelves_say_how_much_of_them_was_measured(catalogue):
         dataclasses.replace(each, state=state, is_measured=True)
         for each, state in zip(SEVEN[:2], states, strict=True)
     ]
-    catalogue.show_offers(done + SEVEN[2:])
+    catalogue.show_cards(done + SEVEN[2:])
 
     assert "2 of 5 measured" in labels(catalogue)
     assert "0 of 2 measured" in labels(catalogue)
     assert ENGLISH.say("shelves.numbers") not in labels(catalogue)  # nothing stands there
 
     lacking = dataclasses.replace(SEVEN[2], state=State.NOT_HERE)
-    catalogue.show_offers([*done, lacking, *SEVEN[3:]])
+    catalogue.show_cards([*done, lacking, *SEVEN[3:]])
     assert "2 of 4 measured, 1 not here" in labels(catalogue)  # what cannot run here is not missing
 
 
 def test_what_becomes_known_moves_nothing_and_keeps_the_focus(catalogue):
     unknown = [dataclasses.replace(o, state=State.UNKNOWN, seconds=None) for o in SEVEN]
-    catalogue.show_offers(unknown)
+    catalogue.show_cards(unknown)
     assert not any(text.endswith("measured") for text in labels(catalogue))
     catalogue.focus_on("f")
-    before = {c.offer.id: c.geometry() for c in catalogue.findChildren(Card)}
+    before = {c.data.id: c.geometry() for c in catalogue.findChildren(Card)}
 
-    catalogue.show_offers(SEVEN)
+    catalogue.show_cards(SEVEN)
 
-    assert {c.offer.id: c.geometry() for c in catalogue.findChildren(Card)} == before
+    assert {c.data.id: c.geometry() for c in catalogue.findChildren(Card)} == before
     assert focused() == "f"
 
 
@@ -189,7 +189,7 @@ def test_what_becomes_known_moves_nothing_and_keeps_the_focus(catalogue):
 def test_there_are_as_many_columns_as_fit(qtbot, width, zoom, columns):
     made = Catalogue(ENGLISH, Look(theme.load("light", zoom)))
     qtbot.addWidget(made)
-    made.show_offers(SEVEN)
+    made.show_cards(SEVEN)
     made.show()
     made.resize(width, 800)
 
@@ -207,7 +207,7 @@ def test_the_chips_stand_within_the_window_and_beside_each_other(qtbot, width, z
     qtbot.addWidget(made)
     made.resize(width, 700)
     made.show()
-    made.show_offers(SEVEN)
+    made.show_cards(SEVEN)
     QApplication.processEvents()
     bar = chip(made, "surprise").parentWidget()
     controls = [b for b in bar.findChildren(QPushButton) if b.isVisible()]
@@ -228,7 +228,7 @@ def test_the_chips_stand_within_the_window_and_beside_each_other(qtbot, width, z
     ],
 )  # fmt: skip
 def test_a_card_tells_its_question_state_and_note_to_those_who_hear_it(catalogue, state, word):
-    catalogue.show_offers([offer("a", state=state, fraction=0.4)])
+    catalogue.show_cards([card_data("a", state=state, fraction=0.4)])
     told = card(catalogue, "a")
 
     assert told.accessibleName() == "What is a?"
@@ -236,8 +236,8 @@ def test_a_card_tells_its_question_state_and_note_to_those_who_hear_it(catalogue
 
 
 def test_a_plot_that_was_not_measured_is_said_to_be_a_sketch(catalogue):
-    drawn = dataclasses.replace(offer("a"), sketch=Sketch((), is_measured=True))
-    catalogue.show_offers([drawn, offer("b")])
+    drawn = dataclasses.replace(card_data("a"), sketch=Sketch((), is_measured=True))
+    catalogue.show_cards([drawn, card_data("b")])
     a, b = card(catalogue, "a"), card(catalogue, "b")
     said = ENGLISH.say("catalogue.sketched")
 
@@ -288,17 +288,17 @@ def test_the_question_of_every_experiment_is_whole_on_the_narrowest_card(qapp, z
     ],
 )
 def test_a_filter_keeps_what_it_says(wanted, found):
-    offers = [
-        offer("a", seconds=20.0),
-        offer("b", seconds=10.0),
-        offer("c", seconds=11.0, parts=(Part.GPU,), state=State.NOT_HERE),
+    cards = [
+        card_data("a", seconds=20.0),
+        card_data("b", seconds=10.0),
+        card_data("c", seconds=11.0, parts=(Part.GPU,), state=State.NOT_HERE),
     ]
 
-    assert "".join(each.id for each in offers if wanted.passes(each)) == found
+    assert "".join(each.id for each in cards if wanted.passes(each)) == found
 
 
 def test_what_is_not_known_yet_is_kept_by_no_filter_away():
-    unknown = offer("a", state=State.UNKNOWN, seconds=None)
+    unknown = card_data("a", state=State.UNKNOWN, seconds=None)
 
     assert Filter(seconds=10.0, only_here=True).passes(unknown)
 
@@ -308,7 +308,7 @@ def test_a_menu_says_what_it_shows_and_show_all_undoes_it(catalogue):
     again = chip(catalogue, "show_all")
     assert part.text() == "any part"
     assert not again.isVisible()
-    next(action for action in part._menu.actions() if action.text() == "GPU").trigger()
+    next(action for action in part.findChild(QMenu).actions() if action.text() == "GPU").trigger()
 
     assert shown(catalogue) == "fg"
     assert part.text() == "GPU"
@@ -324,19 +324,20 @@ def test_a_menu_opens_by_key_and_offers_what_there_is(catalogue, qtbot):
     length = menu(catalogue, 1)
     length.setFocus()
     press(Qt.Key.Key_Space)
-    qtbot.waitUntil(length._menu.isVisible)
+    opened = length.findChild(QMenu)
+    qtbot.waitUntil(opened.isVisible)
 
-    texts = [action.text() for action in length._menu.actions()]
+    texts = [action.text() for action in opened.actions()]
     assert texts == ["any length", "up to 10 s", "up to 30 s", "up to 2 min"]
-    QTest.keyClick(length._menu, Qt.Key.Key_Down)
-    QTest.keyClick(length._menu, Qt.Key.Key_Return)
+    QTest.keyClick(opened, Qt.Key.Key_Down)
+    QTest.keyClick(opened, Qt.Key.Key_Return)
     assert length.text() == "up to 10 s"
     assert shown(catalogue) == ""
-    assert not length._menu.isVisible()
+    assert not opened.isVisible()
 
 
 def test_only_what_runs_here(catalogue):
-    catalogue.show_offers([*SEVEN[:2], offer("x", "to-the-gpu", State.NOT_HERE)])
+    catalogue.show_cards([*SEVEN[:2], card_data("x", "to-the-gpu", State.NOT_HERE)])
     chip(catalogue, "only_here").click()
 
     assert shown(catalogue) == "ab"
@@ -392,13 +393,13 @@ def test_nothing_found_is_a_sentence_with_a_way_out(catalogue):
 
 
 def test_a_surprise_was_not_measured_and_takes_half_a_minute_at_most(catalogue, qtbot):
-    catalogue.show_offers(
+    catalogue.show_cards(
         [
-            offer("a", state=State.MEASURED),
-            offer("b", seconds=31.0),
-            offer("c", state=State.NOT_HERE),
-            offer("d", state=State.RUNNING),
-            offer("e", seconds=30.0),
+            card_data("a", state=State.MEASURED),
+            card_data("b", seconds=31.0),
+            card_data("c", state=State.NOT_HERE),
+            card_data("d", state=State.RUNNING),
+            card_data("e", seconds=30.0),
         ]
     )
     for _ in range(20):
@@ -407,7 +408,7 @@ def test_a_surprise_was_not_measured_and_takes_half_a_minute_at_most(catalogue, 
 
 
 def test_without_a_surprise_the_button_says_so(catalogue):
-    catalogue.show_offers([offer("a", state=State.MEASURED)])
+    catalogue.show_cards([card_data("a", state=State.MEASURED)])
     button = chip(catalogue, "surprise")
 
     assert not button.isEnabled()
@@ -423,7 +424,7 @@ IN_SHORT = [each for each in Experiments() if ENGLISH.has(f"{each.id}.in_short")
 
 @pytest.mark.parametrize("experiment", IN_SHORT, ids=lambda e: e.id)
 def test_the_result_in_short_is_made_of_declared_values(experiment):
-    text = ENGLISH._texts[f"{experiment.id}.in_short"]
+    text = ENGLISH.text(f"{experiment.id}.in_short")
     asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
     assert asked

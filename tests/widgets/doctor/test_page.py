@@ -4,12 +4,12 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from machine.doctor.verdicts import State
 from tests.widgets.sheets.below import WORDS, Below
 from widgets.doctor.page import DoctorPage
-from widgets.doctor.page_data import Link, Offered, Told
+from widgets.doctor.page_data import Link, PageData, PythonChoice
 from widgets.style import theme
 
 COMMAND = "/py -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu130"
@@ -20,17 +20,17 @@ LINKS = (
     Link(title="Its build", state=State.WRONG, text="Built for processors:", commands=(COMMAND,)),
     Link(title="A sum on it"),
 )
-WRONG = Told(
+WRONG = PageData(
     headline="It cannot be used yet.",
     state=State.WRONG,
     text="Built for processors:",
     commands=(COMMAND, PAGE),
     links=LINKS,
 )
-WELL = Told(headline="Nothing is wrong.", state=State.OK, links=LINKS[:1], is_well=True)
+WELL = PageData(headline="Nothing is wrong.", state=State.OK, links=LINKS[:1], is_well=True)
 OFFERED = (
-    Offered(path="", text="this program"),
-    Offered(path="/home/ada/a&b/.venv", text="~/a&b/.venv  ·  PyTorch 2.9.0"),
+    PythonChoice(path="", text="this program"),
+    PythonChoice(path="/home/ada/a&b/.venv", text="~/a&b/.venv  ·  PyTorch 2.9.0"),
 )
 
 
@@ -68,7 +68,7 @@ def test_the_first_thing_that_is_wrong_stands_on_top_with_what_mends_it(page):
 def test_where_all_is_well_the_page_is_called_otherwise(page):
     page.tell(WELL)
 
-    assert page.title.text() == "What stands between Python and the GPU"
+    assert page.title.text() == WORDS.say("doctor.page.well")
     assert page.accessibleName() == page.title.text()
     assert page.box.property("role") == "trouble-good"
     assert page.box.commands == []
@@ -108,7 +108,7 @@ def test_the_sheet_is_as_high_as_what_it_shows_and_within_the_window(page):
     assert page.sheet.height() < low
     assert page.area.verticalScrollBar().maximum() == 0
 
-    page.tell(Told(headline="x", state=State.OK, links=LINKS * 12))
+    page.tell(PageData(headline="x", state=State.OK, links=LINKS * 12))
     settle()
     assert page.sheet.height() <= page.height()
     assert page.area.verticalScrollBar().maximum() > 0
@@ -230,6 +230,12 @@ def test_a_python_that_was_not_offered_is_called_by_its_path(page):
 # --- what falls on it ---------------------------------------------------------------------------
 
 
+def may_fall(page) -> bool:
+    """Return whether the page says that something may be dropped on it."""
+    said = WORDS.say("doctor.page.drop")
+    return any(each.isVisible() for each in page.findChildren(QLabel) if each.text() == said)
+
+
 def drag(page, data):
     event = QDragEnterEvent(
         QPoint(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
@@ -253,12 +259,12 @@ def test_a_folder_that_falls_on_the_page_is_examined(page, qtbot, tmp_path):
     data.setUrls([QUrl.fromLocalFile(str(tmp_path))])
 
     assert drag(page, data)
-    assert page._drop.isVisible()
+    assert may_fall(page)
     with qtbot.waitSignal(page.wanted) as wanted:
         drop(page, data)
 
     assert wanted.args == [str(tmp_path)]
-    assert not page._drop.isVisible()
+    assert not may_fall(page)
 
 
 @pytest.mark.parametrize("url", ["https://example.org/python", None])

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
 from experiments.core import words
 from widgets.experiment.code_view import CodeView
-from widgets.experiment.python_colours import spans
+from widgets.experiment.highlighting import spans
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
+ENGLISH = words.load("en")
 TEXT = '''"""Two
 lines."""
 def f(x):  # a comment
@@ -36,37 +38,49 @@ def test_what_is_no_python_is_shown_all_the_same(text):
 
 
 @pytest.fixture
-def view(qtbot):
-    view = CodeView(words.load("en"), Look(themes.load("dark")))
+def look(qapp) -> Look:
+    return Look(themes.load("dark"))
+
+
+@pytest.fixture
+def view(qtbot, look):
+    view = CodeView(ENGLISH, look)
     qtbot.addWidget(view)
     view.show_sources([("one.py", TEXT), ("two.py", "x = 1\n")])
     return view
 
 
+def text_of(view) -> QPlainTextEdit:
+    return view.findChild(QPlainTextEdit)
+
+
+def chip(view, text) -> QPushButton:
+    return next(each for each in view.findChildren(QPushButton) if each.text() == text)
+
+
 def test_the_first_file_is_shown_and_the_others_are_offered(view):
-    assert view._text.toPlainText() == TEXT
-    assert [each.toolTip() for each in view._chips.buttons()] == ["", ""]
-    view._chips.button(1).click()
-    assert view._text.toPlainText() == "x = 1\n"
+    assert text_of(view).toPlainText() == TEXT
+    assert [chip(view, name).toolTip() for name in ("one.py", "two.py")] == ["", ""]
+    chip(view, "two.py").click()
+    assert text_of(view).toPlainText() == "x = 1\n"
 
 
 def test_it_can_only_be_read_and_copied_whole(view):
-    assert view._text.isReadOnly()
+    assert text_of(view).isReadOnly()
     view.copy()
     assert QGuiApplication.clipboard().text() == TEXT
 
 
 def test_saving_asks_for_the_file_that_is_shown(qtbot, view):
-    view._chips.button(1).click()
+    chip(view, "two.py").click()
     with qtbot.waitSignal(view.save_wanted) as wanted:
-        view._save()
+        chip(view, ENGLISH.say("page.save_code")).click()
 
     assert wanted.args == ["two.py", "x = 1\n"]
 
 
-def test_keywords_have_the_colour_of_the_theme(qapp, view):
-    look = view._look
-    block = view._text.document().findBlockByNumber(2)
+def test_keywords_have_the_colour_of_the_theme(view, look):
+    block = text_of(view).document().findBlockByNumber(2)
     (first, *_) = block.layout().formats()
 
     assert first.format.foreground().color().name().upper() == look.theme.accent_word.upper()
@@ -74,7 +88,7 @@ def test_keywords_have_the_colour_of_the_theme(qapp, view):
 
 def test_it_opens_at_what_measures_and_a_helper_behind_its_imports(qtbot, view):
     def top():
-        text = view._text
+        text = text_of(view)
         return text.cursorForPosition(text.viewport().rect().topLeft()).block().text()
 
     imports, rest = "import x\n" * 60, "    pass\n" * 200
@@ -84,8 +98,8 @@ def test_it_opens_at_what_measures_and_a_helper_behind_its_imports(qtbot, view):
         view.show()
     view.show_sources([("main.py", main), ("helper.py", f"{imports}@njit\ndef chase():\n{rest}")])
     assert top() == "def measure(params):"
-    assert view._chips.button(0).toolTip() == view._words.say("page.code_help")
-    view._chips.button(1).click()
+    assert chip(view, "main.py").toolTip() == ENGLISH.say("page.code_help")
+    chip(view, "helper.py").click()
     assert top() == "@njit"
-    view._chips.button(0).click()
+    chip(view, "main.py").click()
     assert top() == "def measure(params):"

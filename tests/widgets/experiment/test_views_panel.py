@@ -12,10 +12,13 @@ from tests.app.recordings import burst
 from tests.gallery import plot_samples as samples
 from tests.shipped import SHIPPED
 from tests.widgets.plots.kinds.test_picture import frame
+from widgets.experiment.puzzle import Puzzle
+from widgets.experiment.view_head import ViewHead
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.style import theme as themes
 from widgets.style.look import Look
 
+ENGLISH = words.load("en")
 BURST = Catalogue().load("burst-random")
 
 
@@ -26,14 +29,18 @@ def rows(tmp_path):
 
 @pytest.fixture
 def panel(qtbot):
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(BURST)
     return panel
 
 
+def heads(panel) -> list[ViewHead]:
+    return panel.findChildren(ViewHead)
+
+
 def test_every_view_has_its_plot_and_its_title(panel):
-    assert [head.title.text() for head in panel._heads] == [
+    assert [head.title.text() for head in heads(panel)] == [
         "Time per 8-byte element",
         "Seen another way: Useful bytes per second",
     ]
@@ -48,22 +55,22 @@ def test_the_band_of_a_recording_stands_beside_every_title_and_moves_nothing(qtb
 
     panel.mark("RECORDED · machine · 2025-11-21", "")
 
-    assert {head.aside.text() for head in panel._heads} == {"RECORDED · machine · 2025-11-21"}
-    assert all(head.aside.isVisible() for head in panel._heads)
+    assert {head.aside.text() for head in heads(panel)} == {"RECORDED · machine · 2025-11-21"}
+    assert all(head.aside.isVisible() for head in heads(panel))
     assert [plot.geometry() for plot in panel.plots] == places
 
 
 def test_what_dots_and_line_are_stands_beside_the_title_from_the_second_round_on(panel, rows):
     first = {"reads": [row for row in rows["reads"] if not row.repeat]}
     panel.draw_next(first, {}, {"reads": 1}, {})
-    assert panel._heads[0].aside.text() == ""
+    assert heads(panel)[0].aside.text() == ""
 
     panel.forget()
     panel.mark("of Monday", "")
     while panel.draw_next(rows, {}, {"reads": 2}, {}):
         pass
     told = "each dot is one measurement, the line their median · of Monday"
-    assert [head.aside.text() for head in panel._heads] == [told, told]
+    assert [head.aside.text() for head in heads(panel)] == [told, told]
 
 
 def test_where_no_line_can_be_the_bright_dot_is_named(panel, rows):
@@ -72,7 +79,7 @@ def test_where_no_line_can_be_the_bright_dot_is_named(panel, rows):
     panel.draw_next({"reads": alone}, {}, {"reads": 1}, {})
 
     told = "each dot is one measurement, the bright one their median"
-    assert panel._heads[0].aside.text() == told
+    assert heads(panel)[0].aside.text() == told
 
 
 def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
@@ -85,7 +92,7 @@ def test_one_plot_is_drawn_at_a_time_until_all_are_up_to_date(panel, rows):
 
 def test_a_table_with_a_picture_has_rows_too(qtbot):
     uneven = Catalogue().load("uneven")
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(uneven)
     row = uneven.tables["costs"]
@@ -94,8 +101,9 @@ def test_a_table_with_a_picture_has_rows_too(qtbot):
     while panel.draw_next(tables, {"costs": frame((1, 1), [7])}, {"costs": 2}, {}):
         pass
 
-    drawn = {plot._scene.terms.view.key for plot in panel.plots if not plot._scene.is_empty}
-    assert drawn == {"costs", "picture"}
+    drawn = [plot.summary() != ENGLISH.say("plot.empty") for plot in panel.plots]
+    shown = {view.key for view, is_drawn in zip(uneven.plots, drawn, strict=True) if is_drawn}
+    assert shown == {"costs", "picture"}
 
 
 def test_a_limit_that_is_known_draws_only_the_plot_that_has_it(panel, rows):
@@ -131,24 +139,26 @@ def test_another_run_draws_all_of_them_anew(panel, rows):
 
 
 def titles(panel):
-    return [head.title.text() for head in panel._heads if not head.isHidden()]
+    return [head.title.text() for head in heads(panel) if not head.isHidden()]
 
 
-def left(panel):
-    return [plot._scene.terms.view.key for plot in panel.plots if not plot.isHidden()]
+def left(panel, experiment):
+    plots = zip(experiment.plots, panel.plots, strict=True)
+    return [view.key for view, plot in plots if not plot.isHidden()]
 
 
 def test_a_plot_that_nothing_was_measured_for_is_left_out_and_comes_back(panel):
-    panel.show_experiment(Catalogue().load("gil-threads"))
+    gil = Catalogue().load("gil-threads")
+    panel.show_experiment(gil)
     panel.leave_out({"slices"})
-    assert left(panel) == ["wall", "sleeper"]
+    assert left(panel, gil) == ["wall", "sleeper"]
     assert titles(panel) == [
         "Time until all jobs are done",
         "How late a thread wakes that only sleeps",
     ]
 
     panel.leave_out(set())
-    assert left(panel) == ["wall", "lanes", "sleeper"]
+    assert left(panel, gil) == ["wall", "lanes", "sleeper"]
 
 
 def test_what_confirms_a_headline_that_is_left_out_is_not_called_so(panel):
@@ -165,8 +175,8 @@ def test_what_confirms_a_headline_that_is_left_out_is_not_called_so(panel):
 def test_where_nothing_was_measured_every_plot_says_so(panel):
     panel.leave_out({"reads"})
 
-    assert len(left(panel)) == 2
-    assert panel.plots[0].summary() == "No measurements for this plot so far."
+    assert len(left(panel, BURST)) == 2
+    assert panel.plots[0].summary() == ENGLISH.say("plot.empty")
 
 
 def test_programs_to_read_are_never_left_out(panel):
@@ -174,7 +184,9 @@ def test_programs_to_read_are_never_left_out(panel):
     panel.show_experiment(clinic)
     panel.leave_out(set(clinic.tables))
 
-    assert not any(shown.isHidden() for shown in panel._shown)
+    assert not panel.findChild(Puzzle).isHidden()
+    assert len(titles(panel)) == len(clinic.views)
+    assert left(panel, clinic) == [view.key for view in clinic.plots]
     assert titles(panel)[1].startswith("Seen another way: ")
 
 
@@ -196,7 +208,7 @@ def test_a_plot_asks_to_be_saved_with_its_kind(qtbot, panel):
 
 def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
     gil = Catalogue().load("gil-threads")
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark")))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark")))
     qtbot.addWidget(panel)
     panel.show_experiment(gil)
     before = panel.plots[0].minimumHeight()
@@ -205,8 +217,8 @@ def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
     many = [replace(row, python=f"3.{n}") for n in range(9) for row in few]
 
     for count, rows in ((len(few), few), (len(many), many)):
-        panel.draw_next({**tables, "timings": rows}, {}, {"timings": count}, {})
-        panel._turn = 0
+        while panel.draw_next({**tables, "timings": rows}, {}, {"timings": count}, {}):
+            pass
         assert (panel.plots[0].minimumHeight() > before) == (rows is many)
     bars = len({(row.method, row.python) for row in many})
     assert panel.plots[0].minimumHeight() > bars * 15  # the height of a line of text
@@ -216,7 +228,7 @@ def test_many_bars_make_their_plot_higher_and_few_do_not(qtbot):
 def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
     experiment = Catalogue().load("race")
     recording = read(SHIPPED["race"])
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark", zoom)))
     qtbot.addWidget(panel)
     panel.show_experiment(experiment)
     panel.resize(900, round(800 * zoom))
@@ -238,21 +250,21 @@ def test_what_few_lanes_cannot_use_is_room_for_the_other_plots(qtbot, zoom):
 
 @pytest.mark.parametrize("zoom", [1.0, 1.6, 2.0])
 def test_no_title_stands_over_a_plot_however_many_lines_it_takes(qtbot, zoom):
-    panel = ViewsPanel(words.load("en"), Look(themes.load("dark", zoom)))
+    panel = ViewsPanel(ENGLISH, Look(themes.load("dark", zoom)))
     qtbot.addWidget(panel)
     panel.show_experiment(Catalogue().load("amdahl"))
     panel.mark("RECORDED · a machine with a long name · 2025-11-21", "")
-    for head in panel._heads:
+    for head in heads(panel):
         head.explain("each dot is one measurement, the line their median")
     panel.resize(420, 500)
     with qtbot.waitExposed(panel):
         panel.show()
     qtbot.wait(1)
 
-    parts = [part for pair in zip(panel._heads, panel.plots, strict=True) for part in pair]
+    parts = [part for pair in zip(heads(panel), panel.plots, strict=True) for part in pair]
     for upper, lower in itertools.pairwise(parts):
         assert upper.geometry().bottom() < lower.geometry().top()
     assert all(plot.height() >= plot.minimumHeight() for plot in panel.plots)
-    for words_shown in (each for head in panel._heads for each in (head.title, head.aside)):
+    for words_shown in (each for head in heads(panel) for each in (head.title, head.aside)):
         assert words_shown.height() >= words_shown.heightForWidth(words_shown.width())
     assert panel.widget().width() == panel.viewport().width()  # nothing stands out at the right

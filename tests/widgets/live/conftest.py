@@ -8,10 +8,11 @@ from widgets.style import theme
 from widgets.style.look import Look
 
 
-@pytest.fixture(params=theme.MODES)
+@pytest.fixture
 def look(qapp, request) -> Look:
+    """Return a look; dark, where a test does not ask for a mode."""
     theme.add_fonts()
-    look = Look(theme.load(request.param))
+    look = Look(theme.load(getattr(request, "param", "dark")))
     look.wear(look.theme)
     return look
 

@@ -15,9 +15,10 @@ from machine.live.recorded_watch import write
 from machine.model import Machine, from_json, is_virtual
 from tests import ROOT
 from tests.gallery.live_samples import samples
+from tests.gallery.made_gpus import Kind
 
 FOLDER = ROOT / "resources" / "machines"
-KINDS = {
+KINDS: dict[str, Kind] = {
     "virtual-machine": "none",
     "hybrid-laptop": "pair",
     "workstation": "pair",

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from widgets.live.gpu_processes import Holder, Idleness, Right, holders
+from widgets.live.gpu_processes import GpuProcess, Idleness, Right, gpu_processes
 from widgets.live.history import History, Moment
 from widgets.live.processes import LONG_S, Elided, ProcessTable
 from widgets.live.tiles.face import Reasons
@@ -28,7 +28,7 @@ def moment(*processes, at_s=1.0, busy: float | None = 0.9, **gpu) -> Moment:
 def table(qtbot, look, english) -> ProcessTable:
     table = ProcessTable(look, english)
     table.me = "ada"
-    table.right_to = lambda holder: Right.ASK if holder.user == "ada" else Right.OTHERS
+    table.right_to = lambda process: Right.ASK if process.user == "ada" else Right.OTHERS
     qtbot.addWidget(table)
     table.resize(1200, 200)
     return table
@@ -64,13 +64,13 @@ def test_ending_is_wanted_by_a_named_button(qtbot, table):
     with qtbot.waitSignal(table.end_wanted) as wanted:
         button.click()
 
-    assert isinstance(wanted.args[0], Holder)
+    assert isinstance(wanted.args[0], GpuProcess)
     assert wanted.args[0].pid == 48213
     assert button.accessibleName() == "End python train.py, process 48213"
 
 
 def test_what_was_asked_and_runs_on_can_be_forced(table):
-    table.right_to = lambda holder: Right.FORCE
+    table.right_to = lambda process: Right.FORCE
     table.show_moment(moment(TRAIN), Reasons())
 
     assert table.buttons[0, 48213].text() == "End by force…"
@@ -85,7 +85,7 @@ def test_what_was_asked_and_runs_on_can_be_forced(table):
     ],
 )
 def test_what_cannot_be_ended_says_why(table, right, note):
-    table.right_to = lambda holder: right
+    table.right_to = lambda process: right
     table.show_moment(moment(TRAIN), Reasons())
 
     assert note in words(table)[-1]
@@ -93,7 +93,7 @@ def test_what_cannot_be_ended_says_why(table, right, note):
 
 
 def test_a_process_that_has_gone_is_marked(table):
-    table.right_to = lambda holder: Right.GONE
+    table.right_to = lambda process: Right.GONE
     table.show_moment(moment({**TRAIN, "user": None, "age_s": None}), Reasons())
 
     assert "▲ it has gone, its memory has not" in words(table)
@@ -165,4 +165,4 @@ def test_what_nobody_saw_is_not_said_to_be_idle():
 
 
 def test_a_process_without_a_number_is_left_out():
-    assert list(holders(moment({**TRAIN, "pid": None}))) == []
+    assert list(gpu_processes(moment({**TRAIN, "pid": None}))) == []

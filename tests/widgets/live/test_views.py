@@ -14,6 +14,8 @@ from widgets.live.history import SPAN_S, History
 from widgets.live.sparkline import Sparkline
 from widgets.style import theme
 
+pytestmark = pytest.mark.parametrize("look", theme.MODES, indirect=True)
+
 MEMORY = {"total_bytes": 100, "used_bytes": 40}
 WIDTH = 600
 
@@ -51,9 +53,8 @@ def image(widget) -> QImage:
 
 def near(colour: QColor, wanted: str) -> bool:
     other = QColor(wanted)
-    return all(
-        abs(a - b) <= 3 for a, b in zip(colour.getRgb()[:3], other.getRgb()[:3], strict=True)
-    )
+    names = ("red", "green", "blue")
+    return all(abs(getattr(colour, name)() - getattr(other, name)()) <= 3 for name in names)
 
 
 @contextmanager
@@ -193,9 +194,10 @@ def test_groups_have_their_names_beside_them(qtbot, look, english):
     qtbot.addWidget(strip)
     strip.resize(WIDTH, 200)
 
-    strip.show_groups(group_threads(machine(8, hybrid=True), range(8)))
+    groups = group_threads(machine(8, hybrid=True), range(8))
+    strip.show_groups(groups)
 
-    assert [strip.name_of(group) for group in strip._groups] == ["P cores", "E cores"]
+    assert [strip.name_of(group) for group in groups] == ["P cores", "E cores"]
     assert strip.left > 40
 
 
@@ -328,11 +330,12 @@ def test_flags_of_marks_neither_part_nor_join_while_time_goes_on(qtbot, look):
 def paints(qtbot, view, monkeypatch) -> list[float]:
     times: list[float] = []
     paint = type(view).paintEvent
-    monkeypatch.setattr(
-        type(view),
-        "paintEvent",
-        lambda self, event: (times.append(self._history.now_s), paint(self, event)),
-    )
+
+    def painted(self, event) -> None:
+        times.append(self._history.now_s)
+        paint(self, event)
+
+    monkeypatch.setattr(type(view), "paintEvent", painted)
     with qtbot.waitExposed(view):
         view.show()
     return times

@@ -1,9 +1,11 @@
-"""Samples of machines that are not there, different at each turn."""
+"""Samples of machines that do not exist, and the texts painted on a map."""
 
 from __future__ import annotations
 
 from experiments.engine import messages as wire
 from machine.model import Machine
+from widgets.map.canvas import Canvas
+from widgets.map.painting.lettering import Text
 
 LOST = 5  # the index of a GPU that can be made to vanish
 
@@ -65,3 +67,15 @@ def _gpu(machine: Machine, place: int, turn: int, lost: int | None) -> dict[str,
         "nvlink_received_bytes_per_s": busy * 4e11 if gpu.nvlinks else None,
         "nvlink_sent_bytes_per_s": busy * 3e11 if gpu.nvlinks else None,
     }
+
+
+def texts_of(map_: Canvas, name: str) -> list[Text]:
+    """Return the texts painted on a box."""
+    box = map_.box(name)
+    assert box is not None
+    return map_._painting.texts(box)  # noqa: SLF001  (they are painted, and no widgets)
+
+
+def written(map_: Canvas, name: str) -> list[str]:
+    """Return the words painted on a box."""
+    return [text.text for text in texts_of(map_, name)]

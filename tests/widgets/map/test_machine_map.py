@@ -5,21 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
 
 from experiments.core import words
 from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, pinned, server, small, workstation
-from tests.widgets.map.samples import sample
-from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
+from tests.widgets.map.samples import sample, texts_of, written
+from widgets.map.layout.boxes import Invitation, Kind, KnownValue
 from widgets.map.machine_map import MachineMap
 from widgets.style import theme as themes
 
 WORDS = words.load()
 LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?")
-L3 = EarnedValue(
+L3 = KnownValue(
     label="L3 cache", text="11.2 ns", when="just now", experiment="cache-ladder", unit="s"
 )
 
@@ -61,6 +61,11 @@ def box(map_, name):
 def click(map_, name, at=None):
     point = map_.rect_of(box(map_, name)).center() if at is None else at
     QTest.mouseClick(map_, Qt.MouseButton.LeftButton, pos=point)
+
+
+def scale(map_) -> float:
+    memory = box(map_, "memory")
+    return map_.rect_of(memory).width() / memory.rect.width
 
 
 def tile_colour(map_, thread) -> str:
@@ -196,17 +201,27 @@ def test_a_part_can_be_chosen_from_outside(shown):
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def question_mark(map_, name):
-    return next(t for t in map_._painting.texts(box(map_, name)) if t.role == "invitation")
+def question_mark(map_, name) -> QPoint:
+    """Return where the question mark of a box is."""
+    mark = next(text for text in texts_of(map_, name) if text.role == "invitation")
+    return map_.rect_of(replace(box(map_, name), rect=mark.rect)).center()
+
+
+def tip_of(map_, name) -> list[str]:
+    """Return the lines of the tip on a box."""
+    place = map_.rect_of(box(map_, name)).center()
+    QApplication.sendEvent(map_, QHelpEvent(QEvent.Type.ToolTip, place, map_.mapToGlobal(place)))
+    shown = QToolTip.text().split("\n")
+    QToolTip.hideText()
+    return shown
 
 
 def test_a_question_mark_opens_its_experiment_by_click_and_by_enter(shown):
     map_ = shown(small())
     map_.show_values({}, {Part.L3: [LADDER]})
     wanted, chosen = emitted(map_.experiment_wanted), emitted(map_.part_chosen)
-    mark = map_._view.to_screen(question_mark(map_, "cache:0").rect)
 
-    click(map_, "cache:0", mark.center())
+    click(map_, "cache:0", question_mark(map_, "cache:0"))
     click(map_, "cache:0")  # beside it: the part itself is meant
     QTest.keyClick(map_, Qt.Key.Key_Return)
 
@@ -217,12 +232,12 @@ def test_a_question_mark_opens_its_experiment_by_click_and_by_enter(shown):
 def test_a_number_takes_the_place_of_the_question_mark(shown):
     map_ = shown(small())
     map_.show_values({}, {Part.L3: [LADDER]})
-    before = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+    before = written(map_, "cache:0")
 
     map_.show_values({Part.L3: [L3]}, {Part.L3: [LADDER]})
-    after = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+    after = written(map_, "cache:0")
     map_.set_layers(measured=False, live=True)
-    hidden = [text.text for text in map_._painting.texts(box(map_, "cache:0"))]
+    hidden = written(map_, "cache:0")
 
     assert (before, after, hidden) == (
         ["?", "L3 16 MiB"],
@@ -233,36 +248,32 @@ def test_a_number_takes_the_place_of_the_question_mark(shown):
 
 def test_the_number_at_the_title_is_one_of_the_part_and_no_ratio(shown):
     map_ = shown(small())
-    gain = EarnedValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
+    gain = KnownValue(label="a lock takes", text="6.11×", when="", experiment="race", unit="ratio")
     roof = replace(L3, label="the roof", text="77.6 GFLOP/s", unit="flop/s")
     race = Invitation(experiment="race", question="Where did my increments go?")
     roofline = Invitation(experiment="roofline", question="What is the limit?")
     invitations = {Part.CORES: [race, roofline]}
 
-    def written():
-        return [text.text for text in map_._painting.texts(box(map_, "package:0"))]
-
     map_.show_values({Part.CORES: [gain]}, invitations)
-    assert "?" in written()
+    assert "?" in written(map_, "package:0")
     wanted = emitted(map_.experiment_wanted)
-    map_._use(box(map_, "package:0"), is_asked=True)
+    click(map_, "package:0", question_mark(map_, "package:0"))
     assert wanted == ["roofline"]  # the race has given all that it has
 
     call = replace(L3, label="function call", text="33.6 ns")
     map_.show_values({Part.CORES: [gain, call, roof]}, invitations)
-    assert "the roof 77.6 GFLOP/s" in written()
-    assert not {"?", "a lock takes 6.11×"} & set(written())
+    assert "the roof 77.6 GFLOP/s" in written(map_, "package:0")
+    assert not {"?", "a lock takes 6.11×"} & set(written(map_, "package:0"))
 
 
 def test_a_link_shows_its_rate_and_no_time_of_some_copy(shown):
     map_ = shown(workstation())
-    copy = EarnedValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
+    copy = KnownValue(label="copies", text="12 ms", when="", experiment="gpu-or-not", unit="s")
     rate = replace(copy, label="pinned", text="57.1 GB/s", experiment="pinned", unit="bytes/s")
 
     map_.show_values({Part.PCIE: [copy, rate]}, {})
 
-    written = [text.text for text in map_._painting.texts(box(map_, "link:gpu:0"))]
-    assert written[1:] == ["57.1 GB/s of 63 GB/s"]
+    assert written(map_, "link:gpu:0")[1:] == ["57.1 GB/s of 63 GB/s"]
 
 
 def test_a_time_of_a_gpu_is_one_of_some_task_and_no_headline(shown):
@@ -272,18 +283,16 @@ def test_a_time_of_a_gpu_is_one_of_some_task_and_no_headline(shown):
     best = replace(floor, label="the GPU at its best", text="60.0 TFLOP/s", unit="flop/s")
     map_.show_values({Part.GPU: [floor, best]}, {})
 
-    written = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
-    assert "60.0 TFLOP/s" in written
-    assert not any("10 µs" in text for text in written)
+    texts = written(map_, "gpu:0")
+    assert "60.0 TFLOP/s" in texts
+    assert not any("10 µs" in text for text in texts)
 
 
 def test_a_tip_names_what_each_number_is(shown):
     map_ = shown(small())
     map_.show_values({Part.L3: [L3]}, {})
 
-    tip = map_._tip(box(map_, "cache:0"), map_._about)
-
-    assert tip.split("\n") == [
+    assert tip_of(map_, "cache:0") == [
         "L3 cache",
         "Size: 16 MiB",
         "Serves: threads 0–1",
@@ -298,26 +307,26 @@ def test_a_tip_says_of_how_many_alike_one_was_measured(shown):
     map_.show_values({Part.L1: [replace(L3, label="L1 cache", text="1.1 ns")]}, {})
     first = next(box for box in map_.boxes if box.part is Part.L1)
 
-    assert map_._tip(first, map_._about).split("\n")[-1] == "Measured on one of 2 of its kind."
+    assert tip_of(map_, first.id)[-1] == WORDS.say("map.one_of", {"count": 2})
 
 
 def test_a_tip_names_what_a_question_mark_opens(shown):
     map_ = shown(small())
     map_.show_values({}, {Part.L3: [LADDER]})
 
-    tip = map_._tip(box(map_, "cache:0"), map_._about)
-
-    assert tip.endswith("Not measured yet: the question mark opens “How far away is a byte?”")
+    wanted = {"count": 0, "question": LADDER.question}
+    assert tip_of(map_, "cache:0")[-1] == WORDS.say("map.asks", wanted)
 
 
 def test_a_tip_does_not_call_unmeasured_what_has_other_numbers(shown):
     map_ = shown(small())
     map_.show_values({Part.L3: [replace(L3, unit="ratio")]}, {Part.L3: [LADDER]})
 
-    tip = map_._tip(box(map_, "cache:0"), map_._about)
+    tip = tip_of(map_, "cache:0")
 
-    assert "Not measured" not in tip
-    assert "Numbers measured: 1. The question mark opens “How far away is a byte?”" in tip
+    assert not any("Not measured" in line for line in tip)
+    wanted = {"count": 1, "question": LADDER.question}
+    assert tip[-1] == WORDS.say("map.asks_for_more", wanted)
 
 
 def test_a_part_without_experiments_asks_for_nothing(shown):
@@ -326,7 +335,7 @@ def test_a_part_without_experiments_asks_for_nothing(shown):
 
     map_.show_values({}, {Part.L3: [about_only]})
 
-    texts = [t.text for b in map_.boxes for t in map_._painting.texts(b)]
+    texts = [text for b in map_.boxes for text in written(map_, b.id)]
     assert "?" not in texts
 
 
@@ -500,8 +509,7 @@ def test_a_skeleton_stands_while_the_machine_is_read(shown, look):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("mode", themes.MODES)
-@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize(("mode", "zoom"), [("dark", 1.0), ("light", 1.6)])
 def test_every_machine_can_be_painted(shown, look, name, mode, zoom):
     look.wear(themes.load(mode, zoom))
     map_ = shown(MACHINES[name]())
@@ -539,26 +547,37 @@ def test_threads_that_may_not_be_used_look_different(shown):
 # --- the way between two parts ------------------------------------------------------------------
 
 
+def pictures(map_) -> dict[str, QImage]:
+    """Return how each end of a data path and its link look."""
+    names = ("gpu:0", "gpu:1", "link:gpu:0", "link:gpu:1")
+    return {name: map_.grab(map_.rect_of(box(map_, name))).toImage() for name in names}
+
+
 def test_pointing_lights_the_way_from_what_is_chosen(shown):
     map_ = shown(workstation())
     said = emitted(map_.way_found)
+    map_.choose(box(map_, "memory"))
+    plain = pictures(map_)
     map_.choose(box(map_, "gpu:1"))
 
     QTest.mouseMove(map_, map_.rect_of(box(map_, "gpu:0")).center())
 
     assert said[-1].startswith("GPU 1 → ")
-    assert {"gpu:0", "gpu:1", "link:gpu:0", "link:gpu:1"} <= map_._state.lit
+    assert all(image != plain[name] for name, image in pictures(map_).items())
     map_.choose(box(map_, "memory"))
     assert said[-1] == ""
-    assert map_._state.lit == frozenset()
+    QTest.mouseMove(map_, map_.rect_of(box(map_, "memory")).center())
+    assert pictures(map_)["link:gpu:1"] == plain["link:gpu:1"]
 
 
 def test_without_a_chosen_part_pointing_lights_nothing(shown):
     map_ = shown(workstation())
+    said, plain = emitted(map_.way_found), pictures(map_)
 
     QTest.mouseMove(map_, map_.rect_of(box(map_, "gpu:0")).center())
 
-    assert map_._state.lit == frozenset()
+    assert not any(said)
+    assert pictures(map_)["gpu:1"] == plain["gpu:1"]
 
 
 def test_shift_and_an_arrow_point_without_choosing(shown):
@@ -569,8 +588,8 @@ def test_shift_and_an_arrow_point_without_choosing(shown):
     QTest.keyClick(map_, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
 
     assert map_.chosen.id == "gpu:0"
-    assert map_._state.pointed == "gpu:1"
     assert said[-1].startswith("GPU 0 → ")
+    assert "→ GPU 1." in said[-1]
 
 
 def test_ctrl_and_an_arrow_move_the_map(shown):
@@ -591,18 +610,18 @@ def test_a_sample_is_shown_on_gpus_memory_and_links(shown):
 
     map_.show_sample(sample(machine, 4))
 
-    texts = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    texts = written(map_, "gpu:0")
     assert any("busy 50 %" in text for text in texts)
     assert map_.live_of(box(map_, "memory")).filled == 0.5
     map_.set_layers(measured=True, live=False)
-    texts = [text.text for text in map_._painting.texts(box(map_, "gpu:0"))]
+    texts = written(map_, "gpu:0")
     assert not any("busy" in text for text in texts)
 
 
-def test_a_gpu_that_vanishes_becomes_a_lost_box_and_may_come_back(shown):
+def test_a_gpu_that_vanishes_becomes_a_lost_box_and_may_come_back(shown, look):
     machine = MACHINES["dual-socket-8-gpu"]()
     map_ = shown(machine)
-    fault = QColor(map_._look.theme.fault)
+    fault = QColor(look.theme.fault)
 
     def edge():
         rect, image = map_.rect_of(box(map_, "gpu:5")), map_.grab().toImage()
@@ -654,23 +673,23 @@ def test_the_same_sample_repaints_nothing(shown):
 
 def test_the_wheel_makes_a_map_no_smaller_than_can_be_read_and_a_chip_leads_back(shown):
     map_ = shown(workstation())
-    fitted = map_._view.scale
+    fitted = scale(map_)
     for _ in range(20):
         map_.zoom(0.5, QPointF(50, 50))
-    assert map_._view.scale >= min(fitted, 0.65)
+    assert scale(map_) >= min(fitted, 0.65)
     for _ in range(3):
         map_.zoom(2.0, QPointF(50, 50))
     assert map_.handles.all.isVisible()
 
     map_.handles.all.click()
 
-    assert map_._view.scale == fitted
+    assert scale(map_) == fitted
     assert map_.handles.all.isHidden()
 
 
 def test_a_map_larger_than_its_room_keeps_its_letters_and_scrolls(shown):
     map_ = shown(MACHINES["dual-socket-8-gpu"](), (500, 260))
-    assert map_._view.scale >= 1.0
+    assert scale(map_) >= 1.0
     last = map_.boxes[-1]
 
     assert map_.handles.down.isVisible()

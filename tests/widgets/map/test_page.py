@@ -2,21 +2,25 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
 
 from experiments.core import words
 from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, small, workstation
-from tests.widgets.map.samples import sample
+from tests.widgets.map.samples import sample, written
 from widgets.controls.wrapped_link import WrappedLink
-from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
+from widgets.map.foot import FootLine, LoadScale
+from widgets.map.layout.boxes import Invitation, Kind, KnownValue
 from widgets.map.page import MapPage
 from widgets.map.panel.part_panel import PartPanel
+from widgets.map.panel.part_rows import PartRow
+from widgets.map.panel.parts_table import PartsTable
 from widgets.style import theme as themes
 
 WORDS = words.load()
@@ -24,8 +28,8 @@ LADDER = Invitation(experiment="cache-ladder", question="How far away is a byte?
 BURST = Invitation(experiment="burst-random", question="Does the order matter?", fills=False)
 
 
-def value(part, text, **more) -> EarnedValue:
-    return EarnedValue(
+def value(part, text, **more) -> KnownValue:
+    return KnownValue(
         label=f"{part} cache",
         text=text,
         when="5 minutes ago",
@@ -50,6 +54,15 @@ def said(widget) -> list[str]:
 
 def links(widget) -> list[WrappedLink]:
     return widget.findChildren(WrappedLink)
+
+
+def foot(page) -> str:
+    return page.findChild(FootLine).text()
+
+
+def rows(page) -> Sequence[PartRow]:
+    """Return the rows of the table of parts."""
+    return page.findChild(PartsTable).model.parts
 
 
 def choose(page, part):
@@ -77,45 +90,46 @@ def test_while_the_machine_is_read_nothing_is_claimed_of_it(page):
 def test_the_legend_speaks_only_of_what_is_to_be_seen(page):
     page.show_machine(small())
     page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
-    first = page._foot.text()
-    assert page._scale.isVisible()
+    first = foot(page)
+    assert page.findChild(LoadScale).isVisible()
     page.live.setChecked(False)
     page.measured.setChecked(False)
 
-    assert page._scale.isHidden()
+    assert page.findChild(LoadScale).isHidden()
     assert "question mark" in first
     assert "amber" not in first
-    assert page._foot.text() == ""
+    assert foot(page) == ""
     page.show_machine(workstation())
-    assert "Thicker" in page._foot.text()
+    assert "Thicker" in foot(page)
 
 
 def test_below_the_table_nothing_of_the_map_is_explained(page):
     page.show_machine(workstation())
     page.show_values({}, {Part.L3: [LADDER]}, {Part.L3: 1})
     choose(page, Part.GPU)
-    assert "Point at another part" in page._foot.text()
+    assert "Point at another part" in foot(page)
 
     page.table.click()
-    assert page._foot.text() == ""
-    assert page._scale.isHidden()
+    assert foot(page) == ""
+    assert page.findChild(LoadScale).isHidden()
     page.table.click()
-    assert "Point at another part" in page._foot.text()
+    assert "Point at another part" in foot(page)
 
 
 def test_the_tip_of_the_count_tells_which_numbers_they_are(page):
     page.show_machine(small())
     page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {}, {Part.L1: 2, Part.MEMORY: 20})
 
-    assert "1 of 22 numbers measured" in page._soft.text()
-    assert page._soft.toolTip().split("\n")[1:3] == ["L1: 1 of 2", "memory: 0 of 20"]
+    known = WORDS.say("map.earned", {"count": 1, "possible": 22})
+    (count,) = (label for label in page.findChildren(QLabel) if known in label.text())
+    assert count.toolTip().split("\n")[1:3] == ["L1: 1 of 2", "memory: 0 of 20"]
 
 
 def test_the_table_says_what_is_not_measured_yet(page):
     page.show_machine(small())
     page.show_values({Part.L1: [value("L1", "1.41 ns")]}, {Part.L3: [LADDER]}, {Part.L3: 1})
     page.table.click()
-    cells = {part.name: part.measured for part in page._parts.model.parts}
+    cells = {part.name: part.measured for part in rows(page)}
 
     assert cells["L1 cache"] == "1.41 ns L1 cache"
     assert cells["L3 cache"] == "not measured yet"
@@ -127,14 +141,11 @@ def test_the_layers_are_switched_by_chips(page):
     page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
     cache = next(box for box in page.map.boxes if box.part is Part.L3)
 
-    def texts():
-        return [text.text for text in page.map._painting.texts(cache)]
-
-    assert "11.2 ns" in texts()
+    assert "11.2 ns" in written(page.map, cache.id)
     assert all("Adds" in layer.toolTip() for layer in (page.measured, page.live))
     assert page.live.text() != "Live"  # which is a place
     page.measured.click()
-    assert "11.2 ns" not in texts()
+    assert "11.2 ns" not in written(page.map, cache.id)
 
 
 def test_structure_alone_is_a_layer_too(page):
@@ -155,7 +166,7 @@ def test_the_map_turns_into_a_table_and_back(page):
 
     page.table.click()
     QApplication.processEvents()
-    model = page._parts.model
+    model = page.findChild(PartsTable).model
     cells = [model.data(model.index(row, 0)).strip() for row in range(model.rowCount())]
     assert "Memory" in cells
     assert not page.map.isVisible()
@@ -167,14 +178,14 @@ def test_the_map_turns_into_a_table_and_back(page):
 
 def row_of(page) -> str:
     """Return the name in the row that is marked, "" where none is."""
-    view = page._parts.view
-    rows = view.selectionModel().selectedRows()
-    assert view.currentIndex().row() == (rows[0].row() if rows else -1)  # has the frame
-    return page._parts.model.parts[rows[0].row()].name if rows else ""
+    view = page.findChild(PartsTable).view
+    marked = view.selectionModel().selectedRows()
+    assert view.currentIndex().row() == (marked[0].row() if marked else -1)  # has the frame
+    return rows(page)[marked[0].row()].name if marked else ""
 
 
 def click_row(qtbot, page, name):
-    view, parts = page._parts.view, page._parts.model.parts
+    view, parts = page.findChild(PartsTable).view, rows(page)
     index = view.model().index([part.name for part in parts].index(name), 0)
     view.scrollTo(index)
     place = view.visualRect(index).center()
@@ -193,7 +204,7 @@ def test_the_row_of_the_table_and_the_part_beside_it_are_the_same(qtbot, page):
     click_row(qtbot, page, "L3 cache")
     assert (row_of(page), page.panel.accessibleName()) == ("L3 cache", "Chosen: L3 cache")
     assert page.map.chosen.part is Part.L3
-    QTest.keyClick(page._parts.view, Qt.Key.Key_Up)
+    QTest.keyClick(page.findChild(PartsTable).view, Qt.Key.Key_Up)
     assert page.panel.accessibleName() == f"Chosen: {row_of(page)}" != "Chosen: L3 cache"
     page.show_values({Part.L3: [value("L3", "11.2 ns")]}, {}, {Part.L3: 1})
     assert page.panel.accessibleName() == f"Chosen: {row_of(page)}"
@@ -227,8 +238,8 @@ def test_what_is_not_there_is_not_counted(page):
     page.show_machine(small())
     page.table.click()
 
-    names = [part.name for part in page._parts.model.parts]
-    missing = [part for part in page._parts.model.parts if part.box.kind is Kind.UNREAD]
+    names = [part.name for part in rows(page)]
+    missing = [part for part in rows(page) if part.box.kind is Kind.UNREAD]
     assert len(missing) == 3
     assert f"{len(names) - 3} parts" in said(page)
 
@@ -238,7 +249,7 @@ def test_long_names_of_parts_leave_room_for_their_facts(page):
     page.show_machine(workstation())
     page.table.click()
     QApplication.processEvents()
-    view = page._parts.view
+    view = page.findChild(PartsTable).view
     narrow = view.columnWidth(0)
 
     assert view.columnWidth(1) >= view.width() // 5
@@ -255,7 +266,7 @@ def test_the_way_is_said_below_the_map_which_keeps_its_height(page):
     page.map.point_to(next(box for box in page.map.boxes if box.id == "gpu:1"))
     QApplication.processEvents()
 
-    assert page._foot.text().startswith("GPU 0 → ")
+    assert foot(page).startswith("GPU 0 → ")
     assert page.map.height() == height
 
 
@@ -265,9 +276,9 @@ def test_the_panel_says_what_the_chosen_part_is_doing(page):
     choose(page, Part.GPU)
 
     page.show_sample(sample(machine, 8))
-    assert page.panel._now.text() == "Now: 71 °C · 512 W · busy 100 % · memory 32 of 32 GiB"
+    assert "Now: 71 °C · 512 W · busy 100 % · memory 32 of 32 GiB" in said(page.panel)
     page.live.click()
-    assert page.panel._now.text() == ""
+    assert not any(text.startswith("Now") for text in said(page.panel))
 
 
 def test_the_menu_copies_saves_and_turns(page):
@@ -371,8 +382,9 @@ def test_the_chosen_part_is_explained_with_numbers_experiments_and_facts(page):
     assert texts[0] == "L1 cache"
     assert "Measured here: 1 of 2" in texts
     assert "1.41 ns" in texts
-    assert "L1 cache, 5 minutes ago, in a quick run" in texts
-    assert "Measured on one of 2 of its kind." in texts
+    when = {"label": "L1 cache", "when": "5 minutes ago"}
+    assert WORDS.say("map.quickly_measured", when) in texts
+    assert WORDS.say("map.one_of", {"count": 2}) in texts
     assert "no whole run yet: a; b, and 1 more" in texts
     assert any("The median read." in each.toolTip() for each in page.panel.findChildren(QWidget))
     assert "32 KiB" in texts
@@ -433,7 +445,7 @@ def test_what_is_told_anew_leaves_the_reader_where_they_are(page):
     numbers = {Part.L3: [value("L3", "11.2 ns")]}
     page.show_values(numbers, {Part.L3: [BURST, LADDER]}, {})
     choose(page, Part.L3)
-    bar = page.panel._scroll.verticalScrollBar()
+    bar = page.panel.findChild(QScrollArea).verticalScrollBar()
     links(page.panel)[-1].setFocus()
     bar.setValue(bar.maximum())
     before, name = bar.value(), links(page.panel)[-1].accessibleName()

@@ -15,8 +15,8 @@ def opened(qtbot, count, *, zoom=1.0, size=(1280, 720)) -> BinLook:
     window.resize(*size)
     runs = [ListedRun(key=str(n), at="", title=f"question {n}", when="today") for n in range(count)]
     sheet = BinLook(window, runs, window.look, WORDS)
-    sheet.window_below, sheet.asked = window, []
-    sheet.back_asked.connect(sheet.asked.append)
+    sheet.window_below, sheet.asked = window, []  # type: ignore[attr-defined]
+    sheet.back_asked.connect(sheet.asked.append)  # type: ignore[attr-defined]
     sheet.open()
     return sheet
 

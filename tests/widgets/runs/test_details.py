@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from tests.widgets.runs.samples import WORDS, worn
@@ -192,7 +192,7 @@ def test_what_is_typed_is_handed_on_when_the_field_is_left(qtbot, shown, field, 
 
 
 def test_what_is_typed_is_handed_on_after_a_pause(qtbot, shown, monkeypatch):
-    shown.details._pause.setInterval(20)
+    shown.details.findChild(QTimer).setInterval(20)
     shown.details.show_run(RUN)
     type_into(qtbot, shown.details.note, "slow")
     qtbot.waitUntil(lambda: shown.said == [("a", Said("mine", "slow", ("x", "y")))])

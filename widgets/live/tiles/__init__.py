@@ -1,1 +1,1 @@
-"""widgets/live/tiles."""
+"""The tiles of Live, and the words on them."""

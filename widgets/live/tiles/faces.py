@@ -1,6 +1,6 @@
-"""What does each tile say? Utilisation large, saturation small, errors apart.
+"""Words of each tile: utilisation large, saturation small, errors apart.
 
-After Brendan Gregg's USE method. Where a value is not known, the reason stands in its place.
+After Brendan Gregg's USE method. An unknown value is replaced by its reason.
 """
 
 from __future__ import annotations
@@ -15,30 +15,36 @@ from widgets.live.tiles.face import Face, Reasons, joined, lines, part_of, perce
 
 MUCH_STOLEN_FRACTION = 0.05
 LITTLE_AVAILABLE_FRACTION = 0.05
-PLACES = ("disks", "network", "gpus", "threads", "threads[*].hz")  # whose lack is said in a note
+PLACES = (
+    "disks",
+    "network",
+    "gpus",
+    "threads",
+    "threads[*].hz",
+)  # a note lists missing ones
 
 
 class Faces:
-    """Puts samples into words."""
+    """Turns samples into words."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self.machine: Machine | None = None
-        self.is_recorded = False  # so that its newest sample is not now
+        self.is_recorded = False  # then its newest sample is not now
         self.reasons = Reasons()
         self._unsampled: Sequence[Mapping[str, str]] = ()
 
     def know_machine(self, machine: Machine | None) -> None:
-        """Take in what machine this is."""
+        """Set the machine."""
         self.machine = machine
 
     def know_missing(self, missing: Sequence[Mapping[str, str]]) -> None:
-        """Take in what a sample says that it lacks."""
+        """Set what a sample lacks."""
         self.reasons = Reasons(missing)
         self._unsampled = [entry for entry in missing if entry["what"] in PLACES]
 
     def cores(self, moment: Moment) -> Face:
-        """Say how many hardware threads are busy."""
+        """Return how many hardware threads are busy."""
         busy = [share for share in moment.threads.values() if share is not None]
         errors = self._words.say("live.errors_untold")
         if moment.busy_fraction is None:
@@ -51,7 +57,7 @@ class Faces:
         return Face(number=percent(moment.busy_fraction), detail=joined(parts), errors=errors)
 
     def memory(self, moment: Moment) -> Face:
-        """Say how much memory could not be given to another program."""
+        """Return how much memory is not available to programs."""
         errors = self._words.say("live.errors_untold")
         memory = moment.memory
         number = part_of(self._words, memory.get("used_bytes"), memory.get("total_bytes"))
@@ -69,7 +75,7 @@ class Faces:
         return Face(number=number, detail=detail, errors=errors, attention=attention)
 
     def swap(self, moment: Moment) -> Face:
-        """Say how much memory lies on the disk."""
+        """Return how much memory is swapped out."""
         used, total = (moment.memory.get(f"swap_{name}_bytes") for name in ("used", "total"))
         number = part_of(self._words, used, total)
         if number is None:
@@ -77,7 +83,7 @@ class Faces:
         return Face(number=number, detail=self._words.say("live.swap_means"))
 
     def clock(self, moment: Moment) -> Face:
-        """Say how fast the fastest thread is clocked, and the slowest."""
+        """Return the highest and the lowest clock of the threads."""
         low, high = moment.lowest_hz, moment.highest_hz
         if low is None or high is None:
             return self.unknown(self.reasons.why("threads[*].hz"))
@@ -87,7 +93,7 @@ class Faces:
         return Face(number=show(high, "hz"), detail=joined(parts))
 
     def stolen(self, moment: Moment) -> Face:
-        """Say how much of the time the host gave to others."""
+        """Return the share of time that the host gave to others."""
         share = moment.stolen_fraction
         if share is None:
             return self.unknown(self.reasons.why("threads[*].steal_fraction"))
@@ -96,16 +102,16 @@ class Faces:
         return Face(number=percent(share), detail=detail, attention=much)
 
     def highest_clock_hz(self) -> float | None:
-        """Return the limit that the hardware names."""
+        """Return the clock limit of the hardware."""
         return None if self.machine is None else self.machine.cpu.clock.max_hz
 
     def may_be_robbed(self, moment: Moment) -> bool:
-        """Is there a host that may take time away?"""
+        """Return whether a host may steal time."""
         virtual = self.machine is not None and is_virtual(self.machine)
         return virtual or bool(moment.stolen_fraction)
 
     def not_sampled(self) -> tuple[str, str]:
-        """Return what no sample tells yet, and how to ask for it meanwhile; "" and "" for none."""
+        """Return which values are not sampled, and how to get them; "" and "" for none."""
         if not self._unsampled:
             return "", ""
         names = {
@@ -131,14 +137,14 @@ class Faces:
         )
 
     def when(self, ago_s: float) -> str:
-        """Say how long before the newest sample a point of the last minute is."""
+        """Return the time from a point of the minute to the newest sample, in words."""
         now, ago = "live.now", "live.ago"
         if self.is_recorded:
             now, ago = "live.last_sample", "live.earlier"
         return self._words.say(now if ago_s < 0.5 else ago, {"seconds": round(ago_s)})
 
     def reading(self, moment: Moment | None, ago_s: float, value: str | None) -> str:
-        """Say what a point of the last minute reads."""
+        """Return the reading at a point of the minute."""
         ago = self.when(ago_s)
         if moment is None:
             return self._words.say("live.nobody_looked", {"ago": ago})
@@ -146,14 +152,14 @@ class Faces:
         return self._words.say("live.reading", {"value": shown, "ago": ago})
 
     def thread_reading(self, moment: Moment | None, thread: int) -> str | None:
-        """Say how busy one thread was; None where that is not known."""
+        """Return how busy one thread was; None if unknown."""
         busy = None if moment is None else moment.threads.get(thread)
         if busy is None:
             return None
         return self._words.say("live.thread_busy", {"number": thread, "percent": percent(busy)})
 
     def waited(self, moment: Moment, resource: str) -> str:
-        """Say for which share of the time some task waited for a resource: its saturation."""
+        """Return the share of time that tasks waited for a resource: its saturation."""
         share = moment.memory.get(f"{resource}_pressure_fraction")
         if share is None:
             return self._words.say("live.waiting_untold")
@@ -162,5 +168,5 @@ class Faces:
         return self._words.say("live.waited", {"percent": percent(share)})
 
     def unknown(self, why: str, errors: str = "") -> Face:
-        """Say that a value is not known, and why."""
+        """Return the face of an unknown value, with the reason."""
         return Face(number=self._words.say("live.unknown"), detail=why, errors=errors, known=False)

@@ -1,6 +1,6 @@
-"""What do the tiles of a GPU say? Errors first; what the driver does not tell has its reason.
+"""Words of the tiles of a GPU: errors first, and a reason for each unknown value.
 
-A machine with one or two GPUs has several tiles for each that is awake, larger ones have one each.
+With one or two GPUs, each awake one has several tiles; with more, each has one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from widgets.live.history import Moment
 from widgets.live.tiles.face import ErrorState, Face, joined, lines, part_of, percent
 from widgets.live.tiles.faces import Faces
 
-Told = Mapping[str, Any]  # of one GPU, in a sample
+GpuValues = Mapping[str, Any]  # of one GPU, in a sample
 
-# The worst first: the name in a sample, its words, and what it means.
+# The worst first: name in a sample, words, meaning.
 _MEMORY_ERRORS: tuple[tuple[str, str, ErrorState], ...] = (
     ("ecc_uncorrected", "live.ecc_uncorrected", "fault"),
     ("remapping_failed", "live.remapping_failed", "fault"),
@@ -33,13 +33,13 @@ _ALL_ERRORS = (*_CODES, *_MEMORY_ERRORS, *_LINK_ERRORS)
 
 
 class GpuFaces:
-    """Puts a GPU into words."""
+    """Turns the values of a GPU into words."""
 
     def __init__(self, words: Words, faces: Faces) -> None:
         self._words, self._faces = words, faces
 
     def whole(self, moment: Moment, index: int) -> Face:
-        """Say everything in one tile, also that the GPU sleeps or has gone."""
+        """Return everything in one face, also that the GPU sleeps or has gone."""
         gpu = moment.gpu(index)
         if gpu is None or gpu.get("state") == "lost":
             return self._lost(index)
@@ -58,14 +58,14 @@ class GpuFaces:
         return self._face(index, gpu, "busy", detail, _ALL_ERRORS, warnings=warnings)
 
     def busy(self, moment: Moment, index: int) -> Face:
-        """Say for which share of the time some kernel ran."""
+        """Return the share of time that a kernel ran."""
         gpu = moment.gpu(index) or {}
         key = "live.no_kernel" if gpu.get("busy") == 0 else "live.some_kernel"
         detail = lines(self._words.say(key), self._words.say("live.waiting_untold"))
         return self._face(index, gpu, "busy", detail, _CODES)
 
     def memory(self, moment: Moment, index: int) -> Face:
-        """Say how much of the GPU's memory is held."""
+        """Return how much of the GPU's memory is held."""
         gpu = moment.gpu(index) or {}
         share, detail = gpu.get("memory_busy"), ""
         if share is not None:
@@ -73,7 +73,7 @@ class GpuFaces:
         return self._face(index, gpu, "memory_used_bytes", detail, _MEMORY_ERRORS)
 
     def power(self, moment: Moment, index: int) -> Face:
-        """Say what the GPU draws, how warm it is, how fast, and why not faster."""
+        """Return power, temperature, clock, and why the clock is not higher."""
         gpu = moment.gpu(index) or {}
         parts = self._state(gpu)
         watts, limit = gpu.get("power_watts"), gpu.get("power_limit_watts")
@@ -83,7 +83,7 @@ class GpuFaces:
         return self._face(index, gpu, "power_watts", joined(parts), (), warnings=slowed)
 
     def link(self, moment: Moment, index: int) -> Face:
-        """Say what goes over PCIe, and how the link runs."""
+        """Return the PCIe traffic, and how the link runs."""
         gpu = moment.gpu(index) or {}
         said, attention = self._link(index, gpu)
         detail = joined([*self._flows(gpu, "pcie")[1:], said, self._peak(index)])
@@ -91,7 +91,7 @@ class GpuFaces:
         return self._face(index, gpu, name, detail, _LINK_ERRORS, attention=attention)
 
     def nvlink(self, moment: Moment, index: int) -> Face:
-        """Say what goes over all NVLinks together."""
+        """Return the traffic over all NVLinks together."""
         gpu = moment.gpu(index) or {}
         known = self._gpu(index)
         links = [link for link in known.nvlinks if link.state != "inactive"] if known else []
@@ -106,7 +106,7 @@ class GpuFaces:
     def _face(
         self,
         index: int,
-        gpu: Told,
+        gpu: GpuValues,
         name: str,
         detail: str,
         kinds: tuple[tuple[str, str, ErrorState], ...],
@@ -114,7 +114,7 @@ class GpuFaces:
         warnings: Sequence[str] = (),
         attention: bool = False,
     ) -> Face:
-        """Return the face of a tile about the value `name`; a warning stands where errors do."""
+        """Return the face of the value `name`; a warning takes the place of errors."""
         number = self._number(gpu, name)
         errors, state, tip = self._errors(index, gpu, kinds)
         if warnings and state in ("none", "unknown"):
@@ -130,7 +130,7 @@ class GpuFaces:
             tip=lines(self._name(index), tip),
         )
 
-    def _number(self, gpu: Told, name: str) -> str | None:
+    def _number(self, gpu: GpuValues, name: str) -> str | None:
         if name == "memory_used_bytes":
             return self._memory_used(gpu)
         if name == "power_watts":
@@ -140,11 +140,11 @@ class GpuFaces:
         busy = gpu.get(name)
         return None if busy is None else percent(busy)
 
-    def _memory_used(self, gpu: Told) -> str | None:
+    def _memory_used(self, gpu: GpuValues) -> str | None:
         used, whole = gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes")
         return part_of(self._words, used, whole)
 
-    def _watts(self, gpu: Told) -> str | None:
+    def _watts(self, gpu: GpuValues) -> str | None:
         watts, limit = gpu.get("power_watts"), gpu.get("power_limit_watts")
         if watts is None:
             return None
@@ -153,7 +153,7 @@ class GpuFaces:
         values = {"used": f"{watts:.0f}", "total": f"{limit:.0f} W"}
         return self._words.say("live.of", values)
 
-    def _state(self, gpu: Told) -> list[str]:
+    def _state(self, gpu: GpuValues) -> list[str]:
         """Return temperature, clock, and why the clock is not higher."""
         parts = []
         if (celsius := gpu.get("temperature_celsius")) is not None:
@@ -162,28 +162,28 @@ class GpuFaces:
             parts.append(show(clock, "hz"))
         return [*parts, *(self._words.say(r["key"]) for r in gpu.get("clock_reasons") or ())]
 
-    def _slowed(self, gpu: Told) -> list[str]:
-        """Return why the clock is lower than it should be, where that is worth a look."""
+    def _slowed(self, gpu: GpuValues) -> list[str]:
+        """Return why the clock is lower than it should be, if that is a problem."""
         reasons = gpu.get("clock_reasons") or ()
         return [self._words.say(r["key"]) for r in reasons if r.get("severity") == "warning"]
 
-    def _flows(self, gpu: Told, link: str) -> list[str]:
-        """Return what goes in and out, the larger first; what is not known is left out."""
+    def _flows(self, gpu: GpuValues, link: str) -> list[str]:
+        """Return traffic in and out, the larger first, without unknown values."""
         ways = (("live.in", "received"), ("live.out", "sent"))
         rates = [(gpu.get(f"{link}_{name}_bytes_per_s"), key) for key, name in ways]
         known = [(rate, key) for rate, key in rates if rate is not None]
         known.sort(key=lambda flow: -flow[0])
         return [self._words.say(key, {"rate": show(rate, "bytes/s")}) for rate, key in known]
 
-    def _all_flows(self, gpu: Told) -> list[str]:
+    def _all_flows(self, gpu: GpuValues) -> list[str]:
         texts = []
         for key, link in (("live.pcie_carries", "pcie"), ("live.nvlink_carries", "nvlink")):
             if flows := self._flows(gpu, link):
                 texts.append(joined([self._words.say(key, {"flows": ", ".join(flows)})]))
         return texts
 
-    def _link(self, index: int, gpu: Told) -> tuple[str, bool]:
-        """Return generation and width in words, and whether they are less than could be."""
+    def _link(self, index: int, gpu: GpuValues) -> tuple[str, bool]:
+        """Return generation and width in words, and whether they are below the maximum."""
         generation, width = gpu.get("pcie_generation"), gpu.get("pcie_width")
         if generation is None or width is None:
             return "", False
@@ -205,15 +205,15 @@ class GpuFaces:
             return self._words.say("live.sleeping_link", values), False
         return self._runs(gpu), False
 
-    def _runs(self, gpu: Told) -> str:
-        """Return generation and width of the link as it runs now."""
+    def _runs(self, gpu: GpuValues) -> str:
+        """Return the current generation and width of the link."""
         values = {"generation": gpu.get("pcie_generation"), "width": gpu.get("pcie_width")}
         return self._words.say("live.link", values)
 
     def _errors(
-        self, index: int, gpu: Told, kinds: tuple[tuple[str, str, ErrorState], ...]
+        self, index: int, gpu: GpuValues, kinds: tuple[tuple[str, str, ErrorState], ...]
     ) -> tuple[str, ErrorState, str]:
-        """Return the worst in words, its state, and all of them with what is not told."""
+        """Return the worst error in words, its state, and a tip with all errors and unknowns."""
         if not kinds:
             return "", "unknown", ""
         there = [
@@ -254,7 +254,7 @@ class GpuFaces:
         return (gpu.name or "") if gpu is not None else ""
 
     def _possible(self, index: int) -> Link:
-        """Return the link of the GPU as inspection found it, empty where it did not."""
+        """Return the link of the GPU as inspected, empty if unknown."""
         gpu, machine = self._gpu(index), self._faces.machine
         if gpu is None or machine is None:
             return Link()

@@ -1,6 +1,6 @@
-"""What do the tiles of disks and network say, on a machine with one disk or with 24?
+"""Words of the tiles of disks and network.
 
-One tile for all disks: what they carry together, and which is the busiest. Network the same.
+One tile for all disks: their total traffic, and the busiest one. The network likewise.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from widgets.live.history import Moment
 from widgets.live.tiles.face import ErrorState, Face, joined, lines, percent, total
 from widgets.live.tiles.faces import Faces
 
-MOST_NAMED = 12  # devices in the tip
-LEAST_QUEUE = 0.05  # requests under way: fewer are none
+MOST_NAMED = 12  # devices listed in the tip
+LEAST_QUEUE = 0.05  # requests in flight: fewer count as none
 
 
 class IoFaces:
-    """Puts disks and network into words."""
+    """Turns disk and network samples into words."""
 
     def __init__(self, words: Words, faces: Faces) -> None:
         self._words, self._faces = words, faces
 
     def disks(self, moment: Moment) -> Face:
-        """Say what all disks read and write, which is the busiest, and how many requests wait."""
+        """Return the total traffic of the disks, the busiest one, and the waiting requests."""
         say = self._words.say
         flows = {
             "live.read": total(moment.disks, "read_bytes_per_s"),
@@ -55,7 +55,7 @@ class IoFaces:
         )
 
     def network(self, moment: Moment) -> Face:
-        """Say what all interfaces carry, which carries most, and whether packets were dropped."""
+        """Return the total traffic of the interfaces, the busiest one, and dropped packets."""
         say = self._words.say
         flows = {
             "live.in": total(moment.network, "received_bytes_per_s"),
@@ -86,7 +86,7 @@ class IoFaces:
         )
 
     def _flows(self, flows: Mapping[str, float | None]) -> tuple[str, str]:
-        """Return the larger of two flows in words, and the other; "" for what is not known."""
+        """Return the larger of two flows in words, then the other; "" if unknown."""
         known = {key: value for key, value in flows.items() if value is not None}
         texts = [
             self._words.say(key, {"rate": show(known[key], "bytes/s")})
@@ -133,6 +133,6 @@ def _carried(part: Mapping[str, Any]) -> float:
 
 
 def flow(parts: Sequence[Mapping[str, Any]], *names: str) -> float | None:
-    """Return the larger of the flows of these names, over all parts; None where none is known."""
+    """Return the larger of the flows with these names, over all parts; None if unknown."""
     known = [value for name in names if (value := total(parts, name)) is not None]
     return max(known, default=None)

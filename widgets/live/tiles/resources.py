@@ -1,7 +1,7 @@
-"""Which tiles does a machine have, and what does each show? One a resource that is sampled.
+"""Tiles of a machine, one for each sampled resource, and what each shows.
 
-A GPU that is awake has several tiles where there are one or two of them, else one; one that sleeps
-or has gone has one. What has been seen once keeps its tile.
+With one or two GPUs, each awake one has several tiles; otherwise a GPU has one. A resource that
+was seen once keeps its tile.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from widgets.live.tiles.faces import Faces
 from widgets.live.tiles.gpu_faces import GpuFaces
 from widgets.live.tiles.io_faces import IoFaces, flow
 
-BEFORE_GPUS = 5  # tiles; those that follow matter less than a GPU
-FEW_GPUS = 2  # so many have several tiles each
+BEFORE_GPUS = 5  # tiles; later ones matter less than a GPU
+FEW_GPUS = 2  # up to this many have several tiles each
 PCIE = ("pcie_received_bytes_per_s", "pcie_sent_bytes_per_s")
 NVLINK = ("nvlink_received_bytes_per_s", "nvlink_sent_bytes_per_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """Which words and which line a tile has, and what its cursor reads."""
+    """Words and line of a tile, and the reading at its cursor."""
 
     title: str
     face: Callable[[Moment], Face]
@@ -38,7 +38,7 @@ class Resource:
 
 
 class Resources:
-    """The resources that have been seen, by the name of their tile."""
+    """The resources seen so far, by the name of their tile."""
 
     def __init__(self, words: Words, faces: Faces) -> None:
         self._words, self._faces = words, faces
@@ -48,7 +48,7 @@ class Resources:
         self._made: dict[str, Resource] = {}
 
     def __getitem__(self, name: str) -> Resource:
-        """Return what a tile of `names` shows."""
+        """Return the resource of a tile."""
         if name not in self._made:
             gpu, _, part = name.partition(".")
             is_gpu = gpu.startswith("gpu")
@@ -56,13 +56,13 @@ class Resources:
         return self._made[name]
 
     def forget(self) -> None:
-        """Begin anew: it is another machine."""
+        """Forget all resources, for another machine."""
         self._seen.clear()
         self._gpus_seen.clear()
         self._made.clear()
 
     def names(self, moment: Moment) -> list[str]:
-        """Return the tiles there are to be now, in their order."""
+        """Return the names of the tiles for this sample, in order."""
         there = {
             "cores": True,
             "memory": True,
@@ -113,7 +113,7 @@ class Resources:
         }
 
     def _clock(self) -> Resource:
-        """The line of the clock goes up to the limit, or to the highest that was seen."""
+        """Return the clock; its scale ends at the hardware's limit or at the highest seen."""
         scale = Scale(
             lambda moment: moment.highest_hz,
             lambda highest: max(scale.top, highest, self._faces.highest_clock_hz() or 0.0),
@@ -131,15 +131,15 @@ class Resources:
         say, faces = self._words.say, self._gpus
         number = {"number": index}
 
-        def told(*names: str) -> Value:
+        def value_of(*names: str) -> Value:
             return lambda moment: flow([gpu] if (gpu := moment.gpu(index)) else [], *names)
 
         def ratio(of: str, whole: str) -> Value:
-            return lambda moment: _ratio(told(of)(moment), told(whole)(moment))
+            return lambda moment: _ratio(value_of(of)(moment), value_of(whole)(moment))
 
         memory = ratio("memory_used_bytes", "memory_total_bytes")
         power = ratio("power_watts", "power_limit_watts")
-        busy = told("busy")
+        busy = value_of("busy")
         match part:
             case "busy":
                 return _shared(say("live.gpu_busy", number), partial(faces.busy, index=index), busy)
@@ -151,10 +151,10 @@ class Resources:
                 return _shared(say("live.gpu_power", number), face, power, 1)
             case "link":
                 face = partial(faces.link, index=index)
-                return _rated(say("live.gpu_link", number), face, told(*PCIE), 2)
+                return _rated(say("live.gpu_link", number), face, value_of(*PCIE), 2)
             case "nvlink":
                 face = partial(faces.nvlink, index=index)
-                return _rated(say("live.gpu_nvlink", number), face, told(*NVLINK), 3)
+                return _rated(say("live.gpu_nvlink", number), face, value_of(*NVLINK), 3)
             case _:
                 return _shared(say("live.gpu", number), partial(faces.whole, index=index), busy)
 

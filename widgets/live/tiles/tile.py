@@ -1,6 +1,6 @@
-"""What does one resource do? A tile: its name, errors, one large number, and its last minute.
+"""A tile of one resource: its name, errors, one large number, and its last minute.
 
-Painted as a whole, and only where something has changed: tiles are many, and samples come often.
+It paints itself, and only what has changed: there are many tiles, and samples come often.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.T
 class Tile(QWidget):
     """Holds `body`, a picture of the last minute. Arrow keys move the reading cursor.
 
-    `about` are paragraphs that the tip says below what is told of the parts; those of `about_words`
-    are said instead at a "detail", and at "errors" that are unknown.
+    `about` are paragraphs of the tip, below the text about the parts. `about_words` replaces them
+    at a "detail" and at unknown "errors".
     """
 
     stepped = Signal(float, int)  # seconds further back, rows further down
-    grown = Signal()  # it may need another height
-    released = Signal()  # the reading cursor is to go
+    grown = Signal()  # its least height may have changed
+    released = Signal()  # remove the reading cursor
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class Tile(QWidget):
         self._foot, self._indent = ("", "", ""), 0
         self._rects: dict[str, QRect] = {}
         self._heights: dict[tuple[int, str], int] = {}
-        self._detail_height = 0  # grows as it must, so that nothing jumps back and forth
+        self._detail_height = 0  # only grows, so that nothing jumps back and forth
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # corners and all: what lies
         body.setParent(self)  # behind need not be painted for every new number
         look.changed.connect(self._start_anew)
         self._start_anew()
 
     def show_face(self, face: Face) -> None:
-        """Say this from now on."""
+        """Show these words."""
         before, self.face = self.face, face
         if face == before:
             return
@@ -99,7 +99,7 @@ class Tile(QWidget):
             self.setToolTip(tip(face.tip, *self._about))
 
     def show_foot(self, left: str, middle: str, right: str, *, indent: int = 0) -> None:
-        """Write below the body: `indent` from its left edge, in the middle, and at its right."""
+        """Write texts below the body: left (after `indent`), centred and right."""
         if (left, middle, right, indent) == (*self._foot, self._indent):
             return
         same_shape = any(self._foot) and indent == self._indent
@@ -123,7 +123,7 @@ class Tile(QWidget):
         return QSize(self.minimumWidth(), self.least_height())
 
     def texts(self) -> dict[str, tuple[str, QFont, QRect]]:
-        """Return what is written where, and how."""
+        """Return the texts with their places and fonts."""
         left, middle, right = self._foot if self.face.known else ("", "", "")
         written = {
             "title": self.title,
@@ -141,7 +141,7 @@ class Tile(QWidget):
         }
 
     def tip_at(self, place: QPoint) -> str:
-        """Return what is to be said of what stands at a place."""
+        """Return the tip at a place."""
         for name, about in self._about_words.items():
             is_known = name == "errors" and self.face.error_state != "unknown"
             if self._rects[name].contains(place) and not is_known:
@@ -149,14 +149,14 @@ class Tile(QWidget):
         return self.toolTip()
 
     def event(self, event: QEvent) -> bool:
-        """Show the tip of what is pointed at."""
+        """Show the tip under the mouse."""
         if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
             return super().event(event)
         QToolTip.showText(event.globalPos(), self.tip_at(event.pos()), self)
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the frame and the words that are asked for."""
+        """Paint the frame and the words in the event's region."""
         theme = self._look.theme
         colours = {
             "title": theme.ink,
@@ -187,7 +187,7 @@ class Tile(QWidget):
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
 
     def _paint_behind(self, painter: QPainter, event: QPaintEvent) -> None:
-        """Paint the panel as the style sheet does, which would take longer for every number."""
+        """Paint the panel as the style sheet does, but faster."""
         theme = self._look.theme
         if self.rect().adjusted(PAD, PAD, -PAD, -PAD).contains(event.rect()):
             painter.fillRect(event.rect(), QColor(theme.panel))
@@ -199,7 +199,7 @@ class Tile(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give words and body their places."""
+        """Place words and body."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._detail_height = self._height_of(self._detail)
@@ -223,18 +223,18 @@ class Tile(QWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring."""
+        """Show the focus ring."""
         super().focusInEvent(event)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take ring and cursor away."""
+        """Remove focus ring and cursor."""
         super().focusOutEvent(event)
         self.released.emit()
         self.update()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Measure anew where the fonts have become others."""
+        """Measure again after a change of fonts."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._arrange()
@@ -286,12 +286,12 @@ class Tile(QWidget):
         return self._line_height("left") + STEP if any(self._foot) else 0
 
     def _line_height(self, name: str) -> int:
-        return self._metrics[name].height() + 1  # which is rounded down
+        return self._metrics[name].height() + 1  # since height() is rounded down
 
     def _height_of(self, text: str) -> int:
-        """Return how high the detail is, in as many lines as it needs."""
+        """Return the height of the detail, wrapped."""
         metrics, width = self._metrics["detail"], max(self.width() - 2 * PAD, 1)
-        # All figures are equally wide, so other numbers need no other measure.
+        # Digits are equally wide, so numbers of the same length share a measure.
         shape = DIGITS.sub("0", text)
         if (width, shape) not in self._heights:
             room = QRect(0, 0, width, 1 << 14)

@@ -1,1 +1,1 @@
-"""widgets/map/layout."""
+"""Layout of a machine as boxes and links, in units of the map, without Qt."""

@@ -1,6 +1,6 @@
-"""What is on the map? Boxes inside boxes and the links between them, in units of the map.
+"""Boxes of the map, nested, and the links between them, in units of the map.
 
-One unit is one pixel while the map is shown at its own size. Nothing here knows Qt.
+One unit is one pixel at scale 1. Nothing here imports Qt.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ class Kind(StrEnum):
     CORE = "core"
     THREAD = "thread"
     CACHE = "cache"
-    OFF = "off"  # threads that are switched off, and of which no core is known
+    OFF = "off"  # threads that are switched off and belong to no known core
     MEMORY = "memory"
     NODE = "node"
     MODULE = "module"
     GPU = "gpu"
     LINK = "link"
     NVLINK = "nvlink"
-    SWITCH = "switch"  # of PCIe, where several cards share the way up
+    SWITCH = "switch"  # of PCIe, where several cards share the upstream link
     SLICE = "slice"  # of a GPU (MIG)
     DISK = "disk"
     NETWORK = "network"
-    UNREAD = "unread"  # a kind of part that is not there, or that nobody looked for
+    UNREAD = "unread"  # a kind of part that is absent or was not looked for
     FOLD = "fold"  # more of the same, shown on demand
 
 
-# What bears the number of its part.
+# Boxes that can show the measured number of their part.
 BEARING = frozenset(
     {Kind.PACKAGE, Kind.CACHE, Kind.MEMORY, Kind.GPU, Kind.LINK, Kind.NVLINK, Kind.DISK}
 )
 
-COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that say nothing of one part
-RATES = {  # of what computes; a time there is one of some task
+COMPARING = frozenset({"", "ratio", "fraction"})  # units of numbers that compare parts
+RATES = {  # of computing parts, where a time belongs to some task
     Part.CORES: frozenset({"flop/s"}),
     Part.GPU: frozenset({"flop/s", "bytes/s"}),
 }
@@ -72,7 +72,7 @@ class Rect(NamedTuple):
         return self.x + self.width / 2, self.y + self.height / 2
 
     def holds(self, x: float, y: float) -> bool:
-        """Does the point lie inside?"""
+        """Return whether the point lies inside."""
         return self.x <= x < self.right and self.y <= y < self.bottom
 
     def inset(self, by: float) -> Rect:
@@ -84,10 +84,10 @@ class Rect(NamedTuple):
 class Box:
     """One box. `members` are places in the machine's list of such parts; `threads` their ids.
 
-    `titles` say the same, the longest first: the first that fits is shown. `bears_value` marks what
-    shows the number of its part, `asks` what shows a question mark where there is none. `ceiling`
-    is what it carries at best. In `bar` stands how full its memory is, in `grid` small tiles of one
-    colour, such as the multiprocessors of a GPU; `lines` begin at `lines_y`.
+    `titles` are alternatives, the longest first: the first that fits is shown. `bears_value`: it
+    shows the number of its part; `asks`: it shows a question mark if there is none. `ceiling` is
+    its peak bandwidth. `bar` shows how full its memory is, `grid` holds small tiles of one colour,
+    such as the multiprocessors of a GPU; `lines` begin at `lines_y`.
     """
 
     id: str
@@ -99,19 +99,19 @@ class Box:
     lines: tuple[str, ...] = ()
     threads: tuple[int, ...] = ()
     members: tuple[int, ...] = ()
-    path: str = ""  # of what is missing, where the box stands for that
+    path: str = ""  # of the missing value that the box stands for
     is_dashed: bool = False
     bears_value: bool = False
     asks: bool = False
-    needs_look: bool = False  # it does less than it could
+    needs_look: bool = False  # it is slower than it could be
     ceiling: float | None = None  # bytes/s, in one direction
     cells: int = 0
     grid: Rect | None = None
     bar: Rect | None = None
     bar_titles: tuple[str, ...] = ()
     lines_y: float | None = None  # None for below the title
-    states: tuple[str, ...] = ()  # what it was doing when the machine was read
-    is_upright: bool = False  # its title is written upwards
+    states: tuple[str, ...] = ()  # its state when the machine was read
+    is_upright: bool = False  # the title is written upwards
     is_linked: bool = False  # a line leads to it
 
 
@@ -119,33 +119,33 @@ class Box:
 class Wire:
     """A line between boxes, through these points; `box` is its label.
 
-    `name` is told apart from other lines with the same label, and is what its load goes by.
+    `name` is unique, even among lines with the same label; samples refer to it.
     """
 
     name: str
     points: tuple[tuple[float, float], ...]
     thickness: float
     box: str
-    needs_look: bool = False  # it is narrower than the card could be
+    needs_look: bool = False  # it is narrower than the card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The whole map; parents stand before what is in them, in the order of reading."""
+    """The whole map; parents precede their children, in reading order."""
 
     boxes: tuple[Box, ...]
     wires: tuple[Wire, ...]
     width: float
     height: float
-    is_roomy: bool = False  # nothing had to be made smaller or folded
-    style: int = 0  # in which of the styles, from the largest on
+    is_roomy: bool = False  # nothing was made smaller or folded
+    style: int = 0  # index of the style, the largest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarnedValue:
+class KnownValue:
     """A number that was measured on this machine, in words."""
 
-    label: str  # with the settings of the run where they were not the usual ones
+    label: str  # with the settings of the run if they were unusual
     text: str  # "1.41 ns"
     when: str  # "3 minutes ago"
     experiment: str
@@ -155,7 +155,7 @@ class EarnedValue:
 
 
 def is_of_part(part: Part | None, unit: str) -> bool:
-    """Does a number of this unit say something of the part alone? Others are of an experiment."""
+    """Return whether a number of this unit describes the part alone, not an experiment."""
     return unit in RATES[part] if part in RATES else unit not in COMPARING
 
 
@@ -163,9 +163,8 @@ def is_of_part(part: Part | None, unit: str) -> bool:
 class Invitation:
     """An experiment about a part, and its question.
 
-    `fills`: it has numbers of the part, of which the `missing` ones have not been measured yet;
-    `heads`: one of them may stand at the part's title. `lack` says what this machine lacks for it,
-    "" for nothing.
+    `fills`: it measures numbers of the part; the `missing` ones have not been measured yet.
+    `heads`: one of them may stand at the part's title. `lack`: what it lacks here, or "".
     """
 
     experiment: str
@@ -177,7 +176,7 @@ class Invitation:
 
 
 class Letters(Enum):
-    """How texts on the map are written."""
+    """Kinds of lettering on the map."""
 
     TITLE = "title"
     DETAIL = "detail"
@@ -186,7 +185,7 @@ class Letters(Enum):
 
 
 class Measure(Protocol):
-    """How large are texts?"""
+    """Measures texts."""
 
     def width(self, text: str, letters: Letters) -> float:
         """Return the width of one line of text."""

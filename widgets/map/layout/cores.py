@@ -1,4 +1,4 @@
-"""How do the cores of one group stand? In rows, each with the tiles of its hardware threads."""
+"""Layout of one group of cores: rows of cores, each with the tiles of its threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from widgets.style.theme import STEP
 GAP, HAIR = 2 * STEP, 2  # between boxes, and between threads of a core
 MOST_ACROSS = 4  # threads of one core side by side
 USUAL_VALUE = "88.8 ns"  # beside the name of a cache
-ALMOST = 1e-6  # what widths may lose by division
+ALMOST = 1e-6  # rounding error of divided widths
 CACHE_PARTS = {1: Part.L1, 2: Part.L2, 3: Part.L3}
 Item = TypeVar("Item")
 
@@ -45,11 +45,11 @@ class Cores:
         self._pad = STEP if style.shows_caches else HAIR
 
     def is_unfolded(self, cores: Sequence[Core]) -> bool:
-        """Did somebody ask for all cores of this group?"""
+        """Return whether the user unfolded this group."""
         return f"fold:{_name(cores)}" in self._unfolded
 
     def height(self, cores: Sequence[Core], width: float) -> float:
-        """Return how high a group is; infinite where not even one core fits the width."""
+        """Return the height of a group; infinite if not even one core fits the width."""
         shown, hidden = self._shown(cores)
         columns = self._columns(shown, width)
         if not columns:
@@ -81,7 +81,7 @@ class Cores:
         return shown(_name(cores), cores, self._style.most_cores, self._unfolded)
 
     def _columns(self, cores: Sequence[Core], width: float) -> int:
-        """Return how many cores stand side by side, in rows as full as can be; 0 for none."""
+        """Return the number of cores per row, with rows as full as possible; 0 for none."""
         most = int((width + self._gap + ALMOST) // (self._core_width(cores) + self._gap))
         if most < 1:
             return 0
@@ -130,7 +130,7 @@ class Cores:
 def shown(
     name: str, items: Sequence[Item], most: int | None, unfolded: frozenset[str]
 ) -> tuple[Sequence[Item], int | None]:
-    """Return what is shown, and how many are not: 0 where all are but could be folded."""
+    """Return the shown cores and how many are hidden; 0 if all are shown but could be folded."""
     if most is None or len(items) <= most:
         return items, None
     if f"fold:{name}" in unfolded:
@@ -163,7 +163,7 @@ def cache_box(
 def fold_box(
     name: str, hidden: int, key: str, labels: Labels, rect: Rect, parent: str | None
 ) -> Box:
-    """Return the box that unfolds what is hidden, or folds it again."""
+    """Return the box that unfolds hidden cores, or folds them again."""
     return Box(
         id=f"fold:{name}",
         kind=Kind.FOLD,
@@ -200,7 +200,7 @@ def _threads(core: Core, rect: Rect, parent: str) -> list[Box]:
 
 
 def _tiles(cores: Sequence[Core]) -> tuple[int, int]:
-    """Return how many threads of a core stand side by side, and in how many rows."""
+    """Return columns and rows of the thread tiles of a core."""
     most = max(len(core.threads) for core in cores)
     across = min(most, MOST_ACROSS)
     return across, math.ceil(most / across)

@@ -1,4 +1,4 @@
-"""What is written on the boxes of devices and the links to them? The longest words first."""
+"""Titles on the boxes of devices and on their links, the longest first."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from machine.model import Machine, is_hidden, is_virtual, missing_of
 
 Titles = tuple[str, ...]
 
-GPU_BACKENDS = ("cuda", "rocm", "xpu", "mps", None)  # torch's names of what computes on GPUs
+GPU_BACKENDS = ("cuda", "rocm", "xpu", "mps", None)  # torch's names for GPU backends
 BITS = 8
 SUFFIXES = r"\s+\d+\s?GB.*$|\s+Laptop GPU$|(\s+Max-Q)?\s+/ Mobile$"  # of one series
-ALIKE = 0.99  # of a rate: less is another one
+ALIKE = 0.99  # of a rate: less is a different rate
 
 
 def decimal_bytes(count: int) -> str:
-    """Return a capacity as makers of disks count it: 2 TB."""
+    """Return a capacity in decimal units, as on the disk's package: 2 TB."""
     return show(count, "bytes/s").removesuffix("/s")
 
 
 def is_narrow(link: Link | None) -> bool:
-    """Does the card have more lanes than it uses? Generations say nothing: idle cards slow down."""
+    """Return whether a card uses fewer lanes than it has. Idle cards lower their generation."""
     return bool(link and link.width and link.card_width and link.width < link.card_width)
 
 
 def narrower_way(machine: Machine, address: str, link: Link | None) -> float | None:
-    """Return what all of the way to a card carries, where that is less than its own link does."""
+    """Return the bandwidth of the path to a card if it is less than that of its own link."""
     way, ceiling = pcie.peak_bytes_per_s(machine, address), link.peak_bytes_per_s if link else None
     return way if way and ceiling and way < ALIKE * ceiling else None
 
 
 def needs_look(machine: Machine, gpu: Gpu) -> bool:
-    """Does less reach the GPU than it could take?"""
+    """Return whether the link or the path to a GPU is narrower than the GPU's own link."""
     seats = (device for device in machine.pci if device.address == gpu.pci_address)
     link = next((seat.link for seat in seats if seat.link), gpu.link)
     if gpu.c2c_bytes_per_s or gpu.unified_memory or gpu.pci_address is None:
@@ -63,13 +63,13 @@ class DeviceLabels:
         if not gpu.name:
             return (f"{name} · {gpu.vendor}", name) if gpu.vendor else (name,)
         model = gpu.name.removeprefix(f"{gpu.vendor} ")
-        model = re.sub(r"^.*\[(.+)\]$", r"\1", model)  # the chip, and what the card is called
+        model = re.sub(r"^.*\[(.+)\]$", r"\1", model)  # "chip [name of the card]"
         series = re.sub(SUFFIXES, "", model.removeprefix("GeForce "))
         models = dict.fromkeys((gpu.name, model, series))
         return (*(f"{name} · {model}" for model in models), name)
 
     def gpu_lines(self, gpu: Gpu) -> Titles:
-        """Return what a GPU has inside, in one line or none."""
+        """Return the parts of a GPU in one line, or no line."""
         say = self.words.say
         inside = []
         if gpu.sms:
@@ -84,7 +84,7 @@ class DeviceLabels:
         return (" · ".join(inside),) if inside else ()
 
     def gpu_memory(self, gpu: Gpu) -> Titles:
-        """Return what is said of its memory where nobody tells how full it is."""
+        """Return the memory size of a GPU, for when its use is unknown."""
         say = self.words.say
         if gpu.unified_memory:
             return say("map.unified"), say("map.unified_short")
@@ -94,7 +94,7 @@ class DeviceLabels:
         return say("map.gpu_memory", {"memory_bytes": gpu.memory_bytes}), size
 
     def gpu_states(self, gpu: Gpu) -> Titles:
-        """Return what a GPU was doing when it was looked at."""
+        """Return what a GPU was doing when it was inspected."""
         return (
             (self.words.say("map.asleep"), self.words.say("map.now_asleep")) if gpu.asleep else ()
         )
@@ -115,7 +115,7 @@ class DeviceLabels:
         return (say("map.no_gpu"),), say("map.without_gpu", {"why": self._why_no_gpu()})
 
     def _why_no_gpu(self) -> str:
-        """Return what the doctor says of it, in the same words."""
+        """Return the doctor's sentence about it."""
         say, machine = self.words.say, self.machine
         if machine.container not in (None, "none"):
             found = say("doctor.no_card_container", {"container": machine.container})
@@ -130,7 +130,7 @@ class DeviceLabels:
     def link(self, link: Link | None) -> Titles:
         """Return the titles of a PCIe link, with its lanes now and the generation it can reach.
 
-        An idle link runs at a lower generation to save power: that would say nothing.
+        Not the current generation: an idle link lowers it to save power.
         """
         say = self.words.say
         if link is None or link.width is None:
@@ -147,24 +147,24 @@ class DeviceLabels:
         return say("map.lanes_of", {"generation": generation, "lanes": lanes}), lanes
 
     def held_up(self, titles: Titles, way: float) -> Titles:
-        """Return the titles of a link above which the way to the processor is narrower."""
+        """Return the titles of a link whose upstream path is narrower."""
         rate = show(way, "bytes/s")
         return tuple(self.words.say("map.way_narrow", {"lanes": t, "rate": rate}) for t in titles)
 
     def narrow(self, link: Link) -> str:
-        """Say of a link with too few lanes why that is."""
+        """Return why a link has fewer lanes than the card."""
         few = link.slot_width and link.card_width and link.slot_width < link.card_width
         key = "map.narrow_slot" if few else "map.narrow_link"
         return self.words.say(key, {"width": link.width or 0, "card_width": link.card_width or 0})
 
     def joint(self, gpu: Gpu) -> Titles:
-        """Return the titles of what joins a GPU to its processor where it is no PCIe."""
+        """Return the titles of a link between GPU and processor that is not PCIe."""
         if gpu.c2c_bytes_per_s:
             return self.words.say("map.c2c"), self.words.say("map.c2c_short")
         return (self.words.say("map.same_memory"),)
 
     def hop(self, device: PciDevice) -> str:
-        """Return what the lower end of a hop is called: the part on the map, if it is one."""
+        """Return the name of the lower end of a hop: that of its box on the map, if it has one."""
         for gpu in self.machine.gpus:
             if gpu.pci_address == device.address:
                 return self.gpu_name(gpu)
@@ -184,7 +184,7 @@ class DeviceLabels:
     # --- NVLink --------------------------------------------------------------------------------
 
     def nvlink(self) -> Titles:
-        """Return the titles of all that joins GPUs directly; equal links are summed up."""
+        """Return the titles of the direct links between GPUs; equal links are summed up."""
         name = self.words.say("map.nvswitch" if self.machine.nvswitch else "map.nvlink")
         per_gpu = {self.nvlinks_of(gpu) for gpu in self.machine.gpus} - {""}
         if len(per_gpu) != 1:
@@ -209,7 +209,7 @@ class DeviceLabels:
         return ", ".join(part for part in parts if part)
 
     def nvlink_bytes_per_s(self, gpu: Gpu) -> float | None:
-        """Return what all NVLinks of a GPU carry in one direction, None where nobody tells."""
+        """Return the one-way bandwidth of all NVLinks of a GPU, None if unknown."""
         peaks = self.machine.peaks.get("nvlink", {})
         rates = [
             peaks[f"{link.a}-{link.b}"]["bytes_per_s"]
@@ -218,8 +218,8 @@ class DeviceLabels:
         ]
         if rates:
             return float(max(rates) if self.machine.nvswitch else sum(rates))
-        told = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]
-        return sum(told) or None
+        known = [link.bytes_per_s for link in gpu.nvlinks if link.bytes_per_s]
+        return sum(known) or None
 
     def _nvlinks(self, gpu: Gpu) -> tuple[int, str | None]:
         """Return how many links of a GPU are up, and their version."""
@@ -242,7 +242,7 @@ class DeviceLabels:
         return f"{name} · {size}", f"{disk.name} · {size}", disk.name
 
     def disk_ceiling(self, disk: Disk) -> float | None:
-        """Return what a disk's way carries at best."""
+        """Return the peak bandwidth of a disk's path."""
         return pcie.peak_bytes_per_s(self.machine, disk.pci_address) or disk.peak_bytes_per_s
 
     def network(self, interface: NetworkInterface) -> Titles:
@@ -255,13 +255,13 @@ class DeviceLabels:
         return f"{name} · {rate}", f"{interface.name} · {rate}", interface.name
 
     def network_states(self, interface: NetworkInterface) -> Titles:
-        """Return "up" or "down", nothing where nobody tells."""
+        """Return "up" or "down", nothing if unknown."""
         if interface.is_up is None:
             return ()
         return (self.words.say("map.up" if interface.is_up else "map.down"),)
 
     def none_found(self, kind: str) -> Titles:
-        """Return the titles where there is no disk, or no network; not everybody looked."""
+        """Return the titles for no disk or no network: either absent, or not looked for."""
         looked = self.machine.os.kind in ("linux", None) or not missing_of(self.machine, kind)
         keys = {
             ("storage", True): "map.storage_none",
@@ -274,7 +274,7 @@ class DeviceLabels:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Return what is there of these parts as one line."""
+    """Return the non-empty parts as one line."""
     return " · ".join(part for part in parts if part)
 
 

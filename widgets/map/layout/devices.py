@@ -1,4 +1,4 @@
-"""How is laid out what hangs on the processor: GPUs, NVLink, disks and networks?"""
+"""Layout of the devices: GPUs, NVLink, disks and networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from widgets.map.layout.gpus import GAP, PAD, Gpus, linked_height
 from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
 
-FEW_DISKS = 3  # up to here each has its line to the processor
+FEW_DISKS = 3  # up to this many, each has a line to the processor
 MOST_TILES = 4  # of disks, and of networks; the rest is folded
 
 
@@ -36,7 +36,9 @@ class Devices:
 
     def place(self, x: float, y: float, width: float, height: float) -> list[Box]:
         """Return the boxes of a column that should not be higher than `height`."""
-        below = list(self._below(x, 0, width, frozenset()))  # unfolded, they push no GPU away
+        below = list(
+            self._below(x, 0, width, frozenset())
+        )  # folded: unfolded ones push no GPU away
         left = height - (max(box.rect.bottom for box in below) + GAP if below else 0)
         if self._machine.gpus:
             boxes = self._gpus.place(x, y, width, left)
@@ -63,7 +65,7 @@ class Devices:
     # --- disks and networks --------------------------------------------------------------------
 
     def _below(self, x: float, y: float, width: float, unfolded: frozenset[str]) -> Iterator[Box]:
-        """Yield few disks with a link, each in a row of its own, then all else side by side."""
+        """Yield disks with links in rows of their own if they are few, the rest side by side."""
         disks = [self._disk(place) for place in range(len(self._machine.storage))]
         are_few = len(disks) <= FEW_DISKS
         rows = [box for box in disks if are_few and self._has_link(box)]
@@ -116,7 +118,7 @@ class Devices:
         )
 
     def _lacking(self) -> Iterator[Box]:
-        """Yield boxes for what there is none of."""
+        """Yield boxes for missing kinds of devices."""
         for name, part, there in (
             ("storage", Part.STORAGE, self._machine.storage),
             ("network", None, self._machine.network),

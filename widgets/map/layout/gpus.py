@@ -1,6 +1,6 @@
-"""How are GPUs laid out? With multiprocessors, then with less and less, then folded.
+"""Layout of the GPUs: with multiprocessors if they fit, then with less detail, then folded.
 
-Beside them stands what joins them directly: NVLink, or the switch that their NVLinks lead to.
+Beside them stand their direct links: NVLink, or the NVLink switch.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from widgets.style.theme import STEP
 
 GAP, PAD = 2 * STEP, 2 * STEP
 CELL, CELL_GAP = 2 * STEP, 3  # a multiprocessor
-BAR_SHARE = 0.5  # of the width, for how full the memory is; beside it stands its bandwidth
-LINES_PX = 6 * STEP  # between the GPUs and what joins them
+BAR_SHARE = 0.5  # of the width, for the bar of memory use; the bandwidth stands beside it
+LINES_PX = 6 * STEP  # between the GPUs and their direct links
 
 
 @dataclass(frozen=True, slots=True)
 class GpuStyle:
-    """What is shown of each GPU besides its title and its memory."""
+    """Detail of each GPU besides its title and memory."""
 
     cells: bool = False
     lines: bool = False
@@ -38,7 +38,7 @@ STYLES = (
 
 
 class Gpus:
-    """Lays out the GPUs; `shared` are the PCIe switches on their ways, by a GPU's address."""
+    """Lays out the GPUs; `shared` are the PCIe switches on their paths, by GPU address."""
 
     def __init__(
         self,
@@ -50,22 +50,22 @@ class Gpus:
         self._labels, self._measure, self._machine = labels, measure, labels.machine
         self._is_unfolded = "fold:gpus" in unfolded
         self._title = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP
-        self._head = self._title + STEP  # of a box in which something stands below the title
+        self._head = self._title + STEP  # of a box with content below the title
         self._line = math.ceil(measure.line(Letters.DETAIL))
         self._least = linked_height(measure)
-        if shared:  # a switch may lead to one GPU only, and has its name written upwards
+        if shared:  # a switch with one GPU has its name written upwards
             word = measure.width(labels.switch()[-1], Letters.TITLE)
             self._least = max(self._least, math.ceil(word) + 2 * STEP)
         gpus = self._machine.gpus
         groups = [shared.get(gpu.pci_address or "", str(n)) for n, gpu in enumerate(gpus)]
-        # Those behind one switch stand side by side.
+        # GPUs behind one switch stand side by side.
         self._order = sorted(range(len(gpus)), key=lambda n: groups.index(groups[n]))
         self._is_joined = bool(self._machine.nvswitch) or any(
             link.nvlinks for link in self._machine.gpu_links
         )
 
     def place(self, x: float, y: float, width: float, height: float) -> list[Box]:
-        """Return the boxes, from (x, y) down; as high as `height` where that is possible."""
+        """Return the boxes from (x, y) down, `height` high if possible."""
         beside = self._title + LINES_PX if self._is_joined else 0
         inner = width - beside
         style, most = self._style(inner, height)
@@ -107,7 +107,7 @@ class Gpus:
         )
 
     def _style(self, width: float, height: float) -> tuple[GpuStyle, int]:
-        """Return how much of each GPU is shown, and how many of them."""
+        """Return the detail of each GPU, and how many GPUs are shown."""
         high: list[float] = []
         for style in STYLES:
             high = [self._height(n, width, style) for n in self._order]
@@ -179,19 +179,19 @@ class Gpus:
 
 
 def memory_ceiling(labels: Labels, gpu: Gpu) -> float | None:
-    """Return what the memory of a GPU carries at best, None where nothing tells."""
+    """Return the peak bandwidth of a GPU's memory, None if unknown."""
     known = labels.machine.peaks.get("gpus", {}).get(str(gpu.index), {})
     found = known.get("memory", {}).get("bytes_per_s")
     return None if found is None else float(found)
 
 
 def linked_height(measure: Measure) -> float:
-    """Return how high a box must be for the two lines of text at its link."""
+    """Return the height of a box that has two lines of text at its link."""
     return 2 * (math.ceil(measure.line(Letters.VALUE)) + 2 * STEP)
 
 
 def cell_grid(count: int, width: float) -> tuple[int, int]:
-    """Return in how many rows and columns small tiles of at least their own height stand."""
+    """Return rows and columns for so many small tiles in this width."""
     across = max(1, int((width + CELL_GAP) // (CELL + CELL_GAP)))
     rows = math.ceil(count / across)
     return rows, math.ceil(count / rows)

@@ -1,4 +1,4 @@
-"""What is written on the boxes of the map? Titles, the longest first, so that one of them fits."""
+"""Titles on the boxes of the map, the longest first, so that one of them fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from widgets.map.layout.tree import Core, Node
 
 
 def ranges(threads: Iterable[int]) -> str:
-    """Return threads as people write them: 0–3, 8."""
+    """Return threads as ranges: 0–3, 8."""
     return format_list(threads).replace("-", "–").replace(",", ", ")
 
 
@@ -25,7 +25,7 @@ class Labels(DeviceLabels):
         self._caches: dict[tuple[int, int | None], Titles] = {}  # many are alike
 
     def count_cores(self, cores: Sequence[Core]) -> str:
-        """Return "16 cores, 32 threads"; without the cores where nobody knows them."""
+        """Return "16 cores, 32 threads"; only the threads if the cores are unknown."""
         threads = self.count_threads(sum(len(core.threads) for core in cores))
         if any(core.number is None for core in cores):
             return threads
@@ -44,13 +44,13 @@ class Labels(DeviceLabels):
         return (self.words.say("map.package_titled", counts), name)
 
     def package_name(self, number: int | None) -> str:
-        """Return "Package 0", or what to say where packages are not told apart."""
+        """Return "Package 0", or "Processor" where the system does not list packages."""
         if number is None:
             return self.words.say("map.processor")
         return self.words.say("map.package", {"number": number})
 
     def unknown_processor(self) -> tuple[Titles, tuple[str, ...]]:
-        """Return titles and lines of a processor of which no threads are listed."""
+        """Return titles and lines of a processor whose threads are unknown."""
         cpu = self.machine.cpu
         lines = [self.words.say("map.cores_unknown")]
         if cpu.threads is not None:
@@ -96,7 +96,7 @@ class Labels(DeviceLabels):
         return self.words.say("map.cache_sized", {"name": name, "size_bytes": size_bytes}), name
 
     def private_caches(self, level: int, places: Sequence[int]) -> Titles:
-        """Return the titles of the caches of one level that each core has for itself."""
+        """Return the titles of the private caches of one level."""
         caches = self.machine.cpu.caches
         sizes = sorted({size for place in places if (size := caches[place].size_bytes)})
         name = self.words.say("map.cache_level", {"level": level})
@@ -116,7 +116,7 @@ class Labels(DeviceLabels):
         return self.words.say("map.off_titled", {"threads": ids}), self.words.say("map.off")
 
     def memory(self) -> tuple[Titles, tuple[str, ...]]:
-        """Return titles of the memory, with its channels, and lines for what is not known."""
+        """Return titles of the memory with its channels, and lines for unknown facts."""
         say, memory = self.words.say, self.machine.memory
         name = say("map.memory")
         if memory.total_bytes is None:
@@ -137,7 +137,7 @@ class Labels(DeviceLabels):
         return titles, (say(key),)
 
     def memory_size(self) -> Titles:
-        """Return the size of the memory, where nobody tells how full it is."""
+        """Return the size of the memory, for when its use is unknown."""
         total = self.machine.memory.total_bytes
         return () if total is None else (show(total, "bytes"),)
 
@@ -153,7 +153,7 @@ class Labels(DeviceLabels):
         return full, sized, name, str(node.id)
 
     def module(self, module: MemoryModule, count: int = 1) -> Titles:
-        """Return the titles of a stick of memory, or of so many alike."""
+        """Return the titles of one memory module, or of several alike."""
         say = self.words.say
         if module.size_bytes == 0:
             if count == 1:
@@ -164,16 +164,16 @@ class Labels(DeviceLabels):
             size = say("map.times", {"count": count, "what": size})
         kind = module.kind
         if kind and module.transfers_per_s and "-" not in kind:
-            kind = f"{kind}-{module.transfers_per_s / 1e6:.0f}"  # as it stands on the stick
+            kind = f"{kind}-{module.transfers_per_s / 1e6:.0f}"  # as printed on the module
         texts = [text for text in (kind, size) if text]
         return (" · ".join(texts), size) if size else (kind or module.slot or "?",)
 
     def fold_back(self) -> Titles:
-        """Return the titles of what hides again what was unfolded."""
+        """Return the titles of the box that folds again."""
         return self.words.say("map.fewer"), "–"
 
     def fold(self, key: str, count: int) -> Titles:
-        """Return the titles of what is folded; `key` says of what."""
+        """Return the titles of the box for folded parts; `key` names their kind."""
         if count == 1:
             return (self.words.say("map.one_more"),)
         return self.words.say(key, {"count": count}), self.words.say("map.more", {"count": count})

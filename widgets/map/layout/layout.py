@@ -1,7 +1,7 @@
-"""Where does every part of a machine stand on the map? At most as large as the room it has.
+"""Layout of a whole machine, at most as large as its room if possible.
 
-The parts are laid out in the first style in which all of it fits: large with caches beside the
-cores, then ever smaller, then folded. What still does not fit makes the map larger than the room.
+The first style that fits is used: large with caches beside the cores, then smaller ones, then
+folded ones. If none fits, the map is larger than the room.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from widgets.map.layout.wires import Wiring
 from widgets.style.theme import STEP
 
 GAP = 3 * STEP  # between the areas
-CURVE = 12 * STEP  # in which a link finds its height
-BESIDE_FROM = 40.0  # lines of text that the map must be wide for devices beside the processor
+CURVE = 12 * STEP  # width in which a link curves to its height
+BESIDE_FROM = 40.0  # least width for devices beside the processor, in lines of text
 DEVICES_SHARE, DEVICES_LEAST, DEVICES_MOST = 0.3, 15.0, 28.0  # of the width; in lines of text
-HOST_SHARE = 0.7  # of the height, where the devices stand below
+HOST_SHARE = 0.7  # of the height, with the devices below
 LARGER = (1.25, 1.1)
-MANY = 8  # from here on, one of the boxes alike asks for its number, not all
+MANY = 8  # from this many on, only one of several like boxes asks for its number
 
 
 def lay_out(
@@ -41,7 +41,7 @@ def lay_out(
     height: float,
     unfolded: frozenset[str] = frozenset(),
 ) -> Layout:
-    """Return the map of a machine for a room of this size; what is `unfolded` is shown whole."""
+    """Return the map of a machine for a room of this size; `unfolded` parts are shown whole."""
     return Plan(machine, words, measure, unfolded).lay_out(width, height)
 
 
@@ -53,9 +53,9 @@ def lay_out_comfortably(
     height: float,
     unfolded: frozenset[str] = frozenset(),
 ) -> Layout:
-    """Return a map for a room of this size; a small machine is drawn larger, none smaller.
+    """Return a map for a room of this size; a small machine is enlarged, none reduced.
 
-    Where not even a folded one fits, it is higher than the room.
+    If not even a folded map fits, it is higher than the room.
     """
     plan = Plan(machine, words, measure, frozenset())
     found = plan.lay_out(width, height)
@@ -67,7 +67,7 @@ def lay_out_comfortably(
 
 def _comfortable_scale(plan: Plan, found: Layout, width: float, height: float) -> float:
     for scale in LARGER:
-        if found.height > height / scale:  # and less wide it can only be higher
+        if found.height > height / scale:  # narrower, it can only be higher
             continue
         larger = plan.lay_out(width / scale, height / scale)
         is_alike = larger.is_roomy if found.is_roomy else larger.style == found.style
@@ -77,13 +77,13 @@ def _comfortable_scale(plan: Plan, found: Layout, width: float, height: float) -
 
 
 def _detail(layout: Layout) -> tuple[int, ...]:
-    """Return how much is shown."""
+    """Return the amount of detail."""
     boxes = layout.boxes
     return len(boxes), sum(bool(box.grid) for box in boxes), sum(bool(box.bar) for box in boxes)
 
 
 class Plan:
-    """What does not depend on the size of the room."""
+    """Everything that does not depend on the size of the room."""
 
     def __init__(
         self, machine: Machine, words: Words, measure: Measure, unfolded: frozenset[str]
@@ -103,8 +103,8 @@ class Plan:
     def lay_out(self, width: float, height: float) -> Layout:
         """Return the map for a room of this size.
 
-        Devices stand beside the processor, where links need the way between them; what has no link
-        stands below it, if all of it is large there too.
+        Devices stand beside the processor, since links need the space between. Devices without
+        links stand below it, if the style stays large.
         """
         is_wide = width >= BESIDE_FROM * self._measure.line(Letters.TITLE)
         if is_wide and not self._wiring.width:
@@ -143,7 +143,7 @@ class Plan:
         )
 
     def _host(self, width: float, height: float) -> tuple[list[Box], int]:
-        """Return processor and memory, and in which style they are."""
+        """Return processor and memory, and their style."""
         memory, off = MemoryArea(self._labels, self._measure), switched_off(self._machine)
         left = height - GAP - memory.height(width) - (self._bar + GAP if off else 0)
         boxes, style = self._processor(width, left)
@@ -165,7 +165,7 @@ class Plan:
             return [self._unknown_processor(width)], 0
         choices = self._choices
         best = math.inf, choices[-1], False
-        # Links begin at each package: one package below the other where that fits.
+        # Links begin at each package, so packages are stacked where that fits.
         turns = (True, False) if self._machine.gpus else (False,)
         for style, one_column in ((style, turn) for style in choices for turn in turns):
             folded = self._in_style(style, frozenset())
@@ -191,9 +191,9 @@ class Plan:
 
 
 def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
-    """Let those boxes bear a number that it is true of; where there are many, let one ask for it.
+    """Mark the boxes that a number is true of; of many alike, let one ask for it.
 
-    What belongs to a core is measured on the last usable thread, and shown where it is alike.
+    Numbers of a core are measured on the last usable thread, and shown on like cores.
     """
     usable = usable_threads(machine)
     near = caches_of(machine, usable[-1].id) if usable else []
@@ -208,7 +208,7 @@ def _bearing(machine: Machine, boxes: Sequence[Box]) -> list[Box]:
             bears = any(measured.get(c.level, c.size_bytes) == c.size_bytes for c in caches)
         asks = bears and (count[box.part] <= MANY or box.part not in asked)
         if box.kind is Kind.PACKAGE or (box.parent or "").startswith("core:"):
-            bears = asks  # alike in all of them: once is enough
+            bears = asks  # the same in all of them: once is enough
         asked |= {box.part} if asks else set()
         found.append(replace(box, bears_value=True, asks=asks) if bears else box)
     return found

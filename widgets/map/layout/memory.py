@@ -1,4 +1,4 @@
-"""How is the main memory laid out: its size, its sticks and its nodes?"""
+"""Layout of the main memory: its size, its modules and its NUMA nodes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
 
 GAP, PAD = 2 * STEP, 2 * STEP
-FEW_MODULES, MOST_NODES = 8, 16  # more modules are counted, more nodes told in the panel only
-BAR_SHARE = 0.5  # of the width, for how full it is; beside it stands the bandwidth
+FEW_MODULES, MOST_NODES = 8, 16  # more modules are counted; more nodes are in the panel only
+BAR_SHARE = 0.5  # of the width, for the bar of memory use; the bandwidth stands beside it
 
 
 class MemoryArea:
@@ -32,7 +32,7 @@ class MemoryArea:
         self._nodes = [labels.node(node) for node in numa[:MOST_NODES]] if len(numa) > 1 else []
 
     def height(self, width: float) -> float:
-        """Return how high it is."""
+        """Return the height."""
         tiles = [self._tiles_height(titles, width) for titles in (self._modules, self._nodes)]
         lines = len(self._lines) * self._line
         inside = sum(height + GAP for height in tiles if height)
@@ -78,7 +78,7 @@ class MemoryArea:
         )
 
     def _columns(self, titles: Sequence[Titles], width: float) -> int:
-        """Return how many tiles stand side by side: with full titles if two rows suffice."""
+        """Return the number of columns: with full titles if two rows suffice."""
         inner = width - 2 * PAD
         for choice in (0, 1, -1):
             wide = max(
@@ -107,7 +107,7 @@ class MemoryArea:
 
 
 def _alike(modules: Sequence[MemoryModule], *, are_few: bool) -> list[tuple[int, ...]]:
-    """Return the places of modules: each alone, or all that are alike together."""
+    """Return the indices of modules: each alone, or like ones together."""
     if are_few:
         return [(place,) for place in range(len(modules))]
     groups: dict[object, list[int]] = {}

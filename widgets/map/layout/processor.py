@@ -1,4 +1,4 @@
-"""How are packages, dies and shared caches laid out? Around groups of cores, as low as can be."""
+"""Layout of packages, dies and shared caches around groups of cores, as low as possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAD = 2 * STEP  # inside frames
 class Processor:
     """Lays out the packages of a machine in one style.
 
-    `summary` are the caches that each core has for itself, where cores do not show their own.
+    `summary` are the private caches, where cores do not show their own.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Processor:
         self._boxes: list[Box] = []
 
     def height(self, width: float, *, one_column: bool = False) -> float:
-        """Return how high all of it is; infinite where this style does not fit the width."""
+        """Return the height of all packages; infinite if this style does not fit the width."""
         bars = (self._hidden is not None) + bool(self._summary)
         return self._flow(self._shown, width, one_column)[1] + bars * (GAP + self._bar)
 
@@ -68,7 +68,7 @@ class Processor:
     def _flow(
         self, nodes: Sequence[Node], width: float, one_column: bool = False
     ) -> tuple[int, float]:
-        """Return in how many columns these nodes are lowest, and their height then."""
+        """Return the number of columns at which these nodes are lowest, and that height."""
         columns = {math.ceil(len(nodes) / rows) for rows in range(1, len(nodes) + 1)}
         choices = [1] if one_column else sorted(columns, reverse=True)
         heights = ((count, self._flow_height(nodes, width, count)) for count in choices)
@@ -107,7 +107,7 @@ class Processor:
         return height
 
     def _shape(self, node: Node) -> object:
-        """Return the same for nodes of the same height: most packages are alike."""
+        """Return the same for nodes of equal height, the usual case."""
         known = self._shapes.get(node)
         if known is None:
             titles = self._titles(node)

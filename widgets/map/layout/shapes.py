@@ -1,4 +1,4 @@
-"""Which shapes has the map? The paths of its lines, their bounds, and places of small tiles."""
+"""Shapes of the map: paths of lines, their bounds, and places of small tiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from widgets.map.layout.gpus import CELL_GAP, cell_grid
 
 
 def path_of(wire: Wire) -> QPainterPath:
-    """Return the line of a link: a curve to its second point, straight from there on."""
+    """Return the path of a link: a curve to its second point, then straight lines."""
     start, knee, *further = (QPointF(*point) for point in wire.points)
     path = QPainterPath(start)
     if start.y() == knee.y() or start.x() == knee.x():
@@ -29,7 +29,7 @@ def path_of(wire: Wire) -> QPainterPath:
 
 
 def bounds(wire: Wire) -> Rect:
-    """Return what a line lies in."""
+    """Return the bounding rectangle of a line."""
     xs, ys = zip(*wire.points, strict=True)
     half = wire.thickness / 2 + 1
     x, y = min(xs) - half, min(ys) - half
@@ -54,7 +54,7 @@ def cells(grid: Rect, count: int) -> list[QRectF]:
 
 
 def touch(one: Rect, other: Rect) -> bool:
-    """Have they something in common?"""
+    """Return whether two rectangles overlap."""
     return (
         one.x < other.right
         and other.x < one.right

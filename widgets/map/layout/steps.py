@@ -1,4 +1,4 @@
-"""What is a way between two parts made of? Steps, each with what it carries at best."""
+"""Steps of a data path between two parts, each with its peak bandwidth."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """The boxes and lines that are passed, and the way in words."""
+class DataPath:
+    """The boxes and lines that data passes, and the path in words."""
 
     lit: frozenset[str]
     text: str
@@ -16,7 +16,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part that data passes, and what it carries at best where that is known."""
+    """A part that data passes, and its peak bandwidth if known."""
 
     name: str
     peak: float | None = None
@@ -24,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A device at one end: its box, its name, its place in the PCI tree."""
+    """A device at one end: its box, its name, its PCI address."""
 
     box: str
     name: str
@@ -33,11 +33,11 @@ class Device:
 
 
 def narrowest(steps: Sequence[Step]) -> Step:
-    """Return the step that carries least; one of which nobody tells where that is all of them."""
+    """Return the step with the least bandwidth; the first one if all are unknown."""
     known = [step for step in steps if step.peak is not None]
     return min(known, key=lambda step: step.peak or 0.0) if known else steps[0]
 
 
 def once(names: Sequence[str]) -> list[str]:
-    """Return names without those that stand right after the same one."""
+    """Return names without immediate repetitions."""
     return [name for n, name in enumerate(names) if n == 0 or names[n - 1] != name]

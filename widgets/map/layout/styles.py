@@ -1,4 +1,4 @@
-"""How large are cores drawn, and how many of them at once? From roomy over dense to folded."""
+"""Styles for drawing cores, from roomy over dense to folded."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 from widgets.map.layout.tree import Node, private_caches
 
-FEW_CORES = 16  # up to here each core shows its own caches
+FEW_CORES = 16  # up to this many, each core shows its own caches
 LEAST_FOLDED = 8  # cores that a group shows before groups are folded
 FEWER = (64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How large: the side of a thread's tile, in lines of text, and how much is shown at once."""
+    """Size of a thread's tile, in lines of text, and how much is shown at once."""
 
     tile: float
-    bar: float = 1.0  # how much higher than its title needs is the cache of all cores
+    bar: float = 1.0  # height of a shared cache, relative to what its title needs
     shows_caches: bool = False  # beside the threads of each core
-    shows_numbers: bool = True  # every tile is wide enough for the number of its thread
+    shows_numbers: bool = True  # each tile shows the number of its thread
     most_cores: int | None = None  # side by side in a group
     most_groups: int | None = None  # of cores in a package
     most_packages: int | None = None
@@ -41,7 +41,7 @@ def styles(nodes: Sequence[Node]) -> list[Style]:
 
 
 def _folded(nodes: Sequence[Node]) -> Iterator[Style]:
-    """Yield styles that show ever less: of a group, then of a package, then of all packages."""
+    """Yield styles with fewer and fewer cores per group, then groups per package, then packages."""
     style = FOLDED
     cores = max(_most_cores(node) for node in nodes)
     for count in _fewer(cores, LEAST_FOLDED):

@@ -1,4 +1,4 @@
-"""Which cores share what? From packages over dies and shared caches down to cores and threads.
+"""Tree of the processor: packages, dies, shared caches, cores and threads.
 
 A cache that serves one core belongs to that core; one that serves more closes a group of cores.
 Instruction caches are left out: data does not pass through them.
@@ -13,12 +13,12 @@ from typing import Any
 from machine.model import Machine, Thread
 from widgets.map.layout.boxes import Kind
 
-Places = Mapping[int, Mapping[int, Sequence[int]]]  # thread to level to places in cpu.caches
+Places = Mapping[int, Mapping[int, Sequence[int]]]  # thread to level to indices in cpu.caches
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Core:
-    """A core; without a number a thread of which no core is known. `caches`: level to places."""
+    """A core, or without a number a thread of unknown core. `caches`: level to indices."""
 
     number: int | None
     threads: tuple[Thread, ...]
@@ -32,7 +32,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
-    """Cores, or groups of them; `kind` where a frame is around, `cache` where one is shared."""
+    """Cores or groups of them; `kind` if it has a frame, `cache` if they share one."""
 
     cores: tuple[Core, ...]
     children: tuple[Node, ...] = ()
@@ -61,7 +61,7 @@ def packages(machine: Machine) -> list[Node]:
 
 
 def switched_off(machine: Machine) -> list[Thread]:
-    """Return the threads that are off and of which nobody tells the core."""
+    """Return the threads that are switched off and whose core is unknown."""
     return [thread for thread in machine.cpu.threads_list if _is_nowhere(thread)]
 
 
@@ -115,7 +115,7 @@ def _private(machine: Machine, places: Places, ids: frozenset[int]) -> dict[int,
 
 
 class _Grouping:
-    """Puts cores into groups; knows which caches are shared between cores."""
+    """Groups cores by the caches they share."""
 
     def __init__(self, machine: Machine, places: Places) -> None:
         self._machine, self._places = machine, places
@@ -131,7 +131,7 @@ class _Grouping:
         return _framed(Kind.PACKAGE, number, _joined(inside))
 
     def _grouped(self, cores: Sequence[Core], levels: Sequence[int]) -> Node:
-        """Return the cores in groups that share a cache, the farthest level first."""
+        """Return the cores in groups that share a cache, the outermost level first."""
         kinds = _parted(cores, lambda core: _first(core, "kind"))
         if len(kinds) > 1 and not self._any_spans([members for _, members in kinds], levels):
             return _joined(
@@ -154,7 +154,7 @@ class _Grouping:
         return _joined(nodes)
 
     def _shared(self, core: Core, level: int) -> int | None:
-        """Return the cache of this level that serves this core and others too."""
+        """Return the cache of this level that this core shares with others."""
         for thread in core.threads:
             for place in self._places.get(thread.id, {}).get(level, ()):
                 if not core.ids.issuperset(self._machine.cpu.caches[place].threads):
@@ -162,7 +162,7 @@ class _Grouping:
         return None
 
     def _any_spans(self, groups: Iterable[Sequence[Core]], levels: Sequence[int]) -> bool:
-        """Does a cache of these levels serve cores of more than one group?"""
+        """Return whether a cache of these levels serves cores of several groups."""
         seen: set[int | None] = set()
         for cores in groups:
             here = {self._shared(core, level) for core in cores for level in levels} - {None}
@@ -190,7 +190,7 @@ def _first(core: Core, name: str) -> Any:
 
 
 def _parted(cores: Iterable[Core], key: Callable[[Core], Any]) -> list[tuple[Any, list[Core]]]:
-    """Return the cores by key, in the order of their first one."""
+    """Return the cores grouped by key, in the order of each group's first core."""
     groups: dict[Any, list[Core]] = {}
     for core in cores:
         groups.setdefault(key(core), []).append(core)

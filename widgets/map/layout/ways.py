@@ -1,8 +1,8 @@
-"""Which way does data take between two parts of the map, and where is that way the narrowest?
+"""Data paths between two parts of the map, and the narrowest step of each.
 
-From a core through its caches to what it shares with another, or to the memory; from a device over
-its link and the switches above it; between GPUs by NVLink or in the words of `nvidia-smi topo -m`.
-What a step carries is its ceiling: what no measurement can exceed.
+From a core through its caches to a shared one, or to memory; from a device over its link and the
+switches above it; between GPUs over NVLink, or as `nvidia-smi topo -m` says. The bandwidth of a
+step is its ceiling, which no measurement can exceed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from machine.model import Cache, Machine, caches_of
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import shared_hops
 from widgets.map.layout.labels import Labels
-from widgets.map.layout.steps import Device, Step, Way, narrowest, once
+from widgets.map.layout.steps import DataPath, Device, Step, narrowest, once
 
 CORES = (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND, Kind.CORE, Kind.THREAD, Kind.CACHE)
 MEMORY = (Kind.MEMORY, Kind.NODE, Kind.MODULE)
@@ -30,16 +30,16 @@ PATHS = {
 }
 
 
-class Ways:
-    """Finds ways in one machine; `name` says what a box is called."""
+class DataPaths:
+    """Finds data paths in one machine; `name` gives the title of a box."""
 
     def __init__(self, machine: Machine, words: Words, name: Callable[[Box], str]) -> None:
         self._machine, self._words, self._name = machine, words, name
         self._labels = Labels(words, machine)
         self._shared = {address: hop.address for address, hop in shared_hops(machine).items()}
 
-    def between(self, a: Box, b: Box, boxes: Sequence[Box]) -> Way | None:
-        """Return the way between two boxes, None where there is none to speak of."""
+    def between(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
+        """Return the path between two boxes, None if there is none."""
         one, other = self._device(a), self._device(b)
         if a.id == b.id or (one and other and one.box == other.box):
             return None
@@ -52,7 +52,7 @@ class Ways:
                 return None
             return self._from_device(device, end, boxes, is_back=one is None)
         if any(box.kind in CORES and not box.threads for box in (a, b)):
-            return None  # nobody tells which cores there are
+            return None  # the cores are unknown
         if a.kind in MEMORY and b.kind in CORES:
             return self._to_memory(b, a, boxes, is_back=True)
         if a.kind in CORES and b.kind in MEMORY:
@@ -63,9 +63,9 @@ class Ways:
 
     # --- cores and memory ----------------------------------------------------------------------
 
-    def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> Way | None:
+    def _between_cores(self, a: Box, b: Box, boxes: Sequence[Box]) -> DataPath | None:
         if Kind.PACKAGE in (a.kind, b.kind) and set(a.threads) & set(b.threads):
-            return None  # one lies in the other
+            return None  # one contains the other
         common = set(a.threads) & set(b.threads)
         if common:
             if Kind.CACHE not in (a.kind, b.kind):
@@ -74,14 +74,14 @@ class Ways:
             caches = self._until(min(common), self._level(far))
             caches = [cache for cache in caches if cache.level and cache.level > self._level(near)]
             names = [self._name(near), *map(self._cache_name, caches[:-1]), self._name(far)]
-            return self._told(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
+            return self._described(names, [near.id, far.id, *self._boxes_of(caches, boxes)])
         first, second = a.threads[0], b.threads[0]
         up = caches_of(self._machine, first)
         shared = next((cache for cache in up if second in cache.threads), None)
         up = up[: up.index(shared)] if shared else up
         down = [c for c in caches_of(self._machine, second) if first not in c.threads]
         down = [c for c in down if shared is None or (c.level or 0) < (shared.level or 0)]
-        # A way that begins or ends at a cache does not pass through it, nor what lies before it.
+        # A path that begins or ends at a cache skips it and the levels before it.
         up, down = (
             [cache for cache in passed if (cache.level or 0) > self._level(end)]
             for passed, end in ((up, a), (down, b))
@@ -98,15 +98,17 @@ class Ways:
             self._name(b),
         ]
         lit = [a.id, b.id, *self._boxes_of(passed, boxes)]
-        return self._told(once(names), lit, None if shared else Step(middle))
+        return self._described(once(names), lit, None if shared else Step(middle))
 
     def _beyond_caches(self, first: int, second: int) -> str:
-        """Return what joins cores that share no cache."""
+        """Return the key of what connects cores that share no cache."""
         threads = {thread.id: thread for thread in self._machine.cpu.threads_list}
         same = threads[first].package == threads[second].package
         return "map.within_package" if same else "map.between_packages"
 
-    def _to_memory(self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False) -> Way:
+    def _to_memory(
+        self, a: Box, b: Box, boxes: Sequence[Box], *, is_back: bool = False
+    ) -> DataPath:
         thread, memory = a.threads[0], self._machine.memory
         least = self._level(a) if a.kind is Kind.CACHE else 0
         caches = [c for c in caches_of(self._machine, thread) if (c.level or 0) > least]
@@ -114,10 +116,10 @@ class Ways:
         lit = [a.id, b.id, "memory", *self._boxes_of(caches, boxes)]
         step = Step(self._words.say("map.memory"), memory.peak_bytes_per_s)
         names = names[::-1] if is_back else names
-        return self._told(names, lit, step, self._node_crossing(thread, b))
+        return self._described(names, lit, step, self._node_crossing(thread, b))
 
     def _node_crossing(self, thread: int, b: Box) -> str:
-        """Say how much farther the memory of another node is."""
+        """Return how much farther the memory of another node is, in words."""
         numa = self._machine.numa
         here = next((n for n, node in enumerate(numa) if thread in node.threads), None)
         if b.kind is not Kind.NODE or here is None or here == b.members[0]:
@@ -171,7 +173,9 @@ class Ways:
                 return Device(box=target, name=card.name, address=card.pci_address)
         return None
 
-    def _from_device(self, device: Device, b: Box, boxes: Sequence[Box], *, is_back: bool) -> Way:
+    def _from_device(
+        self, device: Device, b: Box, boxes: Sequence[Box], *, is_back: bool
+    ) -> DataPath:
         hops = self._hops(device, None)
         steps = self._steps(device, hops)
         names = [device.name, *(self._labels.hop(h) for h in hops if h.address != device.address)]
@@ -187,9 +191,9 @@ class Ways:
             lit.append("memory")
         else:
             names.append(self._name(b))
-        return self._told(names[::-1] if is_back else names, lit, narrowest(steps))
+        return self._described(names[::-1] if is_back else names, lit, narrowest(steps))
 
-    def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> Way:
+    def _between_devices(self, a: Device, b: Device, boxes: Sequence[Box]) -> DataPath:
         pair = self._pair(a, b)
         if pair is not None and pair.nvlinks:
             return self._by_nvlink(a, b, pair)
@@ -207,28 +211,28 @@ class Ways:
         more = ""
         if pair is not None and pair.peer_access_cuda is False:
             more = self._words.say("map.no_peer_access")
-        return self._told([a.name, said, b.name], lit, narrowest(steps), more)
+        return self._described([a.name, said, b.name], lit, narrowest(steps), more)
 
-    def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> Way:
+    def _by_nvlink(self, a: Device, b: Device, pair: GpuLink) -> DataPath:
         known = self._machine.peaks.get("nvlink", {}).get(f"{pair.a}-{pair.b}", {})
         name = self._words.say("map.nvswitch" if self._machine.nvswitch else "map.nvlink")
         middle = self._words.say("map.by_nvlink", {"name": name, "count": pair.nvlinks or 0})
         lit = [a.box, b.box, "nvlink", f"nvlink:{a.gpu}", f"nvlink:{b.gpu}"]
         step = Step(self._words.say("map.nvlink"), known.get("bytes_per_s"))
-        return self._told([a.name, middle, b.name], lit, step)
+        return self._described([a.name, middle, b.name], lit, step)
 
     def _pair(self, a: Device, b: Device) -> GpuLink | None:
         ends = {a.gpu, b.gpu}
         return next((n for n in self._machine.gpu_links if {n.a, n.b} == ends), None)
 
     def _hops(self, device: Device, until: PciDevice | None) -> list[PciDevice]:
-        """Return what data passes from a device up, to the port where another way is met."""
+        """Return the hops from a device upstream, to the port where another path joins."""
         above = {d.address for d in pcie.way(self._machine.pci, until.address)} if until else set()
         hops = pcie.hops(self._machine.pci, device.address)
         return [hop for hop in hops if hop.address not in above]
 
     def _steps(self, device: Device, hops: Sequence[PciDevice]) -> list[Step]:
-        """Return what the links on the way of a device carry."""
+        """Return the steps of the links on a device's path."""
         say = self._words.say
         gpu = next((gpu for gpu in self._machine.gpus if gpu.index == device.gpu), None)
         if gpu is not None and (gpu.c2c_bytes_per_s or gpu.unified_memory):
@@ -251,7 +255,7 @@ class Ways:
         return found
 
     def _package(self, device: Device, boxes: Sequence[Box]) -> Box | None:
-        """Return the package that a device hangs on, the only one where nobody tells."""
+        """Return the package of a device; the only one if the machine does not say."""
         way = pcie.way(self._machine.pci, device.address)
         number = next((hop.numa_node for hop in way if hop.numa_node is not None), None)
         near = {t for node in self._machine.numa if node.id == number for t in node.threads}
@@ -262,16 +266,18 @@ class Ways:
 
     # --- words ---------------------------------------------------------------------------------
 
-    def _told(
+    def _described(
         self,
         names: Sequence[str],
         lit: Sequence[str],
         narrowest: Step | None = None,
         more: str = "",
-    ) -> Way:
-        """Return a way in words; without a step within caches, which no machine tells a rate of."""
+    ) -> DataPath:
+        """Return a path in words; steps between caches have no known rate."""
         limit = self._limit(narrowest) if narrowest else ""
-        return Way(frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more))))
+        return DataPath(
+            frozenset(lit), " ".join(filter(None, (f"{' → '.join(names)}.", limit, more)))
+        )
 
     def _limit(self, narrowest: Step) -> str:
         say = self._words.say

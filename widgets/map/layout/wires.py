@@ -1,4 +1,4 @@
-"""Where do the links between boxes run, and how thick are they? Thickness is bandwidth."""
+"""Course and thickness of the links between boxes. Thickness is bandwidth."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from widgets.map.layout.labels import Labels
 from widgets.style.theme import STEP
 
 THICKEST, THINNEST = 12.0, 1.5
-FULL_BYTES_PER_S = 63e9  # PCIe 5 with 16 lanes is drawn the thickest
-USUAL_RATE = "88.8 of 88.8 GB/s"  # below the name of a link whose ceiling is known
+FULL_BYTES_PER_S = 63e9  # PCIe 5 x16 is the thickest
+USUAL_RATE = "88.8 of 88.8 GB/s"  # below the name of a link with a known ceiling
 
 
 def thickness(bytes_per_s: float | None) -> float:
-    """Return how thick a link is drawn; the thinnest where its bandwidth is not known."""
+    """Return the thickness of a link; the thinnest if its bandwidth is unknown."""
     if bytes_per_s is None:
         return THINNEST
     return max(THINNEST, THICKEST * min(1.0, bytes_per_s / FULL_BYTES_PER_S))
@@ -29,7 +29,7 @@ def thickness(bytes_per_s: float | None) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joint:
-    """What joins a device to the processor: a PCIe link, or something faster."""
+    """The link between a device and the processor: PCIe, or something faster."""
 
     titles: Titles
     path: str
@@ -40,7 +40,7 @@ class Joint:
 
 
 class Wiring:
-    """Connects the devices to the packages they hang on, by the switches they share."""
+    """Connects devices to their packages, through the switches they share."""
 
     def __init__(self, labels: Labels, measure: Measure, shared: Mapping[str, PciDevice]) -> None:
         self._labels, self._machine = labels, labels.machine
@@ -49,7 +49,7 @@ class Wiring:
         self._height = linked_height(measure)
         self._switch = math.ceil(measure.line(Letters.TITLE)) + 2 * STEP if shared else 0
         self._label_width = self._needed_width(measure)
-        # between the devices and the way to them
+        # between the devices and their links
         self.width = self._label_width + (self._switch + 2 * STEP if shared else 0)
 
     def connect(
@@ -65,7 +65,7 @@ class Wiring:
         switches = self._switches(ends)
         over = {device.id: switch for switch, on_it in switches for device in on_it}
         labels, wires = [], [*self._nvlinks(devices)]
-        rooted: list[tuple[str | None, Wire]] = []  # and the address of what they lead to
+        rooted: list[tuple[str | None, Wire]] = []  # with the address at their end
         for switch, on_it in switches:
             entry = switch.rect.x, switch.rect.centre[1]
             wire = replace(_wire(switch, (entry,)), name=f"up:{switch.id}")
@@ -84,7 +84,7 @@ class Wiring:
     # --- labels --------------------------------------------------------------------------------
 
     def _joint(self, box: Box) -> Joint | None:
-        """Return what joins a device to the processor, None for what hangs on nothing."""
+        """Return the link of a device to the processor, None if it has none."""
         if box.kind is Kind.DISK and box.is_linked:
             address = self._machine.storage[box.members[0]].pci_address
             return self._pcie(address) if self._link(address) else None
@@ -111,7 +111,7 @@ class Wiring:
         return found
 
     def _pcie(self, address: str | None, *, is_gpu: bool = False) -> Joint | None:
-        """Return a PCIe link; a GPU behind something narrower is worth a look, a disk is not."""
+        """Return a PCIe link; if its path is narrower, a GPU's is marked and a disk's is not."""
         if address is None:
             return None
         link = self._link(address)
@@ -147,7 +147,7 @@ class Wiring:
         )
 
     def _needed_width(self, measure: Measure) -> float:
-        """Return how wide the labels must be, with a sign beside them; 0 where there are none."""
+        """Return the width of the labels with their signs; 0 if there are none."""
         here = Rect(0, 0, 0, 0)
         boxes = [
             Box(id="", kind=Kind.GPU, rect=here, members=(n,))
@@ -169,7 +169,7 @@ class Wiring:
         return math.ceil(widest + 4 * STEP) if widest else 0.0
 
     def _switches(self, ends: Sequence[tuple[Box, Joint]]) -> list[tuple[Box, list[Box]]]:
-        """Return the switches, each beside the devices that are on it."""
+        """Return the switches, each beside its devices."""
         groups: dict[str, list[Box]] = {}
         for box, joint in ends:
             hop = self._shared.get(joint.address or "")
@@ -207,7 +207,7 @@ class Wiring:
         *,
         is_beside: bool,
     ) -> Iterator[Wire]:
-        """Yield the lines with their beginning at a package, spread along its side."""
+        """Yield the lines, starting at a package, spread along its side."""
         groups: dict[Rect, list[Wire]] = {}
         for address, wire in rooted:
             groups.setdefault(self._source(address, processor, area), []).append(wire)
@@ -219,7 +219,7 @@ class Wiring:
                 yield replace(wire, points=(start, *wire.points))
 
     def _source(self, address: str | None, processor: Sequence[Box], area: Rect) -> Rect:
-        """Return the package that a device hangs on, or all of them where nobody tells."""
+        """Return the package of a device, or all of them if it is unknown."""
         way = pcie.way(self._machine.pci, address)
         number = next((hop.numa_node for hop in way if hop.numa_node is not None), None)
         near = {t for node in self._machine.numa if node.id == number for t in node.threads}
@@ -229,7 +229,7 @@ class Wiring:
         return area
 
     def _nvlinks(self, devices: Sequence[Box]) -> Iterator[Wire]:
-        """Yield the lines from GPUs to what joins them."""
+        """Yield the lines from GPUs to their direct links."""
         trunk = next((box for box in devices if box.kind is Kind.NVLINK), None)
         for box in devices:
             if trunk is None or box.kind is not Kind.GPU:
@@ -257,10 +257,10 @@ def _wire(box: Box, points: tuple[tuple[float, float], ...]) -> Wire:
 
 
 def _beginnings(source: Rect, ends: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Return where lines begin at the side of a package: straight ahead, as far as it reaches."""
+    """Return where lines start at the side of a package: level with their ends if possible."""
     margin = 2 * STEP
     found: list[float] = []
-    below = source.bottom - margin - sum(widths) - STEP * len(widths)  # room for those that follow
+    below = source.bottom - margin - sum(widths) - STEP * len(widths)  # room for the rest
     lowest = source.y + margin
     for end, width in zip(ends, widths, strict=True):
         below += width + STEP

@@ -1,1 +1,1 @@
-"""widgets/map/painting."""
+"""Painting of the boxes, links and texts of the map."""

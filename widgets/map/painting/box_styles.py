@@ -1,4 +1,4 @@
-"""In which colours is a box painted? Made once for each theme, so that painting only looks up."""
+"""Pens and brushes per box state, cached per theme."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from widgets.map.painting.state import State
 from widgets.style.theme import Theme, ink_on, load_colour, mixed
 
 NONE = Qt.BrushStyle.NoBrush
-FILLED = 0.3  # of the accent, in what shows how full a memory is: text stands on it
+FILLED = 0.3  # of the accent, in the bar of memory use: text stands on it
 
 
-class Dress(NamedTuple):
-    """How a box is filled and framed, and the colour of its text if that depends on it."""
+class BoxStyle(NamedTuple):
+    """Fill and frame of a box, and the colour of its text if that depends on the fill."""
 
     fill: QBrush
     pen: QPen
     ink: QColor | None = None
 
 
-class Dresses:
+class BoxStyles:
     """All colours of the map in one theme."""
 
     def __init__(self, theme: Theme) -> None:
@@ -39,9 +39,9 @@ class Dresses:
         self._pointed = QPen(self.colour("accent"), 2, Qt.PenStyle.DashLine)
         self._grounds = [QBrush(self.colour("panel")), QBrush(self.colour("ground"))]
         loads = [load_colour(theme, step / LOAD_STEPS) for step in range(LOAD_STEPS + 1)]
-        self._loads = [Dress(QBrush(c), self._nothing, ink_on(c)) for c in loads]
+        self._loads = [BoxStyle(QBrush(c), self._nothing, ink_on(c)) for c in loads]
         self.filled = QBrush(mixed(self.colour("panel"), self.colour("accent"), FILLED))
-        self._off = Dress(QBrush(NONE), self._dashes, soft)
+        self._off = BoxStyle(QBrush(NONE), self._dashes, soft)
         self._unusable = QBrush(line, Qt.BrushStyle.BDiagPattern)
 
     def colour(self, name: str) -> QColor:
@@ -49,26 +49,26 @@ class Dresses:
         return QColor(getattr(self._theme, name))
 
     def ground(self, depth: int) -> QBrush:
-        """Return the fill of a frame inside `depth` others: they take turns."""
+        """Return the fill of a frame at this nesting depth: two alternate."""
         return self._grounds[depth % 2]
 
-    def dress(self, box: Box, state: State, depth: int) -> Dress:
+    def style_of(self, box: Box, state: State, depth: int) -> BoxStyle:
         """Return how a box is painted now."""
         if box.kind is Kind.THREAD:
             plain = self.tile(box, state, depth)
         elif box.kind is Kind.LINK or is_row(box):
-            plain = Dress(QBrush(NONE), self._nothing)
+            plain = BoxStyle(QBrush(NONE), self._nothing)
         elif box.is_dashed:
-            plain = Dress(QBrush(NONE), self._dashes)
+            plain = BoxStyle(QBrush(NONE), self._dashes)
         else:
-            plain = Dress(self.ground(depth), self._line)
+            plain = BoxStyle(self.ground(depth), self._line)
         if box.kind is Kind.GPU and (live := state.live_of(box.id)) and live.is_lost:
-            plain = Dress(QBrush(NONE), self._lost)
+            plain = BoxStyle(QBrush(NONE), self._lost)
         if box.id == state.chosen:
             pen = QPen(self.colour("accent"), 2 if state.has_focus else 1.5)
-            if box.kind in (Kind.THREAD, Kind.LINK):  # what is below stays in sight
+            if box.kind in (Kind.THREAD, Kind.LINK):  # their fill means something
                 return plain._replace(pen=pen)
-            return Dress(QBrush(self.colour("accent_wash")), pen, plain.ink)
+            return BoxStyle(QBrush(self.colour("accent_wash")), pen, plain.ink)
         if box.id == state.pointed:
             return plain._replace(pen=self._pointed)
         if box.id in state.lit and box.kind is not Kind.LINK:
@@ -77,8 +77,8 @@ class Dresses:
             return plain._replace(pen=self._hover)
         return plain
 
-    def tile(self, box: Box, state: State, depth: int) -> Dress:
-        """Return how a hardware thread is painted: in a colour only where its load is known."""
+    def tile(self, box: Box, state: State, depth: int) -> BoxStyle:
+        """Return the style of a hardware thread: coloured only if its load is known."""
         step = state.busy.get(box.threads[0]) if state.shows_load else None
         if step is not None:
             return self._loads[step]
@@ -87,14 +87,14 @@ class Dresses:
         is_usable = box.threads[0] not in state.unusable
         fill = self.ground(depth + 1) if is_usable else self._unusable
         others_known = state.shows_load and bool(state.busy)
-        return Dress(fill, self._dashes if others_known else self._line, self._off.ink)
+        return BoxStyle(fill, self._dashes if others_known else self._line, self._off.ink)
 
     def cells(self, step: int | None) -> QBrush:
-        """Return the fill of the small tiles of a box: one load for all of them, or unknown."""
+        """Return the fill of the small tiles of a box: their common load, or unknown."""
         return QBrush(self.colour("line")) if step is None else self._loads[step].fill
 
     def wire(self, wire: Wire, state: State) -> QColor:
-        """Return the colour of a line: on a way, narrow, at work, or none of these."""
+        """Return the colour of a line: on a data path, too narrow, busy, or none of these."""
         if wire.box == state.chosen or wire.name in state.lit:
             return self.colour("accent")
         if wire.needs_look:
@@ -115,5 +115,5 @@ class Dresses:
 
 
 def is_row(box: Box) -> bool:
-    """Is it a cache that stands beside the threads of its core, without a frame?"""
+    """Return whether it is a cache beside the threads of its core, without a frame."""
     return box.kind is Kind.CACHE and (box.parent or "").startswith("core:")

@@ -1,4 +1,4 @@
-"""What do the boxes of the map say besides their titles? Numbers, invitations, and the load."""
+"""Texts of the boxes besides their titles: numbers, invitations, and the load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from experiments.core.declare import Part
 from experiments.core.units import show
 from experiments.core.words import Words
-from widgets.map.layout.boxes import Box, EarnedValue, Kind, is_of_part
+from widgets.map.layout.boxes import Box, Kind, KnownValue, is_of_part
 from widgets.map.layout.device_labels import joined
 from widgets.map.painting.state import State
 
@@ -17,11 +17,11 @@ INVITATION = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class BoxText:
     """Texts of one box, each the longest first.
 
-    `value` is its number, `rate` its bandwidth beside what it could be, `now` what it is doing,
-    `bar` how full it is.
+    `value` is its number, `rate` its bandwidth beside the peak, `now` what it does, `bar` how full
+    it is.
     """
 
     value: tuple[str, ...] = ()
@@ -32,27 +32,27 @@ class Said:
     bar: tuple[str, ...] = ()
 
 
-class Sayings:
-    """Says what is known of boxes in the state that the map is in."""
+class BoxTexts:
+    """Makes the texts of boxes from the state of the map."""
 
     def __init__(self, words: Words, state: State) -> None:
         self._words, self._state = words, state
 
-    def in_state(self, state: State) -> Sayings:
-        """Return the same of another state."""
-        return Sayings(self._words, state)
+    def in_state(self, state: State) -> BoxTexts:
+        """Return the texts in another state."""
+        return BoxTexts(self._words, state)
 
-    def numbers(self, box: Box) -> Sequence[EarnedValue]:
-        """Return the numbers that are known of a box."""
+    def numbers(self, box: Box) -> Sequence[KnownValue]:
+        """Return the known numbers of a box."""
         if box.part is None or not box.bears_value:
             return ()
         return self._state.values.get(box.part, ())
 
-    def of(self, box: Box) -> Said:
-        """Return what a box says now."""
+    def of(self, box: Box) -> BoxText:
+        """Return the texts of a box."""
         live = self._state.live_of(box.id)
         rate, role = self._rate(box)
-        return Said(
+        return BoxText(
             value=self._value(box),
             rate=rate,
             rate_role=role,
@@ -67,33 +67,33 @@ class Sayings:
         first = self.headline(box)
         if first is None:
             return (INVITATION,) if self._asks(box) and not box.ceiling else ()
-        if box.part is Part.CORES:  # a bare number would not say of what
+        if box.part is Part.CORES:  # a number alone would be unclear
             return (f"{first.label} {first.text}", first.text)
         return (first.text,)
 
-    def headline(self, box: Box) -> EarnedValue | None:
-        """Return the number that says most of a box."""
+    def headline(self, box: Box) -> KnownValue | None:
+        """Return the most telling number of a box."""
         return next((one for one in self.numbers(box) if self._is_headline(box, one)), None)
 
     def measured(self, box: Box) -> str:
-        """Return all numbers of a box in a row, or that they are still to be measured."""
+        """Return all numbers of a box in one line, or that none is measured yet."""
         if self.is_unmeasured(box):
             return self._words.say("map.not_measured")
         return joined(f"{one.text} {one.label}" for one in self.numbers(box))
 
     def is_unmeasured(self, box: Box) -> bool:
-        """Could there be numbers of a box, and is there none yet?"""
+        """Return whether a box can have numbers and has none yet."""
         return box.bears_value and box.part in self._state.asked and not self.numbers(box)
 
-    def _is_headline(self, box: Box, one: EarnedValue) -> bool:
-        """May it stand alone beside the title? Of a link only its rate, which has its own place."""
+    def _is_headline(self, box: Box, one: KnownValue) -> bool:
+        """Return whether a number can stand alone beside the title."""
         is_rate = one.unit == RATE
         if box.kind in (Kind.LINK, Kind.NVLINK):
             return is_rate and not box.ceiling
         return is_of_part(box.part, one.unit) and not (is_rate and box.ceiling)
 
     def _rate(self, box: Box) -> tuple[tuple[str, ...], str]:
-        """Return what is said of a bandwidth, and as what."""
+        """Return the texts of a bandwidth, and their role."""
         if not box.ceiling:
             return (), "value"
         say, ceiling = self._words.say, show(box.ceiling, RATE)

@@ -1,4 +1,4 @@
-"""Where do the texts of a box stand? Inside it, cut or left out where there is no room."""
+"""Placement of the texts of a box: inside it, cut or left out where room is short."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
-from widgets.map.painting.box_texts import Said
+from widgets.map.painting.box_texts import BoxText
 from widgets.style.theme import STEP, Theme
 
 ZEROS = str.maketrans("123456789", "0" * 9)
@@ -29,9 +29,9 @@ def font_of(letters: Letters, theme: Theme) -> QFont:
 
 
 class FontMeasure:
-    """Measures texts in the fonts of a theme; remembers them, as many are alike.
+    """Measures texts in the fonts of a theme, and caches the results.
 
-    All figures are equally wide, so that other numbers need no other measure.
+    Digits are equally wide, so all numbers of the same length share a measure.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -63,36 +63,36 @@ class FontMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text; it fills `rect` and fits into it."""
+    """One line of text, which fits into `rect`."""
 
     rect: Rect
     text: str
     letters: Letters
     role: str  # title, detail, number, value, invitation, attention, fault, bar
     centred: bool = False
-    is_upright: bool = False  # read from below
+    is_upright: bool = False  # written upwards
 
 
-def texts(box: Box, said: Said, measure: Measure) -> list[Text]:
+def texts(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
     """Return the texts of a box."""
     match box.kind:
         case Kind.THREAD:
             return _number(box, measure)
         case Kind.LINK:
-            return _link(box, said, measure)
+            return _link(box, box_text, measure)
         case Kind.CORE:
             return []
         case _ if box.is_upright:
-            return _upright(box, said, measure)
+            return _upright(box, box_text, measure)
     is_row = box.kind is Kind.CACHE and (box.parent or "").startswith("core:")
-    return _Headed(box, said, measure, is_row=is_row).texts()
+    return _Headed(box, box_text, measure, is_row=is_row).texts()
 
 
 class _Headed:
-    """A title at the left, the number and what goes on at the right of it, all else below."""
+    """Title at the left, number and load at its right, the rest below."""
 
-    def __init__(self, box: Box, said: Said, measure: Measure, *, is_row: bool) -> None:
-        self._box, self._said, self._measure = box, said, measure
+    def __init__(self, box: Box, box_text: BoxText, measure: Measure, *, is_row: bool) -> None:
+        self._box, self._box_text, self._measure = box, box_text, measure
         self._inset = NARROW if is_row else INSET
         small = is_row or box.kind in (Kind.MODULE, Kind.NODE, Kind.SLICE)
         self._letters = Letters.DETAIL if small else Letters.TITLE
@@ -101,10 +101,10 @@ class _Headed:
 
     def texts(self) -> list[Text]:
         """Return all of them."""
-        box, said, measure = self._box, self._said, self._measure
+        box, box_text, measure = self._box, self._box_text, self._measure
         rate_below = bool(box.bar or box.lines)
-        values = said.value or (() if rate_below else said.rate)
-        role = said.rate_role if values is said.rate and values else "value"
+        values = box_text.value or (() if rate_below else box_text.rate)
+        role = box_text.rate_role if values is box_text.rate and values else "value"
         height = measure.line(self._letters)
         is_low = not box.lines and self._is_bar()
         top = box.rect.y + ((box.rect.height - height) / 2 if is_low else self._inset)
@@ -113,22 +113,22 @@ class _Headed:
             self._bar(box.bar)
         y = top + height + self._inset / 2 if box.lines_y is None else box.lines_y
         for number, line in enumerate(box.lines):
-            rate = said.rate if number == 0 and not box.bar else ()
+            rate = box_text.rate if number == 0 and not box.bar else ()
             y = self._line(line, rate, y)
         return self._found
 
     def _head(self, values: Sequence[str], role: str, top: float, height: float) -> None:
         box, measure, inset = self._box, self._measure, self._inset
         width = box.rect.width - 2 * inset
-        if self._said.now and role == "detail":  # what goes on says more than what could be
+        if self._box_text.now and role == "detail":  # the present load says more than the peak
             values = ()
-        # Besides a load there is to be more than the shortest title, if there is room for both.
+        # Beside a load, prefer a longer title than the shortest if both fit.
         titles = [measure.width(title, self._letters) for title in box.titles[-2:]]
         for choices, letters, as_what in (
             (values, Letters.VALUE, role),
-            (self._said.now, Letters.DETAIL, self._said.now_role),
+            (self._box_text.now, Letters.DETAIL, self._box_text.now_role),
         ):
-            least = titles if choices is self._said.now else titles[-1:]
+            least = titles if choices is self._box_text.now else titles[-1:]
             fits = (
                 _first_fitting(choices, width - needed - inset, letters, measure)
                 for needed in (*least, 0.0)[: len(least) or 1]
@@ -144,28 +144,28 @@ class _Headed:
             measure.elided(box.titles[-1], self._letters, width) if box.titles else ""
         )
         if title and top + height <= box.rect.bottom:
-            sign = (height + STEP) * box.needs_look  # stands before the text
+            sign = (height + STEP) * box.needs_look  # width of the sign before the text
             line = Rect(box.rect.x + inset + sign, top, width - sign, height)
             role = "attention" if box.needs_look else self._title_role
             self._add(line, title, self._letters, role)
 
     def _bar(self, bar: Rect) -> None:
-        """How full it is in the bar, how fast at the right of it."""
+        """Place the fill in the bar, and the bandwidth at its right."""
         measure, inner = self._measure, bar.inset(0)._replace(x=bar.x + INSET)
-        text = _first_fitting(self._said.bar, bar.width - 2 * INSET, Letters.DETAIL, measure)
+        text = _first_fitting(self._box_text.bar, bar.width - 2 * INSET, Letters.DETAIL, measure)
         if text:
             rect = inner._replace(width=bar.width - 2 * INSET)
             self._add(rect, text, Letters.DETAIL, "bar")
         right = self._box.rect.right - self._inset
         room = right - bar.right - self._inset
-        rate = _first_fitting(self._said.rate, room, Letters.VALUE, measure)
+        rate = _first_fitting(self._box_text.rate, room, Letters.VALUE, measure)
         if rate:
             wide, high = measure.width(rate, Letters.VALUE), measure.line(Letters.VALUE)
             line = Rect(right - wide, bar.centre[1] - high / 2, wide, high)
-            self._add(line, rate, Letters.VALUE, self._said.rate_role)
+            self._add(line, rate, Letters.VALUE, self._box_text.rate_role)
 
     def _line(self, text: str, rate: Sequence[str], y: float) -> float:
-        """Write a line, with a bandwidth at its right; return where the next begins."""
+        """Place a line, with a bandwidth at its right; return the top of the next."""
         measure, rect = self._measure, self._box.rect
         high, width = measure.line(Letters.DETAIL), rect.width - 2 * self._inset
         if y + high > rect.bottom:
@@ -175,7 +175,7 @@ class _Headed:
         if shown:
             wide = measure.width(shown, Letters.DETAIL)
             line = Rect(rect.right - self._inset - wide, y, wide, high)
-            self._add(line, shown, Letters.DETAIL, self._said.rate_role)
+            self._add(line, shown, Letters.DETAIL, self._box_text.rate_role)
             width -= wide + self._inset
         text = measure.elided(text, Letters.DETAIL, width)
         if text:
@@ -187,7 +187,7 @@ class _Headed:
         self._found.append(Text(rect, text, letters, role))
 
     def _is_bar(self) -> bool:
-        """Is it so low that its title stands in the middle? Not where cores stand below it."""
+        """Return whether it is so low that its title is centred; never above cores."""
         box = self._box
         if box.kind in (Kind.PACKAGE, Kind.DIE, Kind.CORE_KIND):
             return False
@@ -202,8 +202,8 @@ def _number(box: Box, measure: Measure) -> list[Text]:
     return [Text(box.rect, box.titles[0], Letters.NUMBER, "number", centred=True)]
 
 
-def _link(box: Box, said: Said, measure: Measure) -> list[Text]:
-    """The title above the line, what it carries below it."""
+def _link(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
+    """Return the title above the line, and its bandwidth below."""
     rect, found = box.rect, []
     middle = rect.centre[1]
     high = measure.line(Letters.VALUE)
@@ -212,9 +212,9 @@ def _link(box: Box, said: Said, measure: Measure) -> list[Text]:
         line = Rect(rect.x, middle - high - STEP * 1.5, rect.width, high)
         role = "attention" if box.needs_look else "title"
         found.append(Text(line, title, Letters.VALUE, role, centred=True))
-    below, role = said.value or said.rate, "value" if said.value else said.rate_role
-    if said.now and role == "detail":  # what it carries now says more than what it could
-        below = said.now
+    below, role = box_text.value or box_text.rate, "value" if box_text.value else box_text.rate_role
+    if box_text.now and role == "detail":  # the present traffic says more than the peak
+        below = box_text.now
     value = _first_fitting(below, rect.width, Letters.VALUE, measure)
     if value:
         role = "invitation" if value == "?" else role
@@ -223,10 +223,10 @@ def _link(box: Box, said: Said, measure: Measure) -> list[Text]:
     return found
 
 
-def _upright(box: Box, said: Said, measure: Measure) -> list[Text]:
-    """The title from below to above; a question mark at the foot."""
+def _upright(box: Box, box_text: BoxText, measure: Measure) -> list[Text]:
+    """Return the title written upwards, with a question mark at the bottom."""
     rect, found = box.rect, []
-    value, high = said.value, measure.line(Letters.VALUE)
+    value, high = box_text.value, measure.line(Letters.VALUE)
     if value == ("?",):
         foot = Rect(rect.x, rect.bottom - high - STEP, rect.width, high)
         found.append(Text(foot, "?", Letters.VALUE, "invitation", centred=True))

@@ -1,6 +1,6 @@
-"""How is the map painted? Boxes, links and texts in the colours of the theme.
+"""Painting of the map: boxes, links and texts in the colours of the theme.
 
-Colour is load, thickness is bandwidth. A tile whose load is not known has no colour at all.
+Colour is load, thickness is bandwidth. A tile of unknown load has no colour.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 
 from widgets.map.layout.boxes import Box, Kind, Layout, Letters, Measure, Rect, Wire
 from widgets.map.layout.shapes import bounds, cells, path_of, touch
-from widgets.map.painting.box_styles import Dresses
-from widgets.map.painting.box_texts import Sayings
+from widgets.map.painting.box_styles import BoxStyles
+from widgets.map.painting.box_texts import BoxTexts
 from widgets.map.painting.lettering import Text, font_of, texts
 from widgets.map.painting.state import State
 from widgets.map.painting.tiles import FINE_PX, ROUND, Number, Tiles
@@ -30,14 +30,14 @@ from widgets.map.painting.view import View
 from widgets.style.icons import pixmap
 from widgets.style.theme import STEP, Theme
 
-READABLE_PX = 7.0  # text that would be smaller on the screen is left out
-FRAME_PX = 3  # around a box, as thick as a frame can be
+READABLE_PX = 7.0  # smaller text is left out
+FRAME_PX = 3  # the thickest frame around a box
 ROUNDER = 10.0
 ROUNDER_KINDS = (Kind.PACKAGE, Kind.MEMORY, Kind.GPU, Kind.UNREAD)
 
 
 class Painting:
-    """Paints one layout in one theme; as outlines where letters must not depend on a font."""
+    """Paints one layout in one theme; `is_vector` paints letters as outlines."""
 
     def __init__(
         self,
@@ -45,24 +45,24 @@ class Painting:
         theme: Theme,
         measure: Measure,
         state: State,
-        sayings: Sayings,
+        box_texts: BoxTexts,
         *,
         is_vector: bool = False,
     ) -> None:
         self._layout, self._theme, self._measure, self.state = layout, theme, measure, state
-        self._sayings, self._is_vector = sayings, is_vector
-        self._dresses = Dresses(theme)
+        self._box_texts, self._is_vector = box_texts, is_vector
+        self._styles = BoxStyles(theme)
         self._fonts = {letters: font_of(letters, theme) for letters in Letters}
         self._baselines = {letters: _baseline(font) for letters, font in self._fonts.items()}
         self._sizes_px = {letters: font.pixelSize() for letters, font in self._fonts.items()}
         self._texts: dict[str, list[Text]] = {}
-        self._begins: dict[str, list[QPointF]] = {}  # where the first letters of these texts are
+        self._begins: dict[str, list[QPointF]] = {}  # origins of these texts
         self._depths = _depths(layout.boxes)
         self._by_id = {box.id: box for box in layout.boxes}
         self._edges = [(b, b.rect.x, b.rect.y, b.rect.right, b.rect.bottom) for b in layout.boxes]
         self._bounds = [(wire, bounds(wire)) for wire in layout.wires]
         self._tiles = Tiles(
-            self._dresses, self._depths, self._fonts[Letters.NUMBER], self._number_of
+            self._styles, self._depths, self._fonts[Letters.NUMBER], self._number_of
         )
         self._inside: dict[str, list[Box]] = {}
         for box in layout.boxes:
@@ -70,7 +70,7 @@ class Painting:
                 self._inside.setdefault(box.parent, []).append(box)
 
     def forget_texts(self, box: Box | None = None) -> None:
-        """Place the texts anew, of one box or of all: the values have changed."""
+        """Drop the cached texts of one box or of all, after their values changed."""
         if box is None:
             self._texts.clear()
             self._begins.clear()
@@ -83,14 +83,14 @@ class Painting:
         return self._by_id[name]
 
     def texts(self, box: Box) -> list[Text]:
-        """Return the texts of a box, as they are shown now."""
+        """Return the placed texts of a box."""
         known = self._texts.get(box.id)
         if known is None:
-            known = self._texts[box.id] = texts(box, self._sayings.of(box), self._measure)
+            known = self._texts[box.id] = texts(box, self._box_texts.of(box), self._measure)
         return known
 
     def paint(self, painter: QPainter, seen: Sequence[Rect], scale: float) -> None:
-        """Paint what touches one of the rectangles `seen`, in units of the map."""
+        """Paint everything that touches the rectangles `seen`, in units of the map."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for wire, around in self._bounds:
             if any(touch(around, rect) for rect in seen):
@@ -109,7 +109,7 @@ class Painting:
         self._tiles.paint(painter, tiles, self.state, scale, with_numbers=self._has_numbers(scale))
 
     def paint_links(self, painter: QPainter, wires: Sequence[Wire], view: View) -> None:
-        """Paint lines anew with their labels, and nothing that lies over them."""
+        """Repaint lines with their labels, and nothing above them."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         around = [bounds(wire) for wire in wires]
         around += [self._by_id[wire.box].rect for wire in wires]
@@ -132,18 +132,20 @@ class Painting:
             self._paint_box(painter, box, view.scale)
 
     def paint_tiles(self, painter: QPainter, tiles: Sequence[Box], view: View) -> None:
-        """Paint hardware threads anew, with what shows through at their corners."""
+        """Repaint hardware threads, with the ground at their corners."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        are_told = self._has_numbers(view.scale)
-        self._tiles.paint_over(painter, tiles, self._by_id, self.state, view, with_numbers=are_told)
+        has_numbers = self._has_numbers(view.scale)
+        self._tiles.paint_over(
+            painter, tiles, self._by_id, self.state, view, with_numbers=has_numbers
+        )
 
     def paint_alone(self, painter: QPainter, boxes: Sequence[Box], view: View) -> None:
-        """Paint boxes anew with all that is in them, and what shows through at their corners."""
+        """Repaint boxes with their content, and the ground at their corners."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for box in boxes:
             painter.resetTransform()
             around, seen = self._by_id.get(box.parent or ""), view.to_screen(box.rect)
-            if around is None:  # lines end at its frame, which stays
+            if around is None:  # its frame stays, since lines end there
                 seen.adjust(FRAME_PX, FRAME_PX, -FRAME_PX, -FRAME_PX)
             painter.setClipRect(seen)
             painter.setTransform(view.transform)
@@ -174,7 +176,7 @@ class Painting:
     # --- boxes ---------------------------------------------------------------------------------
 
     def _paint_box(self, painter: QPainter, box: Box, scale: float) -> None:
-        fill, pen, ink = self._dresses.dress(box, self.state, self._depths[box.id])
+        fill, pen, ink = self._styles.style_of(box, self.state, self._depths[box.id])
         rect = QRectF(*box.rect)
         small = min(box.rect.width, box.rect.height)
         painter.setPen(pen)
@@ -195,33 +197,33 @@ class Painting:
         for text, begin in zip(found, begins, strict=True):
             if self._sizes_px[text.letters] * scale < READABLE_PX:
                 continue
-            colour = ink or self._dresses.ink(text, box)
+            colour = ink or self._styles.ink(text, box)
             if text.is_upright:
                 self._write_upright(painter, text, colour)
             else:
                 self._write(painter, text, begin, colour)
 
     def _paint_load(self, painter: QPainter, box: Box, bar: Rect) -> None:
-        """Paint how busy a device is, and how full its memory."""
+        """Paint the load of a device, and how full its memory is."""
         live = self.state.live_of(box.id)
         if box.grid is not None:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._dresses.cells(live.step if live else None))
+            painter.setBrush(self._styles.cells(live.step if live else None))
             painter.drawRects(cells(box.grid, box.cells))
         self._paint_bar(painter, bar, live.filled if live else None)
 
     def _paint_bar(self, painter: QPainter, bar: Rect, filled: float | None) -> None:
-        """Paint how full a memory is; only its frame where nobody tells."""
+        """Paint how full a memory is; only its frame if unknown."""
         rect = QRectF(*bar).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._dresses.colour("ground"))
+        painter.setBrush(self._styles.colour("ground"))
         painter.drawRoundedRect(rect, STEP, STEP)
         if filled:
-            painter.setBrush(self._dresses.filled)
+            painter.setBrush(self._styles.filled)
             part = QRectF(rect)
             part.setWidth(max(2 * STEP, rect.width() * min(1.0, filled)))
             painter.drawRoundedRect(part, STEP, STEP)
-        painter.setPen(QPen(self._dresses.colour("line"), 1))
+        painter.setPen(QPen(self._styles.colour("line"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(rect, STEP, STEP)
 
@@ -238,7 +240,7 @@ class Painting:
 
     def _write(self, painter: QPainter, text: Text, begin: QPointF, ink: QColor) -> None:
         font = self._fonts[text.letters]
-        if self._is_vector:  # outlines, since whoever opens the file may not have the font
+        if self._is_vector:  # outlines: other computers may lack the font
             outline = QPainterPath()
             outline.addText(begin, font, text.text)
             painter.fillPath(outline, ink)
@@ -254,7 +256,7 @@ class Painting:
             painter.drawPixmap(at, picture)
 
     def _origin(self, text: Text, rect: QRectF) -> QPointF:
-        """Return where the first letter begins; less work for Qt than aligning it there."""
+        """Return the origin of a text; cheaper for Qt than aligning it."""
         room = rect.width() - self._measure.width(text.text, text.letters)
         x = rect.x() + room / 2 * text.centred
         return QPointF(x, rect.center().y() + self._baselines[text.letters])
@@ -262,7 +264,7 @@ class Painting:
     # --- links ---------------------------------------------------------------------------------
 
     def _paint_wire(self, painter: QPainter, wire: Wire) -> None:
-        pen = QPen(self._dresses.wire(wire, self.state), wire.thickness)
+        pen = QPen(self._styles.wire(wire, self.state), wire.thickness)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -270,7 +272,7 @@ class Painting:
 
 
 def paint_skeleton(painter: QPainter, theme: Theme, width: float, height: float) -> None:
-    """Paint where the parts will stand, while the machine is being read."""
+    """Paint placeholders while the machine is being read."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     processor = QRectF(2, 2, width * 0.6, height * 0.5)
     memory = QRectF(2, processor.bottom() + 3 * STEP, width * 0.6, height * 0.15)
@@ -286,7 +288,7 @@ def paint_skeleton(painter: QPainter, theme: Theme, width: float, height: float)
 
 
 def _baseline(font: QFont) -> float:
-    """Return how far below the middle of a line its letters stand."""
+    """Return the distance from the middle of a line to its baseline."""
     metrics = QFontMetricsF(font)
     return (metrics.ascent() - metrics.descent()) / 2
 

@@ -1,4 +1,4 @@
-"""How are hardware threads painted? Many at once, those of one colour together."""
+"""Painting of the tiles of hardware threads, those of one colour together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QBrush, QFont, QPainter, QStaticText
 
 from widgets.map.layout.boxes import Box
-from widgets.map.painting.box_styles import Dress, Dresses
+from widgets.map.painting.box_styles import BoxStyle, BoxStyles
 from widgets.map.painting.state import State
 from widgets.map.painting.view import View
 
-FINE_PX = 5.0  # boxes that would be smaller on the screen have no round corners
+FINE_PX = 5.0  # smaller boxes have no round corners
 ROUND = 6.0
 
 
@@ -25,16 +25,16 @@ class Number(NamedTuple):
 
 
 class Tiles:
-    """Paints them; `number_of` tells their numbers, None for one without room for it."""
+    """Paints tiles; `number_of` returns a thread's number, None if there is no room."""
 
     def __init__(
         self,
-        dresses: Dresses,
+        styles: BoxStyles,
         depths: Mapping[str, int],
         font: QFont,
         number_of: Callable[[Box], Number | None],
     ) -> None:
-        self._dresses, self._depths, self._font = dresses, depths, font
+        self._styles, self._depths, self._font = styles, depths, font
         self._number_of = number_of
         self._rects: dict[str, QRectF] = {}
         self._insides: dict[str, tuple[QRectF, float]] = {}
@@ -50,14 +50,14 @@ class Tiles:
         *,
         with_numbers: bool,
     ) -> None:
-        """Paint tiles over what they were before; at their corners their `cores` show through."""
+        """Repaint tiles; at their corners the ground of their `cores` shows."""
         painter.resetTransform()
         grounds: dict[str, QBrush] = {}
         map_rect = view.transform.mapRect
         for box in tiles:
             core = box.parent or ""
             if core not in grounds:
-                grounds[core] = self._dresses.dress(cores[core], state, self._depths[core]).fill
+                grounds[core] = self._styles.style_of(cores[core], state, self._depths[core]).fill
             painter.fillRect(map_rect(self._rect(box)).toAlignedRect(), grounds[core])
         painter.setTransform(view.transform)
         self.paint(painter, tiles, state, view.scale, with_numbers=with_numbers)
@@ -72,23 +72,23 @@ class Tiles:
         with_numbers: bool,
     ) -> None:
         """Paint tiles."""
-        alike: dict[int, tuple[Dress, list[Box]]] = {}
+        alike: dict[int, tuple[BoxStyle, list[Box]]] = {}
         for box in tiles:
-            dress = self._dresses.dress(box, state, self._depths[box.id])
-            alike.setdefault(id(dress), (dress, []))[1].append(box)
+            style = self._styles.style_of(box, state, self._depths[box.id])
+            alike.setdefault(id(style), (style, []))[1].append(box)
         painter.setFont(self._font)
-        for dress, boxes in alike.values():
-            painter.setPen(dress.pen)
-            painter.setBrush(dress.fill)
-            more = (dress.pen.widthF() - 1) / 2
+        for style, boxes in alike.values():
+            painter.setPen(style.pen)
+            painter.setBrush(style.fill)
+            more = (style.pen.widthF() - 1) / 2
             draw = painter.drawRoundedRect
             for box in boxes:
                 inside, corner = self._inside(box)
                 if 4 * corner * scale < FINE_PX:
                     corner = 0.0
                 draw(inside.adjusted(more, more, -more, -more) if more else inside, corner, corner)
-            if with_numbers and dress.ink is not None:
-                painter.setPen(dress.ink)
+            if with_numbers and style.ink is not None:
+                painter.setPen(style.ink)
                 for box in boxes:
                     if (number := self._number(box)) is not None:
                         painter.drawStaticText(*number)
@@ -99,7 +99,7 @@ class Tiles:
         return self._rects[box.id]
 
     def _inside(self, box: Box) -> tuple[QRectF, float]:
-        """Return what the thinnest frame leaves, and how round its corners are."""
+        """Return the area inside the thinnest frame, and its corner radius."""
         if box.id not in self._insides:
             small = min(box.rect.width, box.rect.height)
             inside = self._rect(box).adjusted(0.5, 0.5, -0.5, -0.5)

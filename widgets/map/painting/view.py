@@ -1,4 +1,4 @@
-"""Which part of the map is seen, and how large? Zoomed at the mouse, panned, or fitted."""
+"""Visible part and scale of the map: zoomed at the mouse, panned, or fitted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from PySide6.QtGui import QTransform
 
 from widgets.map.layout.boxes import Rect
 
-MARGIN = 2.0  # for the ring around what is chosen
-LARGEST, SMALLEST = 6.0, 0.65  # at the latter, the smallest words can just be read
-ALIKE = 0.001  # scales that differ by less
-LEAST_IN_SIGHT = 0.25  # of the widget, that the map may not leave
-LEAST_FIT = 1.0  # smaller than letters are wished, all of it is not shown: one has to scroll
+MARGIN = 2.0  # for the ring around the chosen box
+LARGEST, SMALLEST = 6.0, 0.65  # at SMALLEST the smallest words are just readable
+ALIKE = 0.001  # scales that differ by less are equal
+LEAST_IN_SIGHT = 0.25  # of the widget, always covered by the map
+LEAST_FIT = 1.0  # below the size chosen for letters, the map scrolls instead
 
 
 class View:
-    """The way from units of the map to pixels of its widget."""
+    """Transformation from units of the map to pixels of its widget."""
 
     def __init__(self) -> None:
         self.scale, self.is_zoomed = 1.0, False
@@ -23,7 +23,7 @@ class View:
         self._map, self._room = (0.0, 0.0), (0.0, 0.0)
 
     def show(self, map_size: tuple[float, float], room: tuple[float, float]) -> None:
-        """Take the sizes of map and widget; fit the one to the other unless zoomed."""
+        """Set the sizes of map and widget; fit the map unless zoomed."""
         self._map, self._room = map_size, room
         if self.is_zoomed:
             self._keep_in_sight()
@@ -31,25 +31,25 @@ class View:
             self.fit()
 
     def fit(self) -> None:
-        """Show the whole map, as far as it can be read then."""
+        """Show the whole map, as far as it stays readable."""
         self.is_zoomed = False
         self._offset = QPointF(MARGIN, MARGIN)
         self.scale = self._fitting()
 
     def zoom(self, factor: float, at: QPointF) -> None:
-        """Zoom so that what is at this pixel stays there."""
+        """Zoom around this pixel."""
         scale = min(LARGEST, max(self._least(), self.scale * factor))
         self._offset = at - (at - self._offset) * (scale / self.scale)
         self.scale, self.is_zoomed = scale, True
         self._keep_in_sight()
 
     def pan(self, offset: QPointF) -> None:
-        """Put the corner of the map to this pixel, or as near as it may go."""
+        """Move the corner of the map to this pixel, or as near as allowed."""
         self._offset, self.is_zoomed = offset, True
         self._keep_in_sight()
 
     def bring_into_sight(self, rect: Rect) -> bool:
-        """Pan as little as shows a rectangle; return whether that was needed."""
+        """Pan just enough to show a rectangle; return whether that was needed."""
         shown, room = QRectF(self.to_screen(rect)), QRectF(0, 0, *self._room)
         dx = max(0.0, -shown.left()) or min(0.0, room.right() - shown.right())
         dy = max(0.0, -shown.top()) or min(0.0, room.bottom() - shown.bottom())
@@ -62,7 +62,7 @@ class View:
 
     @property
     def is_away(self) -> bool:
-        """Is it not to be seen as it is at first, save for a map that is larger than its room?"""
+        """Return whether the view differs from the fitted one."""
         whole, room = self.extent(), QRectF(0, 0, *self._room)
         is_sought = whole.left() > 1 or whole.top() > 1
         is_sought |= whole.right() < min(room.right(), whole.width()) - 1
@@ -70,7 +70,7 @@ class View:
         return self.is_zoomed and (is_sought or abs(self.scale / self._fitting() - 1) > ALIKE)
 
     def extent(self) -> QRectF:
-        """Return where all of the map is, in pixels of the widget, with its margin."""
+        """Return the rectangle of the whole map with its margin, in pixels of the widget."""
         whole = QRectF(self.transform.mapRect(QRectF(0, 0, *self._map)))
         return whole.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
 
@@ -81,7 +81,7 @@ class View:
 
     @property
     def transform(self) -> QTransform:
-        """The same for a painter."""
+        """The transformation for a painter."""
         return QTransform(self.scale, 0, 0, self.scale, self._offset.x(), self._offset.y())
 
     def to_screen(self, rect: Rect) -> QRect:
@@ -94,7 +94,7 @@ class View:
         return Rect(x, y, rect.width() / self.scale, rect.height() / self.scale)
 
     def point(self, pixel: QPointF) -> tuple[float, float]:
-        """Return the place on the map below a pixel."""
+        """Return the point of the map below a pixel."""
         at = (pixel - self._offset) / self.scale
         return at.x(), at.y()
 
@@ -102,7 +102,7 @@ class View:
         return max(LEAST_FIT, self._whole())
 
     def _least(self) -> float:
-        """Return the scale at which all of it is seen, or no more words would be lost."""
+        """Return the least scale: all is visible, or the words are just readable."""
         return max(SMALLEST, min(self._whole(), self._fitting()))
 
     def _whole(self) -> float:
@@ -112,7 +112,7 @@ class View:
         return min((room - 2 * MARGIN) / size for room, size in sides)
 
     def _keep_in_sight(self) -> None:
-        """Let the map go out of sight on no side by more than leaves a part of it."""
+        """Keep a part of the map visible on every side."""
         places = []
         for at, size, room in zip(self._offset.toTuple(), self._map, self._room, strict=True):
             least = LEAST_IN_SIGHT * room

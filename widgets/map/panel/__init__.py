@@ -1,1 +1,1 @@
-"""widgets/map/panel."""
+"""The panel beside the map and its table of parts: sentences, facts and numbers."""

@@ -1,4 +1,4 @@
-"""What is a part of the map? A title, two sentences, and how many there are of its kind."""
+"""Title and explanation of a part of the map, and how many there are of its kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNREAD_EXPLAINED = {
 
 
 class About:
-    """Explains the parts of one machine; what is known of them is in `facts`."""
+    """Explains the parts of one machine; their facts are in `facts`."""
 
     def __init__(self, machine: Machine, words: Words) -> None:
         self._machine, self._words = machine, words
@@ -45,7 +45,7 @@ class About:
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
 
     def title(self, box: Box) -> str:
-        """Return what the box is called, with nothing left out."""
+        """Return the full title of a box."""
         say = self._words.say
         match box.kind:
             case Kind.CORE:
@@ -69,7 +69,7 @@ class About:
         return box.titles[0]
 
     def sentences(self, box: Box) -> str:
-        """Return what such a part is, in two sentences."""
+        """Return two sentences that explain this kind of part."""
         key = EXPLAINED.get(box.kind, "")
         if box.kind is Kind.CACHE:
             level = self._machine.cpu.caches[box.members[0]].level or 0
@@ -80,13 +80,13 @@ class About:
             key = "map.about_c2c"
         return self._words.say(key)
 
-    def told(self, box: Box) -> list[str]:
-        """Return what the box is called, and all facts that are known of it."""
+    def lines(self, box: Box) -> list[str]:
+        """Return the title of a box and all its known facts."""
         facts = (f"{fact.label}: {fact.value}" for fact in self.facts.of(box) if fact.value)
         return [self.title(box), *facts]
 
     def count_alike(self, box: Box) -> int:
-        """Return how many caches there are of the level and size of this one."""
+        """Return the number of caches with the level and size of this one."""
         caches = self._machine.cpu.caches
         if box.kind is not Kind.CACHE:
             return 1

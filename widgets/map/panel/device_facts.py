@@ -1,4 +1,4 @@
-"""What is known of a device on the map, and of its link?"""
+"""Facts about devices on the map and about their links."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from machine.bus import pcie
 from machine.devices import Gpu, Link
 from widgets.map.layout.boxes import Box, Kind
 from widgets.map.layout.device_labels import decimal_bytes, is_narrow
-from widgets.map.panel.fact import Fact, Telling, shown
+from widgets.map.panel.fact import Fact, FactMaker, shown
 
 UNITS = {"bytes_per_s": "bytes/s", "flop_per_s": "flop/s"}
-PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # in the order of their bits
+PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4")  # by number of bits
 
 
-class DeviceFacts(Telling):
-    """Tells the facts of devices."""
+class DeviceFacts(FactMaker):
+    """Yields the facts of devices."""
 
     def of_device(self, box: Box) -> Iterator[Fact]:
-        """Yield what is known of the box of a device or a link, and what is not."""
+        """Yield known and unknown facts about the box of a device or link."""
         match box.kind:
             case Kind.GPU:
                 yield from self._of_gpu(box.members[0])
@@ -51,7 +51,7 @@ class DeviceFacts(Telling):
         yield from self._peaks(gpu)
 
     def _optional(self, gpu: Gpu, path: str) -> Iterator[Fact]:
-        """Yield what only some GPUs have."""
+        """Yield facts that only some GPUs have."""
         say = self._words.say
         if links := self._labels.nvlinks_of(gpu):
             yield self._fact("map.nvlink", f"{path}.nvlinks", links)
@@ -77,16 +77,16 @@ class DeviceFacts(Telling):
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {})
         for precision in PRECISIONS:
             if precision in known:
-                yield self._told(f"{precision.upper()}", known[precision])
+                yield self._peak_fact(f"{precision.upper()}", known[precision])
 
     def _peak(self, label: str, gpu: Gpu, name: str) -> Fact:
         known = self._machine.peaks.get("gpus", {}).get(str(gpu.index), {}).get(name)
         if known is None:
             return self._fact(label, "peaks.gpus", None)
-        return self._told(self._words.say(label), known)
+        return self._peak_fact(self._words.say(label), known)
 
-    def _told(self, label: str, peak: dict[str, Any]) -> Fact:
-        """Return a ceiling; its source is how it was computed."""
+    def _peak_fact(self, label: str, peak: dict[str, Any]) -> Fact:
+        """Return a peak value; its source is the computation."""
         unit = next(unit for unit in UNITS if unit in peak)
         return Fact(label=label, value=show(peak[unit], UNITS[unit]), source=peak["formula"])
 
@@ -118,7 +118,7 @@ class DeviceFacts(Telling):
         yield from self._limit(box)
 
     def _limit(self, box: Box) -> Iterator[Fact]:
-        """Yield the hop that limits the way, where that is another one."""
+        """Yield the hop that limits the path, if it is another one."""
         address = self._address(box)
         hop = pcie.narrowest(self._machine.pci, address)
         if hop is not None and hop.link is not None and hop.address != address:
@@ -152,7 +152,7 @@ class DeviceFacts(Telling):
         return self._labels.link(Link(generation=generation, width=width))[0]
 
     def _of_nvlink(self) -> Iterator[Fact]:
-        """Yield what each GPU has, alike ones once, and which pairs reach each other how."""
+        """Yield the NVLinks of each GPU, like ones once, and how each pair is connected."""
         groups: dict[str, list[str]] = {}
         for gpu in self._machine.gpus:
             if links := self._labels.nvlinks_of(gpu):
@@ -165,8 +165,8 @@ class DeviceFacts(Telling):
             paths.setdefault(link.path or "?", []).append(f"{link.a}–{link.b}")
         for path, pairs in paths.items():
             every = len(paths) == 1 and len(pairs) > 1
-            told = self._words.say("map.all_pairs") if every else ", ".join(pairs)
-            yield self._fact("map.fact_pairs", "gpu_links", f"{path}: {told}")
+            text = self._words.say("map.all_pairs") if every else ", ".join(pairs)
+            yield self._fact("map.fact_pairs", "gpu_links", f"{path}: {text}")
         if not paths:
             yield self._fact("map.fact_pairs", "gpu_links", None)
         versions = {v for link in self._machine.gpu_links if (v := link.nvlink_version)}
@@ -195,7 +195,7 @@ class DeviceFacts(Telling):
         yield from self._way(interface.pci_address, path)
 
     def _way(self, address: str | None, path: str) -> Iterator[Fact]:
-        """Yield the link of a card and the hop that limits the way to it."""
+        """Yield the link of a card and the hop that limits its path."""
         yield self._fact("map.fact_address", f"{path}.pci_address", address)
         device = next((d for d in self._machine.pci if d.address == address), None)
         if device is None or device.link is None:

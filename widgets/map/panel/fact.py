@@ -1,4 +1,4 @@
-"""What is a fact on the map? A value with where it was read, or why it is missing."""
+"""A fact on the map: a value with its source, or why it is missing."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from widgets.map.layout.labels import Labels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One fact. Where `value` is None, `why` it is not known and `how` to get it."""
+    """One fact. If `value` is None, `why` is the reason and `how` the way to get it."""
 
     label: str
     value: str | None
     source: str = ""
     why: str = ""
     how: str = ""
-    is_hidden: bool = False  # by the virtual machine that this is
+    is_hidden: bool = False  # by the virtual machine
 
 
-class Telling:
-    """Tells single facts of one machine."""
+class FactMaker:
+    """Makes single facts of one machine."""
 
     def __init__(self, machine: Machine, words: Words) -> None:
         self._machine, self._words = machine, words

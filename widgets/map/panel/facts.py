@@ -1,4 +1,4 @@
-"""What is known of a part of the map? Facts, each with where it was read or why it is missing."""
+"""Facts about the parts of the map, each with its source or why it is missing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from widgets.map.panel.fact import Fact, shown
 
 
 class Facts(DeviceFacts):
-    """Tells the facts of one machine."""
+    """Yields the facts of one machine."""
 
     def __init__(self, machine: Machine, words: Words) -> None:
         super().__init__(machine, words)
         self._threads = {thread.id: thread for thread in machine.cpu.threads_list}
 
     def of(self, box: Box) -> list[Fact]:
-        """Return what is known of the box, and what is not."""
+        """Return known and unknown facts about the box."""
         match box.kind:
             case Kind.PACKAGE | Kind.DIE | Kind.CORE_KIND:
                 return list(self._of_cores(box))
@@ -40,7 +40,7 @@ class Facts(DeviceFacts):
         return list(self.of_device(box))
 
     def _nothing(self, box: Box) -> Fact:
-        """Return why there is nothing, or that it was looked for in vain."""
+        """Return why a kind of part is missing, or that none was found."""
         none = self._words.say("map.none")
         is_known = missing_of(self._machine, box.path) is None
         return self._fact("map.fact_found", box.path, none if is_known else None)
@@ -61,7 +61,7 @@ class Facts(DeviceFacts):
         ]
 
     def _runs_on(self) -> Fact:
-        """Return what lies between the program and the bare machine: both layers, if there are."""
+        """Return the container and the virtual machine that the program runs in, if any."""
         machine, say = self._machine, self._words.say
         outer = None
         if machine.virtualization is not None:
@@ -143,7 +143,7 @@ class Facts(DeviceFacts):
         return self._fact(label, f"cpu.caches[{places[0]}].size_bytes", size)
 
     def _instruction_caches(self, level: int | None, threads: Sequence[int]) -> list[int]:
-        """Return those of this level that serve these threads; the map has no boxes for them."""
+        """Return the instruction caches of this level and these threads; they have no boxes."""
         return [
             place
             for place, cache in enumerate(self._machine.cpu.caches)

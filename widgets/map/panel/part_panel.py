@@ -1,6 +1,6 @@
-"""What is the part that was chosen on the map? Sentences, numbers, facts, experiments.
+"""Panel about the part chosen on the map: sentences, numbers, facts, experiments.
 
-Every fact says where it was read; what is not known says why, and how to get it.
+Each fact names its source; an unknown one says why, and how to get it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
 from widgets.controls.wrapped_link import WrappedLink
-from widgets.map.layout.boxes import Box, EarnedValue, Invitation, Kind
+from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue
 from widgets.map.layout.device_labels import joined
 from widgets.map.live import Live
 from widgets.map.panel.about import About
@@ -30,16 +30,16 @@ from widgets.map.panel.fact import Fact
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-NAMED = 2  # of the numbers that an experiment would earn
-BREAK = "\u200b"  # a line may end here: after the slashes of a path
+NAMED = 2  # of the numbers that an experiment would add
+BREAK = "\u200b"  # zero-width space: lines of a path break after slashes
 
 
 class PartPanel(QFrame):
-    """The panel; with nothing chosen it tells of the whole machine."""
+    """The panel; with nothing chosen it describes the whole machine."""
 
     experiment_wanted = Signal(str)
     doctor_wanted = Signal()
-    machine_wanted = Signal()  # of the whole of it, no part
+    machine_wanted = Signal()  # the whole machine, no part
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class PartPanel(QFrame):
         self._words, self._look = words, look
         self._machine: Machine | None = None
         self._box: Box | None = None
-        self._values: Mapping[Part, Sequence[EarnedValue]] = {}
+        self._values: Mapping[Part, Sequence[KnownValue]] = {}
         self._invitations: Mapping[Part, Sequence[Invitation]] = {}
         self._possible: Mapping[Part, int] = {}
         self._scroll = QScrollArea()
@@ -63,28 +63,28 @@ class PartPanel(QFrame):
 
     @property
     def box(self) -> Box | None:
-        """The part that is told of; None for the whole machine."""
+        """The shown part; None for the whole machine."""
         return self._box
 
     def show_machine(self, machine: Machine | None) -> None:
-        """Tell of another machine, and of nothing in it yet."""
+        """Show another machine as a whole."""
         self._machine, self._box = machine, None
         self._show()
 
     def show_values(
         self,
-        values: Mapping[Part, Sequence[EarnedValue]],
+        values: Mapping[Part, Sequence[KnownValue]],
         invitations: Mapping[Part, Sequence[Invitation]],
         possible: Mapping[Part, int],
     ) -> None:
-        """Take the numbers that are known now, how many there could be, and the experiments."""
+        """Set the known numbers, how many there can be, and the experiments."""
         known = values, invitations, possible
         if known != (self._values, self._invitations, self._possible):
             self._values, self._invitations, self._possible = known
             self._show_anew()
 
     def show_now(self, live: Live | None) -> None:
-        """Say what the part is doing now; nothing else of the panel is touched."""
+        """Show what the part does now; the rest of the panel stays."""
         texts = [live.texts[:1], live.bar_texts[:1]] if live else []
         what = joined(text for some in texts for text in some)
         text = self._words.say("map.now", {"what": what}) if what else ""
@@ -93,13 +93,13 @@ class PartPanel(QFrame):
             self._now.setVisible(bool(text))
 
     def show_box(self, box: Box | None) -> None:
-        """Tell of this box."""
+        """Show this box."""
         if box != self._box:
             self._box = box
             self._show()
 
     def _show_anew(self) -> None:
-        """Tell of the same part; whoever reads or walks through it stays where they are."""
+        """Rebuild the panel for the same part; scroll position and focus stay."""
         bar, focus = self._scroll.verticalScrollBar(), self.focusWidget()
         at, name = bar.value(), focus.accessibleName() if focus and focus.hasFocus() else ""
         self._show()
@@ -114,18 +114,21 @@ class PartPanel(QFrame):
         if self._machine is None:
             parts.append(label(self._words.say("map.reading"), "soft", wrap=True))
         else:
-            parts += self._told(About(self._machine, self._words))
+            parts += self._content(About(self._machine, self._words))
         layout = column(*parts, None, space=STEP)
         layout.setContentsMargins(4 * STEP, 3 * STEP, 4 * STEP, 3 * STEP)
         content.setLayout(layout)
-        self._scroll.setWidget(content)  # what was there before is deleted
+        self._scroll.setWidget(content)  # deletes the previous content
 
-    def _told(self, about: About) -> list[QWidget]:
+    def _content(self, about: About) -> list[QWidget]:
         say, box = self._words.say, self._box
         title = say("map.this_machine") if box is None else about.title(box)
         text = say("map.about_machine") if box is None else about.sentences(box)
         self.setAccessibleName(say("map.panel_of", {"part": title}))
-        if box is None or box.kind not in (Kind.DISK, Kind.NETWORK):  # those are names
+        if box is None or box.kind not in (
+            Kind.DISK,
+            Kind.NETWORK,
+        ):  # those are names
             title = title[:1].upper() + title[1:]
         parts: list[QWidget] = []
         if box is not None:
@@ -142,7 +145,7 @@ class PartPanel(QFrame):
         if facts:
             parts.append(self._heading("map.facts"))
             parts += self._facts(facts)
-        parts += self._experiments(box)  # last: of some parts there are many
+        parts += self._experiments(box)  # last: some parts have many
         if box is not None and box.kind in (Kind.GPU, Kind.UNREAD) and box.part is Part.GPU:
             examine = WrappedLink(say("map.examine"))
             examine.clicked.connect(lambda _=False: self.doctor_wanted.emit())
@@ -164,8 +167,8 @@ class PartPanel(QFrame):
         parts = [self._heading("map.measured", count)]
         for value in known:
             key = "map.quickly_measured" if value.is_quick else "map.measured_when"
-            told = self._words.say(key, {"label": value.label, "when": value.when})
-            parts.append(pair := _pair(value.text, told))
+            about_value = self._words.say(key, {"label": value.label, "when": value.when})
+            parts.append(pair := _pair(value.text, about_value))
             pair.setToolTip(tip(value.about))
         if not box.bears_value:
             parts.append(label(self._words.say("map.at_package"), "small", wrap=True))
@@ -190,13 +193,13 @@ class PartPanel(QFrame):
         return parts
 
     def _missing(self, numbers: Sequence[str]) -> str:
-        """Say which numbers an experiment would earn, the first of them by name."""
+        """Return which numbers an experiment would add, the first of them by name."""
         more = len(numbers) - NAMED
         key = "map.missing_more" if more > 0 else "map.missing"
         return self._words.say(key, {"numbers": "; ".join(numbers[:NAMED]), "count": more})
 
     def _facts(self, facts: Sequence[Fact]) -> list[QWidget]:
-        """Return the facts; those of one source, or of one reason, share it."""
+        """Return the facts; those with the same source or reason share it."""
         say = self._words.say
         below = [
             [fact.source]
@@ -207,10 +210,10 @@ class PartPanel(QFrame):
         parts = []
         for place, fact in enumerate(facts):
             is_last = place + 1 == len(facts) or below[place] != below[place + 1]
-            told = [text for text in below[place] if text] if is_last else []
+            small = [text for text in below[place] if text] if is_last else []
             unknown = say("map.hidden" if fact.is_hidden else "map.not_known")
             value = unknown if fact.value is None else fact.value
-            parts.append(_triple(fact.label, value, told, is_known=fact.value is not None))
+            parts.append(_triple(fact.label, value, small, is_known=fact.value is not None))
         return parts
 
 
@@ -222,11 +225,11 @@ def _pair(value: str, text: str) -> QWidget:
 
 def _triple(name: str, value: str, below: Sequence[str], *, is_known: bool = True) -> QWidget:
     """Return a name, its value at the right, and small text below."""
-    told = label(value, "note" if is_known else "soft", wrap=True)
-    told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+    answer = label(value, "note" if is_known else "soft", wrap=True)
+    answer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
     named = label(name, "soft")
     named.setAlignment(Qt.AlignmentFlag.AlignTop)
-    head = row(named, _filling(told))
+    head = row(named, _filling(answer))
     lines = [label(text.replace("/", "/" + BREAK), "small", wrap=True) for text in below if text]
     whole = column(head, *lines, space=0)
     whole.setContentsMargins(0, 0, 0, STEP if lines else 0)

@@ -1,4 +1,4 @@
-"""Which parts does a machine have, one by one, with all that is known of each?"""
+"""Rows of the parts table: every part of a machine with all its facts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from widgets.map.layout.device_labels import joined
 from widgets.map.layout.layout import lay_out
 from widgets.map.panel.about import About
 
-HUGE = 4000.0, 1e6  # a room in which little is folded
-DEEPER = "    "  # before a part that lies in another
+HUGE = 4000.0, 1e6  # a size at which little is folded
+DEEPER = "    "  # indent per nesting level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
-    """One part in words; `depth` is in how many others it lies, `box` stands for it."""
+    """One part in words; `depth` is its nesting level, `box` its box."""
 
     box: Box
     name: str
@@ -27,7 +27,7 @@ class PartRow:
     depth: int = 0
 
     def cell(self, at: int) -> str:
-        """Return what stands in a column."""
+        """Return the text of a column."""
         return (DEEPER * self.depth + self.name, self.facts, self.measured)[at]
 
 
@@ -38,7 +38,7 @@ def rows_of(
     about: About,
     measured: Callable[[Box], str],
 ) -> list[PartRow]:
-    """Return every part, also those that a map would fold, in the order of reading."""
+    """Return every part in reading order, also those that a map would fold."""
     folds: frozenset[str] = frozenset()
     layout = lay_out(machine, words, measure, *HUGE)
     while more := {box.id for box in layout.boxes if box.kind is Kind.FOLD} - folds:

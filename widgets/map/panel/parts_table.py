@@ -1,4 +1,4 @@
-"""How is a map read by those who do not see it? As a table: each part, its facts, its numbers."""
+"""The map as a table, also for screen readers: each part, its facts, its numbers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from widgets.style.theme import STEP
 
 COLUMNS = ("map.column_part", "map.column_facts", "map.column_measured")
 PART, FACTS, MEASURED = range(3)
-WIDEST = {PART: 0.5, MEASURED: 0.25}  # of the table; the facts have the rest
+WIDEST = {PART: 0.5, MEASURED: 0.25}  # of the table's width; the facts get the rest
 
 
 class PartsModel(QAbstractTableModel):
-    """The rows, as Qt asks for them."""
+    """Qt model of the rows."""
 
     def __init__(self, words: Words) -> None:
         super().__init__()
@@ -30,21 +30,21 @@ class PartsModel(QAbstractTableModel):
         self.parts: Sequence[PartRow] = ()
 
     def show(self, parts: Sequence[PartRow]) -> None:
-        """Take other rows."""
+        """Set the rows."""
         self.beginResetModel()
         self.parts = parts
         self.endResetModel()
 
     def rowCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Return how many parts there are."""
+        """Return the number of parts."""
         return len(self.parts)
 
     def columnCount(self, _: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Return how many columns there are."""
+        """Return the number of columns."""
         return len(COLUMNS)
 
     def data(self, at: QModelIndex | QPersistentModelIndex, role: int = 0) -> Any:
-        """Return a cell, in full also as its tip."""
+        """Return a cell; its tip has the full text."""
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return self.parts[at.row()].cell(at.column())
         return None
@@ -65,7 +65,7 @@ class PartsTable(QWidget):
         super().__init__()
         self._words, self._look = words, look
         self._marked: Box | None = None
-        self._wanted: dict[int, int] = {}  # the width of a column in which nothing is cut
+        self._wanted: dict[int, int] = {}  # the width at which nothing in a column is cut
         self.model = PartsModel(words)
         self.model.setParent(self)
         self._count = label("", "soft")
@@ -78,7 +78,7 @@ class PartsTable(QWidget):
         self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.view.setTabKeyNavigation(False)
         self.view.setShowGrid(False)
-        self.view.setWordWrap(False)  # which would cut between words, and leave a column half empty
+        self.view.setWordWrap(False)  # wrapping would leave columns half empty
         self.view.verticalHeader().hide()
         header = self.view.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -91,7 +91,7 @@ class PartsTable(QWidget):
         self._fit()
 
     def show_parts(self, parts: Sequence[PartRow]) -> None:
-        """Show these parts; where they are as before, the reader stays where they are."""
+        """Show these parts; if they are the same, selection and scroll position stay."""
         if parts == self.model.parts:
             return
         self.model.show(parts)
@@ -100,23 +100,23 @@ class PartsTable(QWidget):
         self._fit()
 
     def mark(self, box: Box | None) -> Box | None:
-        """Mark the row of a part; return the box of that row, None where there is no such row."""
+        """Mark the row of a part; return the box of that row, None if there is no such row."""
         ids = [part.box.id for part in self.model.parts]
         at = ids.index(box.id) if box is not None and box.id in ids else None
         self._marked = None if at is None else self.model.parts[at].box
         if at is None:
-            self.view.setCurrentIndex(QModelIndex())  # Qt would frame the first row
+            self.view.setCurrentIndex(QModelIndex())  # otherwise Qt frames the first row
         else:
             self.view.selectRow(at)
         return self._marked
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share out the new width."""
+        """Divide the new width among the columns."""
         super().resizeEvent(event)
         self._share_width()
 
     def _choose(self) -> None:
-        """Say which row was chosen, unless that is the one that was marked."""
+        """Emit the chosen part, unless its row was marked by the program."""
         rows = self.view.selectionModel().selectedRows()
         box = self.model.parts[rows[0].row()].box if rows else None
         if box != self._marked:

@@ -121,7 +121,7 @@ def place(awake, qtbot):
 
 
 def card(place, name) -> Card:
-    return next(each for each in place.findChildren(Card) if each.offer.id == name)
+    return next(each for each in place.findChildren(Card) if each.data.id == name)
 
 
 def page(place) -> Page:
@@ -136,10 +136,10 @@ def test_before_the_machine_is_known_cards_have_neither_time_nor_state(session, 
     qtbot.addWidget(place)
     place.arrive()
 
-    offers = [each.offer for each in place.findChildren(Card)]
-    assert [offer.id for offer in offers] == list(session.catalogue.ids())
-    assert {offer.state for offer in offers} == {State.UNKNOWN}
-    assert {offer.seconds for offer in offers} == {None}
+    cards = [each.data for each in place.findChildren(Card)]
+    assert [data.id for data in cards] == list(session.catalogue.ids())
+    assert {data.state for data in cards} == {State.UNKNOWN}
+    assert {data.seconds for data in cards} == {None}
     assert place.status() == ""
 
 
@@ -148,23 +148,23 @@ def runnable(place):
 
 
 def test_what_was_not_measured_is_new_and_says_its_topic_and_time(place, awake):
-    offer = card(place, "gil-threads").offer
+    data = card(place, "gil-threads").data
     entry = awake.entries["gil-threads"]
 
-    assert (offer.state, offer.seconds) == (State.NEW, entry.experiment.seconds(entry.params))
-    assert offer.note == "Threads, processes and the interpreter lock"
-    assert not offer.sketch.is_measured
+    assert (data.state, data.seconds) == (State.NEW, entry.experiment.seconds(entry.params))
+    assert data.note == "Threads, processes and the interpreter lock"
+    assert not data.sketch.is_measured
     assert place.status() == f"0 of the {runnable(place)} that run here are measured"
 
 
 def test_what_was_measured_says_its_result_and_shows_its_own_marks(place, awake, qtbot):
     keep(awake, ladder())
-    offer = card(place, "cache-ladder").offer
+    data = card(place, "cache-ladder").data
 
-    assert offer.state is State.MEASURED
-    assert offer.note.startswith("memory is ")
-    assert offer.note.endswith("× as far as L1 · Points per doubling 2")  # not the usual setting
-    qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
+    assert data.state is State.MEASURED
+    assert data.note.startswith("memory is ")
+    assert data.note.endswith("× as far as L1 · Points per doubling 2")  # not the usual setting
+    qtbot.waitUntil(lambda: card(place, "cache-ladder").data.sketch.is_measured)
     assert place.status() == f"1 of the {runnable(place)} that run here are measured"
 
 
@@ -204,35 +204,35 @@ def test_a_quick_run_is_expected_to_be_as_much_shorter_as_a_full_one_was(awake):
 def test_a_card_says_how_long_such_a_run_took_the_last_time(place, awake):
     entry = awake.entries["burst-random"]
     seconds = entry.experiment.seconds
-    assert card(place, "burst-random").offer.seconds == seconds(entry.params)
+    assert card(place, "burst-random").data.seconds == seconds(entry.params)
 
     keep(awake, burst())
     (run,) = awake.runs
     params = dataclasses.replace(entry.params, **run.params)
     slower = run.taken_s / seconds(params)
     expected_s = pytest.approx(seconds(entry.params) * slower)
-    assert card(place, "burst-random").offer.seconds == expected_s
+    assert card(place, "burst-random").data.seconds == expected_s
 
     awake.entries = {
         **awake.entries,
         entry.experiment.id: dataclasses.replace(entry, params=params),
     }
     awake.entries_changed.emit()
-    assert card(place, "burst-random").offer.seconds == run.taken_s
+    assert card(place, "burst-random").data.seconds == run.taken_s
 
     def with_others(started):
         return msgspec.structs.replace(started, params=started.params | {"rounds": 2})
 
     keep(awake, burst(at="2026-06-04T03:02:01+00:00", change=with_others))
-    assert card(place, "burst-random").offer.seconds == run.taken_s
+    assert card(place, "burst-random").data.seconds == run.taken_s
 
 
 def test_a_result_that_lacks_a_value_is_not_told(place, awake):
     keep(awake, threads())  # without processes
-    offer = card(place, "gil-threads").offer
+    data = card(place, "gil-threads").data
 
-    assert offer.state is State.MEASURED
-    assert offer.note == "Threads, processes and the interpreter lock"
+    assert data.state is State.MEASURED
+    assert data.note == "Threads, processes and the interpreter lock"
 
 
 def test_runs_of_another_machine_do_not_count(place, awake):
@@ -240,16 +240,16 @@ def test_runs_of_another_machine_do_not_count(place, awake):
     object.__setattr__(awake.machine, "cpu", type(awake.machine.cpu)(model="Another CPU"))
     keep(awake, ladder())
 
-    assert card(place, "cache-ladder").offer.state is State.NEW
+    assert card(place, "cache-ladder").data.state is State.NEW
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "killed", "lost", "failed"])
 def test_a_run_that_did_not_end_well_is_partial_until_one_does(place, awake, outcome):
     keep(awake, burst(outcome=outcome, at="2026-05-05T00:00:00+00:00"))
-    assert card(place, "burst-random").offer.state is State.PARTIAL
+    assert card(place, "burst-random").data.state is State.PARTIAL
 
     keep(awake, burst())
-    assert card(place, "burst-random").offer.state is State.MEASURED
+    assert card(place, "burst-random").data.state is State.MEASURED
 
 
 def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(place, awake):
@@ -257,16 +257,16 @@ def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(plac
     last = wire.encode(wire.Finished(outcome=wire.Outcome.STOPPED))
     keep(awake, dataclasses.replace(whole, lines=(*whole.lines[:-1], last)))
 
-    assert card(place, "burst-random").offer.state is State.PARTIAL
+    assert card(place, "burst-random").data.state is State.PARTIAL
 
 
 def test_what_cannot_run_here_says_why(place, awake):
     know(awake, gil_threads=Need.TWO_GPUS)
-    offer = card(place, "gil-threads").offer
+    data = card(place, "gil-threads").data
 
-    assert offer.state is State.NOT_HERE
-    assert offer.note == "This needs two GPUs, and there are not as many here."
-    assert offer.seconds is None  # no run, so no time that it takes
+    assert data.state is State.NOT_HERE
+    assert data.note == "This needs two GPUs, and there are not as many here."
+    assert data.seconds is None  # no run, so no time that it takes
 
 
 def test_the_experiment_that_runs_says_how_far_it_is(place, awake):
@@ -277,19 +277,19 @@ def test_the_experiment_that_runs_says_how_far_it_is(place, awake):
     awake.runner.began.emit()
     running = card(place, "cache-ladder")
     assert "running, 0 %" in running.accessibleDescription()
-    assert running.offer.state is State.RUNNING
+    assert running.data.state is State.RUNNING
 
     progress.fraction = 0.4
     awake.runner.moved.emit()
     assert running.accessibleDescription().startswith("running, 40 %")
     awake.runner.is_running = False
     awake.runner.ended.emit()
-    assert running.offer.state is State.NEW
+    assert running.data.state is State.NEW
 
 
 def test_a_run_that_cannot_be_read_leaves_the_card_as_it_is(place, awake, qtbot):
     path = keep(awake, ladder())[0]
-    qtbot.waitUntil(lambda: card(place, "cache-ladder").offer.sketch.is_measured)
+    qtbot.waitUntil(lambda: card(place, "cache-ladder").data.sketch.is_measured)
     troubles = []
     awake.background.troubled.connect(troubles.append)
     (other,) = (burst().write(path.with_name("burst.coreopsis.jsonl")),)
@@ -300,7 +300,7 @@ def test_a_run_that_cannot_be_read_leaves_the_card_as_it_is(place, awake, qtbot)
     awake.background.do(lambda: None, done.append)
     qtbot.waitUntil(lambda: bool(done))
 
-    assert not card(place, "burst-random").offer.sketch.is_measured
+    assert not card(place, "burst-random").data.sketch.is_measured
     assert troubles == []
 
 
@@ -395,10 +395,10 @@ def test_actions_are_those_of_what_is_shown(place):
 def test_nothing_is_drawn_anew_while_nobody_sees_it(place, awake):
     place.leave()
     keep(awake, ladder())
-    assert card(place, "cache-ladder").offer.state is State.NEW
+    assert card(place, "cache-ladder").data.state is State.NEW
 
     place.arrive()
-    assert card(place, "cache-ladder").offer.state is State.MEASURED
+    assert card(place, "cache-ladder").data.state is State.MEASURED
 
 
 def test_numpy_is_not_loaded_for_the_catalogue():

@@ -17,7 +17,7 @@ from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.doctor import sheet as doctors
-from app.window.doctor.sheet import Doctor, told
+from app.window.doctor.sheet import Doctor, page_data
 from experiments.core import words
 from machine.doctor.asking import Stopped
 from machine.doctor.diagnosis import diagnose
@@ -75,7 +75,7 @@ def test_this_programs_own_python_is_examined_first(doctor, qtbot):
     examined(doctor, qtbot)
 
     assert doctor.looked_at == [sys.executable]
-    assert doctor.page.box.headline.text() == told(CPU_BUILD, ENGLISH).headline
+    assert doctor.page.box.headline.text() == page_data(CPU_BUILD, ENGLISH).headline
     assert doctor.page.box.commands[0]._text == CPU_BUILD.found.commands[0]
     assert len(doctor.page.chain.links) == len(CPU_BUILD.steps)
 
@@ -116,7 +116,7 @@ def test_what_is_no_python_is_a_sentence_and_what_was_known_stays(doctor, qtbot,
 
     assert given in doctor.page.chooser.problem.text()
     assert doctor.page.chooser.path.text() == given
-    assert doctor.page.box.headline.text() == told(CPU_BUILD, ENGLISH).headline
+    assert doctor.page.box.headline.text() == page_data(CPU_BUILD, ENGLISH).headline
     assert doctor.page.copy_text.isEnabled()
 
 
@@ -304,7 +304,7 @@ def test_a_fake_machine_is_not_examined(look, tmp_path, qtbot):
     ],
 )
 def test_every_end_of_the_walk_is_told(evidence, state, is_well):
-    shown = told(diagnose(evidence), ENGLISH)
+    shown = page_data(diagnose(evidence), ENGLISH)
 
     assert (shown.state, shown.is_well) == (state, is_well)
     assert bool(shown.text) is not is_well
@@ -313,7 +313,7 @@ def test_every_end_of_the_walk_is_told(evidence, state, is_well):
 
 def test_what_is_not_there_is_said_once_and_what_may_help_above_it():
     bare = Evidence(torch=CPU_TORCH)
-    shown = told(diagnose(bare), ENGLISH)
+    shown = page_data(diagnose(bare), ENGLISH)
 
     assert shown.links[0].text == ENGLISH.say("doctor.no_card")
     assert shown.text == ENGLISH.say("doctor.more.no_card")
@@ -322,7 +322,7 @@ def test_what_is_not_there_is_said_once_and_what_may_help_above_it():
 
 def test_what_starts_a_container_with_a_card_is_shown_once_to_be_copied():
     docker = Surroundings(container="docker")
-    shown = told(diagnose(Evidence(torch=CPU_TORCH, surroundings=docker)), ENGLISH)
+    shown = page_data(diagnose(Evidence(torch=CPU_TORCH, surroundings=docker)), ENGLISH)
 
     assert shown.commands[0] == "docker run --gpus all ...  # NVIDIA"
     assert shown.links[0].commands == ()
@@ -330,14 +330,14 @@ def test_what_starts_a_container_with_a_card_is_shown_once_to_be_copied():
 
 def test_what_may_help_is_not_lost_where_something_else_is_found_first():
     broken = Evidence(torch=replace(CPU_TORCH, import_problem="ImportError: x"))
-    shown = told(diagnose(broken), ENGLISH)
+    shown = page_data(diagnose(broken), ENGLISH)
 
     assert "cannot be loaded" in shown.text
     assert ENGLISH.say("doctor.more.no_card") in shown.links[0].text
 
 
 def test_a_card_that_is_not_there_is_not_called_fine():
-    shown = told(diagnose(Evidence(torch=CPU_TORCH)), ENGLISH)
+    shown = page_data(diagnose(Evidence(torch=CPU_TORCH)), ENGLISH)
 
     assert shown.links[0].word == "none here"
     assert shown.links[0].state is State.NOT_REACHED

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from app import end_process as ending
 from app.window.live.ending import Endings
-from widgets.live.gpu_processes import Holder, Right
+from widgets.live.gpu_processes import GpuProcess, Right
 from widgets.sheets.question import Question
 
 PLAIN = "import time; print(flush=True); time.sleep(60)"
@@ -60,7 +60,7 @@ def child():
         each.stdout.close()
 
 
-def holder_of(pid: int, **changed) -> Holder:
+def process_of(pid: int, **changed) -> GpuProcess:
     process = psutil.Process(pid)
     known = {
         "gpu": 1,
@@ -70,7 +70,7 @@ def holder_of(pid: int, **changed) -> Holder:
         "age_s": time.time() - process.create_time(),
         "command": "python train.py",
     }
-    return Holder(**{**known, **changed})
+    return GpuProcess(**{**known, **changed})
 
 
 def question(parent) -> Question:
@@ -79,10 +79,10 @@ def question(parent) -> Question:
 
 def test_a_process_ends_only_after_the_question(endings, parent, child, told):
     started = child(PLAIN)
-    holder = holder_of(started.pid)
-    assert endings.right_to(holder) is Right.ASK
+    holding = process_of(started.pid)
+    assert endings.right_to(holding) is Right.ASK
 
-    endings.ask(holder)
+    endings.ask(holding)
 
     asked = question(parent)
     assert "python train.py is process" in asked.accessibleDescription()
@@ -97,7 +97,7 @@ def test_a_process_ends_only_after_the_question(endings, parent, child, told):
 @pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_Return])
 def test_whoever_does_not_choose_leaves_it_running(endings, parent, child, told, key):
     started = child(PLAIN)
-    endings.ask(holder_of(started.pid))
+    endings.ask(process_of(started.pid))
 
     QTest.keyClick(question(parent).buttons["leave"], key)
 
@@ -107,24 +107,24 @@ def test_whoever_does_not_choose_leaves_it_running(endings, parent, child, told,
 
 def test_what_runs_on_can_be_ended_by_force_after_another_question(endings, parent, child, told):
     started = child(STUBBORN)
-    holder = holder_of(started.pid)
-    endings.ask(holder)
+    holding = process_of(started.pid)
+    endings.ask(holding)
     question(parent).buttons["end"].click()
-    assert endings.right_to(holder) is Right.FORCE
+    assert endings.right_to(holding) is Right.FORCE
 
-    endings.ask(holder)
+    endings.ask(holding)
 
     assert "runs on" in question(parent).accessibleDescription()
     question(parent).buttons["end"].click()
     assert started.wait(10) == -signal.SIGKILL
     assert told[-1] == f"Process {started.pid} has been ended by force."
-    assert endings.right_to(holder) is Right.ASK  # another that gets its number is another
+    assert endings.right_to(holding) is Right.ASK  # another that gets its number is another
 
 
 def test_a_number_that_belongs_to_another_process_is_left_alone(endings, parent, child, told):
     started = child(PLAIN)
 
-    endings.ask(holder_of(started.pid, age_s=90_000.0))
+    endings.ask(process_of(started.pid, age_s=90_000.0))
 
     assert parent.findChildren(Question) == []
     assert "belongs to another process now" in told[0]
@@ -133,7 +133,7 @@ def test_a_number_that_belongs_to_another_process_is_left_alone(endings, parent,
 
 def test_one_that_ended_meanwhile_is_told_so(endings, parent, child, told):
     started = child(PLAIN)
-    endings.ask(holder_of(started.pid))
+    endings.ask(process_of(started.pid))
     started.kill()
     started.wait()
 
@@ -149,9 +149,9 @@ def test_those_of_others_this_program_and_what_is_hidden_cannot_be_ended(
     started = child(PLAIN)
     own = psutil.Process()
 
-    assert endings.right_to(holder_of(started.pid, user="somebody else")) is Right.OTHERS
-    assert endings.right_to(holder_of(own.pid)) is Right.OWN
+    assert endings.right_to(process_of(started.pid, user="somebody else")) is Right.OTHERS
+    assert endings.right_to(process_of(own.pid)) is Right.OWN
     monkeypatch.setattr(ending, "has_gone", lambda pid: False)
-    assert endings.right_to(holder_of(started.pid, user=None)) is Right.HIDDEN
+    assert endings.right_to(process_of(started.pid, user=None)) is Right.HIDDEN
     monkeypatch.setattr(ending, "has_gone", lambda pid: True)
-    assert endings.right_to(holder_of(started.pid, user=None)) is Right.GONE
+    assert endings.right_to(process_of(started.pid, user=None)) is Right.GONE

@@ -24,7 +24,7 @@ from tests.widgets.map.machines import (
 from tests.widgets.map.machines import workstation as workstation_
 from widgets.map.layout.boxes import Kind, Layout, Rect
 from widgets.map.layout.layout import lay_out, lay_out_comfortably
-from widgets.map.painting.box_texts import Said
+from widgets.map.painting.box_texts import BoxText
 from widgets.map.painting.lettering import texts
 from widgets.map.panel.facts import Facts
 
@@ -32,16 +32,18 @@ WORDS = words.load()
 ROOMS = [(972, 690, 1.0), (812, 500, 1.0), (700, 450, 1.6), (420, 380, 1.0), (1800, 1100, 1.3)]
 ALMOST = 0.01
 SAID = (
-    Said(),
-    Said(value=("?",), rate=("? of 1.79 TB/s", "?"), rate_role="invitation", now=("asleep",)),
-    Said(
+    BoxText(),
+    BoxText(value=("?",), rate=("? of 1.79 TB/s", "?"), rate_role="invitation", now=("asleep",)),
+    BoxText(
         value=("11.2 ns",),
         rate=("at most 57.1 GB/s", "57.1 GB/s"),
         rate_role="detail",
         now=("71 °C · 512 W · busy 82 %", "busy 82 %"),
         bar=("memory 23.0 of 31.8 GiB", "23.0 of 31.8 GiB", "72 %"),
     ),
-    Said(value=("a very long name of a number 123456 ns", "123456 ns"), rate=("57.1 of 63 GB/s",)),
+    BoxText(
+        value=("a very long name of a number 123456 ns", "123456 ns"), rate=("57.1 of 63 GB/s",)
+    ),
 )
 
 

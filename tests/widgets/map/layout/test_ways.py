@@ -8,7 +8,7 @@ from experiments.core import words
 from machine.devices import GpuLink
 from tests.widgets.map.machines import dense, shipped, small
 from widgets.map.layout.layout import lay_out
-from widgets.map.layout.ways import Ways
+from widgets.map.layout.ways import DataPaths
 from widgets.map.panel.about import About
 
 WORDS = words.load()
@@ -22,7 +22,7 @@ def way(measure):
     def find(machine, a, b):
         boxes = lay_out(machine, WORDS, measure(), 2000, 1e6).boxes
         by_id = {box.id: box for box in boxes}
-        ways = Ways(machine, WORDS, About(machine, WORDS).title)
+        ways = DataPaths(machine, WORDS, About(machine, WORDS).title)
         return ways.between(by_id[a], by_id[b], boxes)
 
     return find
@@ -134,7 +134,7 @@ def test_a_unified_gpu_goes_by_its_own_joint(way):
 
 def test_every_pair_of_kinds_has_a_way_or_none_but_never_fails(any_machine, measure):
     boxes = lay_out(any_machine, WORDS, measure(), 972, 690).boxes
-    ways = Ways(any_machine, WORDS, About(any_machine, WORDS).title)
+    ways = DataPaths(any_machine, WORDS, About(any_machine, WORDS).title)
     some = list({box.kind: box for box in boxes}.values())
 
     for a in some:

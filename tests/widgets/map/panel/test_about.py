@@ -30,8 +30,8 @@ def test_every_box_is_explained_in_whole_sentences(any_machine, measure):
     for box in boxes_of(any_machine, measure):
         assert about.title(box)
         assert about.sentences(box).endswith(".")
-        assert "{" not in about.sentences(box) + str(about.told(box))
-        assert "map." not in about.sentences(box) + str(about.told(box))
+        assert "{" not in about.sentences(box) + str(about.lines(box))
+        assert "map." not in about.sentences(box) + str(about.lines(box))
         for fact in about.facts.of(box):
             assert fact.value or fact.why, (box, fact)
             assert fact.value not in ("None", "")

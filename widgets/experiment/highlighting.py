@@ -1,13 +1,9 @@
-"""Where in a text of Python are the keywords, strings, numbers and comments?"""
+"""Colours of keywords, strings, numbers and comments in Python code, found by Pygments."""
 
 from __future__ import annotations
 
-import io
-import keyword
-import token
-import tokenize
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
@@ -17,34 +13,33 @@ from widgets.style.theme import Theme
 Kind = Literal["keyword", "string", "number", "comment"]
 Span = tuple[int, int, Kind]  # from, to, in columns of one line
 
-_KINDS: Mapping[int, Kind] = {
-    token.STRING: "string",
-    token.NUMBER: "number",
-    token.COMMENT: "comment",
-}
-
 
 def spans(text: str) -> Sequence[Sequence[Span]]:
-    """Return what is to be coloured in each line; nothing from where it is no Python any more."""
-    lines: list[list[Span]] = [[] for _ in range(text.count("\n") + 1)]
-    try:
-        for found in tokenize.generate_tokens(io.StringIO(text).readline):
-            kind = _KINDS.get(found.type)
-            if found.type == token.NAME and keyword.iskeyword(found.string):
-                kind = "keyword"
-            if kind is None:
-                continue
-            (first, start), (last, end) = found.start, found.end
-            for number in range(first, last + 1):
-                left = start if number == first else 0
-                right = end if number == last else len(found.line) + len(text)
-                lines[number - 1].append((left, right, kind))
-    except (tokenize.TokenError, SyntaxError):
-        pass
+    """Return the coloured spans of each line."""
+    from pygments.lexers.python import PythonLexer  # slow to import: only when code is shown
+    from pygments.token import Comment, Keyword, Number, Operator, String
+
+    kinds: dict[Any, Kind] = {
+        Keyword: "keyword", Operator.Word: "keyword", String: "string", Number: "number",
+        Comment: "comment",
+    }  # fmt: skip
+    lines: list[list[Span]] = [[]]
+    column = 0
+    for token, piece in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
+        kind = next((kind for parent, kind in kinds.items() if token in parent), None)
+        for place, part in enumerate(piece.split("\n")):
+            if place:
+                lines.append([])
+                column = 0
+            start, column = column, column + len(part)
+            if kind and part:
+                if lines[-1] and lines[-1][-1][1:] == (start, kind):  # a quote, and what follows it
+                    start = lines[-1].pop()[0]
+                lines[-1].append((start, column, kind))
     return lines
 
 
-class PythonColours(QSyntaxHighlighter):
+class PythonHighlighter(QSyntaxHighlighter):
     """Colours a document in the colours of the theme."""
 
     def __init__(self, document: QTextDocument, look: Look) -> None:
@@ -60,10 +55,10 @@ class PythonColours(QSyntaxHighlighter):
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
         number = self.currentBlock().blockNumber()
-        for left, right, kind in self._lines[number] if number < len(self._lines) else ():
+        for start, end, kind in self._lines[number] if number < len(self._lines) else ():
             shown = QTextCharFormat()
             shown.setForeground(QColor(colour_of(kind, self._look.theme)))
-            self.setFormat(left, min(right, len(text)) - left, shown)
+            self.setFormat(start, min(end, len(text)) - start, shown)
 
 
 def colour_of(kind: Kind, theme: Theme) -> str:
