@@ -58,7 +58,7 @@ class Session(QObject):
         self.runner: Runner
         self.watcher: Watcher
         self.background: Background
-        self.own: OwnShelf
+        self.own: OwnShelf | None = None
 
     @property
     def words(self) -> Words:
@@ -125,7 +125,8 @@ class Session(QObject):
     def close(self) -> None:
         """End every process and thread."""
         if self.is_awake:
-            self.own.close()
+            if self.own is not None:
+                self.own.close()
             self.watcher.close()
             self.runner.close()
             self.library.close()
