@@ -1,6 +1,6 @@
-"""The small pieces that every place is made of: words, buttons, chips and panels in one style.
+"""The small pieces of every page: words, buttons, chips and panels, styled by one sheet.
 
-Their style stands in the sheet of widgets/style/theme.py, chosen by the property `role`.
+The property `role` chooses a widget's style in resources/themes/window.qss.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from html import escape
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -149,3 +150,20 @@ def _fill(layout: QBoxLayout, parts: Iterable[QWidget | QLayout | None], space: 
             layout.addLayout(part)
         else:
             layout.addWidget(part)
+
+
+def announce(widget: QWidget, text: str, *, at_once: bool = False) -> None:
+    """Have `text` said, as soon as what is being said has ended, or in the middle of it."""
+    event = QAccessibleAnnouncementEvent(widget, text)
+    politeness = QAccessible.AnnouncementPoliteness
+    event.setPoliteness(politeness.Assertive if at_once else politeness.Polite)
+    QAccessible.updateAccessibility(event)
+
+
+def asks_for_escape(event: QEvent) -> bool:
+    """Return whether Qt asks if Esc is wanted here: `QWidget.event` accepts it and returns True."""
+    return (
+        event.type() == QEvent.Type.ShortcutOverride
+        and isinstance(event, QKeyEvent)
+        and event.key() == Qt.Key.Key_Escape
+    )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
 MARGINS = 8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP  # around every place: left, top, right, bottom

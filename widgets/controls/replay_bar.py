@@ -160,10 +160,3 @@ class _TimeSlider(StopSlider):
     def _handle_x(self) -> float:
         left, right = self._reach()
         return left + (right - left) * self.value() / max(1, self.maximum())
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    bar = ReplayBar(look, words)
-    bar.show_state(2.13, 11.84, is_playing=True)
-    bar.seek_asked.connect(lambda t_s: bar.show_state(t_s, 11.84, is_playing=False))
-    return bar

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape
 from widgets.style.icons import icon, pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP

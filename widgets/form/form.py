@@ -16,9 +16,8 @@ from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.form.folder_input import FolderInput
 from widgets.form.inputs import Asked, Input, OneInput, SomeInput, YesNoInput
-from widgets.form.typed_input import TypedInput
+from widgets.form.typed_input import FolderInput, TypedInput
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

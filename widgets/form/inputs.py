@@ -13,8 +13,8 @@ from experiments.core.declare import Spec
 from experiments.core.problems import Problem
 from experiments.core.words import Words
 from widgets.controls.basics import label, row
-from widgets.controls.check import Check
-from widgets.controls.flow import FlowLayout
+from widgets.controls.choices import Check
+from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 

@@ -1,17 +1,17 @@
-"""How is a number asked for? It can be typed with its unit, and slid where it has a range."""
+"""Inputs for what is typed: numbers with a unit, and a slider where they have a range; folders."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
-from widgets.controls.basics import label, row, set_role
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape, button, label, row, set_role
 from widgets.controls.slider import StopSlider
 from widgets.controls.stops import stops
 from widgets.form.inputs import Asked, Input
@@ -198,3 +198,31 @@ class TypedInput(Input):
         self._edit.setFont(font)
         self._edit.ensurePolished()
         self._edit.setFixedWidth(self._edit.fontMetrics().horizontalAdvance("0" * VALUE_CHARACTERS))
+
+
+class FolderInput(TypedInput):
+    """A path below its name, with a button that chooses one; empty, the usual folder is taken."""
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
+        words = asked.words
+        self._chooser = button(words.say("form.choose_folder"), "link", clicked=self._ask)
+        self.describe(self._chooser, f"{asked.label}: {words.say('form.choose_folder')}")
+        self._edit.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self._edit.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._edit.setPlaceholderText(words.say("form.usual_folder"))
+        self._grid.addWidget(self._chooser, 0, 1, Qt.AlignmentFlag.AlignRight)
+        self._grid.addWidget(self._edit, 1, 0, 1, 2)
+
+    def controls(self) -> list[QWidget]:
+        """Return the button, which stands above, and the text."""
+        return [self._chooser, self._edit]
+
+    def _ask(self) -> None:
+        title = self.asked.words.say("form.choose_folder_title")
+        chosen = QFileDialog.getExistingDirectory(self, title, self._value or str(Path.home()))
+        if chosen:
+            self._choose(chosen)
+
+    def _fit(self) -> None:
+        self._edit.setFont(self.asked.look.theme.font("note", mono=True))

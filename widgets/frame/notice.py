@@ -12,9 +12,7 @@ from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import IconButton, button, label
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import IconButton, announce, asks_for_escape, button, label
 from widgets.sheets.overlay import give_focus
 from widgets.style.look import Look
 from widgets.style.theme import STEP

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import column, label
-from widgets.controls.scrolling import scrolling
+from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP

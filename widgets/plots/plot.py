@@ -21,8 +21,7 @@ from experiments.core.declare import Experiment
 from experiments.core.views import View
 from experiments.core.words import Words
 from experiments.engine import messages as wire
-from widgets.controls.basics import tip
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape, tip
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
 from widgets.plots.drawing import Beside, Track

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.controls.scrolling import scrolling
-from widgets.controls.segments import Segments
+from widgets.controls.choices import Segments
+from widgets.controls.layouts import scrolling
 from widgets.sheets.credits import LGPL, Credit, all_credits, versions
 from widgets.sheets.overlay import Overlay
 from widgets.style.icons import pixmap

@@ -12,6 +12,7 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 Index = QModelIndex | QPersistentModelIndex
+HIT_ROLE, CHOICE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class ChoiceRow(QStyledItemDelegate):
@@ -27,10 +28,8 @@ class ChoiceRow(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row, from the right: the keys, then as much of text and detail as fits."""
-        from widgets.sheets.palette import CHOICE, HIT
-
         theme = self._look.theme
-        choice, hit = index.data(CHOICE), index.data(HIT)
+        choice, hit = index.data(CHOICE_ROLE), index.data(HIT_ROLE)
         rect = QRectF(option.rect)
         state = option.state
         painter.save()

@@ -16,8 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from widgets.controls.announce import announce
-from widgets.controls.basics import IconButton, label, panel, row
+from widgets.controls.basics import IconButton, announce, label, panel, row
 from widgets.frame.tab_order import go_on
 from widgets.style.look import Look
 from widgets.style.theme import SIZES, STEP

@@ -10,7 +10,6 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSize,
     Qt,
 )
@@ -18,9 +17,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QListView, QStackedLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import label
-from widgets.sheets.choice_row import ChoiceRow
+from widgets.controls.basics import announce, label
+from widgets.sheets.choice_row import CHOICE_ROLE, HIT_ROLE, ChoiceRow, Index
 from widgets.sheets.fuzzy import Hit, rank
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -28,9 +26,6 @@ from widgets.style.theme import STEP
 
 WIDTH_PX = 680
 ROWS_SHOWN = 10
-HIT, CHOICE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +122,7 @@ class Palette(Overlay):
 
     def _run(self, index: QModelIndex) -> None:
         if index.isValid():
-            choice: Choice = index.data(CHOICE)
+            choice: Choice = index.data(CHOICE_ROLE)
             self.dismiss()
             choice.run()
 
@@ -160,9 +155,9 @@ class _Found(QAbstractListModel):
                 return choice.text
             case Qt.ItemDataRole.AccessibleTextRole:
                 return ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
-            case _ if role == HIT:
+            case _ if role == HIT_ROLE:
                 return hit
-            case _ if role == CHOICE:
+            case _ if role == CHOICE_ROLE:
                 return choice
         return None
 

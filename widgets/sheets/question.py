@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from widgets.controls.basics import button, label
-from widgets.controls.check import Check
-from widgets.controls.flow import FlowLayout
+from widgets.controls.choices import Check
+from widgets.controls.layouts import FlowLayout
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP

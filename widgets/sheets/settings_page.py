@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.controls.check import Check
-from widgets.controls.scrolling import scrolling
-from widgets.controls.segments import Segments
+from widgets.controls.choices import Check, Segments
+from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP, ZOOMS

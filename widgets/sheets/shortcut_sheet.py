@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import label
-from widgets.controls.scrolling import scrolling
+from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP

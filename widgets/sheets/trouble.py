@@ -13,9 +13,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import button, column, label, row, set_role
-from widgets.controls.flow import FlowLayout
+from widgets.controls.basics import announce, button, column, label, row, set_role
+from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP

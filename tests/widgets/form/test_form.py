@@ -15,7 +15,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
 from experiments.core.problems import UserError
-from widgets.controls.check import Check
+from widgets.controls.choices import Check
 from widgets.controls.slider import StopSlider
 from widgets.form.form import ParamsForm
 from widgets.style import theme

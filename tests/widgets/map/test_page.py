@@ -13,7 +13,7 @@ from experiments.core import words
 from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample
-from widgets.controls.wrapped_link import WrappedLink
+from widgets.controls.wrapped import WrappedLink
 from widgets.map.layout.boxes import EarnedValue, Invitation, Kind
 from widgets.map.page import MapPage
 from widgets.map.panel.part_panel import PartPanel

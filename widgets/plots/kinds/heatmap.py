@@ -17,8 +17,8 @@ from experiments.core.units import digits, show
 from experiments.core.views import Heatmap
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.kinds import cells
-from widgets.plots.kinds.cell_values import CellValues
 from widgets.plots.kinds.colour_key import ROOM_PX, ColourKey, key_of, with_place
+from widgets.plots.kinds.growing import CellValues
 from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
 from widgets.style.theme import STEP, Theme

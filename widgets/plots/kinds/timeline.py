@@ -14,7 +14,7 @@ from experiments.core import marks
 from experiments.core.views import Timeline
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.kinds import slices
-from widgets.plots.kinds.lanes import Key, Lanes
+from widgets.plots.kinds.growing import LaneKey, Lanes
 from widgets.plots.kinds.slices import Times
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import Sheet
@@ -188,7 +188,7 @@ class TimelineDrawing:
         return self._places[-1] if self._places else 0.0
 
 
-def _number(key: Key) -> str:
+def _number(key: LaneKey) -> str:
     lane = key[2]
     return str(int(lane) + 1) if lane.isdigit() else lane
 

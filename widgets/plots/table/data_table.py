@@ -18,7 +18,7 @@ from experiments.core.tables import to_tabs
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, label, row, tip
 from widgets.controls.elided import ElidedButton
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.plots.table.rows_model import RowsModel
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -209,12 +209,3 @@ class DataTable(QWidget):
         if event.type() == QEvent.Type.Resize:
             self._fit_columns()
         return super().eventFilter(watched, event)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    from experiments.python_at_work.gil_threads.experiment import EXPERIMENT
-    from tests.gallery.plot_samples import gil_tables
-
-    table = DataTable(EXPERIMENT, words, look)
-    table.show_tables(gil_tables())
-    return table

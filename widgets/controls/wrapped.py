@@ -1,9 +1,12 @@
-"""How is text painted that must not take more than so many lines? The last one ends in dots."""
+"""Text that takes several lines where room is short: painted text, and links."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextLayout
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QResizeEvent, QTextLayout
+from PySide6.QtWidgets import QPushButton, QSizePolicy
+
+from widgets.style.theme import STEP
 
 LEADING = 1.3  # a line, in heights of the font
 
@@ -44,3 +47,30 @@ def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
         found.append(text[start : start + line.textLength()].rstrip())
     layout.endLayout()
     return found
+
+
+class WrappedLink(QPushButton):
+    """A link whose text goes on in the next line where it is too long."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._text = text
+        self.setProperty("role", "flush-link")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the text anew."""
+        super().resizeEvent(event)
+        metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
+        lines: list[str] = []
+        for word in self._text.split():
+            longer = f"{lines[-1]} {word}" if lines else word
+            if lines and metrics.horizontalAdvance(longer) <= width:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        text = "\n".join(lines).replace("&", "&&")
+        if text != self.text():
+            self.setText(text)

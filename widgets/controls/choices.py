@@ -1,11 +1,14 @@
-"""How is something chosen or left out? A box with a tick; its words wrap where room is short."""
+"""Controls to choose with: a check box, and segments of which one is on."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QCheckBox, QSizePolicy
+from collections.abc import Sequence
 
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSizePolicy, QWidget
+
+from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
@@ -105,3 +108,29 @@ def _tick_pen(colour: str, side: int) -> QPen:
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     return pen
+
+
+class Segments(QWidget):
+    """The choices as (name, words). `chosen` comes when a person chooses, not from `choose`."""
+
+    chosen = Signal(str)
+
+    def __init__(self, choices: Sequence[tuple[str, str]], *, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._group = QButtonGroup(self)
+        self.buttons = {choice: self._button(choice, text, name) for choice, text in choices}
+        self.setLayout(FlowLayout(*self.buttons.values(), space=STEP))
+
+    def choose(self, name: str) -> None:
+        """Show `name` as chosen."""
+        self.buttons[name].setChecked(True)
+
+    def _button(self, choice: str, text: str, name: str) -> QRadioButton:
+        button = QRadioButton(text)
+        button.setProperty("role", "segment")
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setAccessibleDescription(name)
+        button.clicked.connect(lambda _checked=False: self.chosen.emit(choice))
+        self._group.addButton(button)
+        return button

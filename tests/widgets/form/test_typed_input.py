@@ -1,4 +1,4 @@
-"""Can a folder be typed and chosen, and is what is none said to be none?"""
+"""Typing and choosing a folder, and the sentence that refuses what is none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
-from widgets.form.folder_input import FolderInput
 from widgets.form.form import ParamsForm
+from widgets.form.typed_input import FolderInput
 from widgets.style import theme
 from widgets.style.look import Look
 
