@@ -1,4 +1,4 @@
-"""Text that takes several lines where room is short: painted text, and links."""
+"""Text wrapped into lines: painted text of limited height, and a link that wraps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def line_px(font: QFont) -> float:
 def draw_lines(
     painter: QPainter, room: QRectF, text: str, font: QFont, most: int, *, at_bottom: bool = False
 ) -> None:
-    """Draw `text` into the width of `room`, wrapped to at most `most` lines."""
+    """Draw `text` wrapped to the width of `room`, in at most `most` lines."""
     lines = wrapped(text, font, room.width(), most)
     height = line_px(font)
     top = room.bottom() - len(lines) * height if at_bottom else room.top()
@@ -31,7 +31,7 @@ def draw_lines(
 
 
 def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
-    """Return the lines of `text`; what does not fit into the last is cut."""
+    """Return the wrapped lines of `text`; the last one ends in dots if it is cut."""
     layout = QTextLayout(text, font)
     found: list[str] = []
     layout.beginLayout()
@@ -50,7 +50,7 @@ def wrapped(text: str, font: QFont, width: float, most: int) -> list[str]:
 
 
 class WrappedLink(QPushButton):
-    """A link whose text goes on in the next line where it is too long."""
+    """A link whose text wraps."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -61,7 +61,7 @@ class WrappedLink(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the text anew."""
+        """Wrap the text to the new width."""
         super().resizeEvent(event)
         metrics, width = QFontMetricsF(self.font()), self.width() - 2 * STEP
         lines: list[str] = []

@@ -1,4 +1,4 @@
-"""How does one get anywhere by typing a few letters? With the command palette (Ctrl+K)."""
+"""The command palette (Ctrl+K): reaches every page and action by a few typed letters."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ ROWS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that can be chosen, and what happens then."""
+    """One entry of the palette, and the function it runs."""
 
     text: str
     detail: str = ""
     keys: str = ""
     run: Callable[[], object] = lambda: None
-    about: Sequence[str] = ()  # phrases by which it is found too
+    about: Sequence[str] = ()  # hidden phrases that also match
 
 
 class Palette(Overlay):
-    """A field to type in, and below it what that finds; for one time."""
+    """A field to type in, with the matches below; used once."""
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
         super().__init__(parent, width_px=WIDTH_PX, top=True)
@@ -63,20 +63,20 @@ class Palette(Overlay):
         self._below = QStackedLayout()
         self.content.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
         self.content.addWidget(self.field)
-        self.content.addLayout(self._below, 1)  # first: without a parent, what is added to it
-        self._below.addWidget(self.list)  # would be a window of its own for a moment
+        self.content.addLayout(self._below, 1)  # first: without a parent, its widgets
+        self._below.addWidget(self.list)  # would be windows of their own for a moment
         self._below.addWidget(self.nothing)
         self.setFocusProxy(self.field)
 
     def open_with(self, choices: Sequence[Choice]) -> None:
-        """Show the palette; all choices in their order until something is typed."""
+        """Open the palette; it lists all choices in order until something is typed."""
         self._found.offer(choices)
         self.list.rows = min(len(choices), ROWS_SHOWN)
         self.open()
         self._search("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the keys that move in the list act from the field."""
+        """Let the field's arrow and page keys move the list."""
         if watched is self.field and isinstance(event, QKeyEvent):
             return event.type() == QEvent.Type.KeyPress and self._move(event)
         return super().eventFilter(watched, event)
@@ -128,7 +128,7 @@ class Palette(Overlay):
 
 
 class _Found(QAbstractListModel):
-    """The choices that fit what is typed, best first."""
+    """The matching choices, best first."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -163,7 +163,7 @@ class _Found(QAbstractListModel):
 
 
 class _List(QListView):
-    """As high as its rows, so that the sheet is no larger than it must be."""
+    """A list as high as its rows, so that the sheet stays small."""
 
     rows = 1
 
@@ -171,7 +171,7 @@ class _List(QListView):
         super().__init__()
         self.setProperty("role", "plain")
         self.setItemDelegate(ChoiceRow(look, self))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its keys act from the field
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field handles its keys
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setUniformItemSizes(True)

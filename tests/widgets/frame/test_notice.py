@@ -68,7 +68,7 @@ def test_it_stays_while_it_has_the_focus(qtbot, notices):
     notices.tell("Deleted.", "Undo", lambda: None)
     notices.button.setFocus()
 
-    notices._go_if_nobody_looks()  # what the timer does
+    notices._dismiss_if_unused()  # what the timer does
 
     assert notices.isVisible()
 
@@ -77,7 +77,7 @@ def test_it_stays_while_it_is_pointed_at(qtbot, notices):
     notices.tell("Deleted.")
     notices.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
 
-    notices._go_if_nobody_looks()
+    notices._dismiss_if_unused()
 
     assert notices.isVisible()
 
