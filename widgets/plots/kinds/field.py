@@ -19,7 +19,7 @@ from widgets.style.theme import Theme
 
 
 class Picture:
-    """Holds the newest frame. Values lie around whole places: x is the column, y the row."""
+    """The newest frame. Values are centred at integers: x is the column, y the row."""
 
     def __init__(self) -> None:
         self.shape = (0, 0)
@@ -27,19 +27,19 @@ class Picture:
         self._image: QImage | None = None
 
     def show(self, frame: wire.Frame) -> None:
-        """Show this frame from now on."""
+        """Take a new frame."""
         self.show_values(frame.shape, frame.pixels())
 
     def show_values(self, shape: tuple[int, int], data: bytes) -> None:
-        """Show values, one byte each, row by row."""
+        """Take values, one byte each, row by row."""
         rows, columns = shape
         self.shape, self._data = shape, data
         pixels = cividis()[np.frombuffer(data, dtype=np.uint8)]
-        # Qt draws this format much faster than bytes with a table of colours.
+        # Qt draws this format much faster than bytes with a colour table.
         self._image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
 
     def value_at(self, x: float, y: float) -> int | None:
-        """Return the value at a place on the axes."""
+        """Return the value at a place; None outside."""
         row, column = round(y), round(x)
         rows, columns = self.shape
         if not (0 <= row < rows and 0 <= column < columns):
@@ -51,7 +51,7 @@ class Picture:
         return min(self._data), max(self._data)
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw the frame; only where it is smaller than its values are they mixed."""
+        """Draw the frame; values are blended only if there are more than pixels."""
         if self._image is None:
             return
         rows, columns = self.shape
@@ -65,7 +65,7 @@ class Picture:
 
 
 class FieldDrawing:
-    """One picture, whose values stay squares."""
+    """A view of one picture whose values are squares."""
 
     def __init__(self, view: Field, terms: Terms) -> None:
         self._view, self._terms = view, terms
@@ -73,16 +73,16 @@ class FieldDrawing:
         self._tracks: tuple[Track, ...] = ()
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
-        """Take nothing: pictures come one by one."""
+        """Ignore rows: frames arrive by `take_frame`."""
 
     def take_frame(self, frame: wire.Frame) -> None:
-        """Show this picture from now on."""
+        """Show this frame."""
         if frame.shape != self._picture.shape:
             self._tracks = ()
         self._picture.show(frame)
 
     def plan(self) -> Plan:
-        """Return no axes at all; rows are counted downwards."""
+        """Return hidden axes; rows count downwards."""
         nothing = AxisPlan(names=(), is_shown=False)
         return Plan(x=nothing, y=nothing, is_square=True)
 
@@ -110,14 +110,14 @@ class FieldDrawing:
         return None if self._picture.value_at(x, y) is None else (round(y), round(x))
 
     def read(self, track: int, point: int) -> str:
-        """Return where in the picture it is, and the value there."""
+        """Return the row, the column and the value."""
         value = self._picture.value_at(point, track)
         return self._terms.say(
             "plot.pixel", {"row": track + 1, "column": point + 1, "value": value}
         )
 
     def summary(self) -> str:
-        """Return the size of the picture, and its least and greatest value."""
+        """Return the size of the picture and its least and greatest value."""
         rows, columns = self._picture.shape
         if not rows:
             return ""
