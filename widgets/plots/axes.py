@@ -89,7 +89,7 @@ def paint_grid(sheet: Sheet, plan: Plan) -> None:
             px = round(area.x_px(place)) + 0.5
             painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     if plan.y.has_grid:
-        for place, _ in _ticks(
+        for place, _ in axis_ticks(
             plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), sheet.theme)
         ):
             px = round(area.y_px(place)) + 0.5
@@ -118,7 +118,7 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
     if plan.y.is_shown and plan.y.names is not None:
         _names_left(sheet, plan.y.names, plan.y.places, bounds)
     elif plan.y.is_shown:
-        for place, text in _ticks(
+        for place, text in axis_ticks(
             plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), theme)
         ):
             middle = area.y_px(place)
@@ -146,7 +146,8 @@ def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> lis
 
 
 @lru_cache(maxsize=64)  # called several times per picture, mostly with the same arguments
-def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
+def axis_ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
+    """Return the places and texts of at most `most` ticks."""
     low, high = (from_axis(place, plan.scale) for place in sight)
     values = ticks(low, high, plan.scale, most, plan.unit)
     if plan.is_whole:
@@ -159,7 +160,7 @@ def _ticks_across(
     plan: AxisPlan, sight: Range, width: float, theme: Theme
 ) -> list[tuple[float, str]]:
     """Return the ticks of an x axis, thinned out until their texts do not touch."""
-    found = _ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
+    found = axis_ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
     metrics, px = QFontMetricsF(theme.font("note")), width / (sight[1] - sight[0])
     room = [metrics.horizontalAdvance(text) / 2 + STEP for _, text in found]
     for every in range(1, len(found)):
@@ -197,7 +198,7 @@ def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: T
             for name in (_as_shown(name, has_room=has_room) for name in plan.names)
         ]
         return min(max(texts, default=0.0), NAMES_FRACTION * width) + 3 * STEP
-    found = [text for _, text in _ticks(plan, sight, _most_down(plan, height, theme))]
+    found = [text for _, text in axis_ticks(plan, sight, _most_down(plan, height, theme))]
     widest = max((text_size(text, theme.font("note")).width() for text in found), default=0.0)
     # In steps, so that live plots do not tremble; most plots then share their left edge.
     first = FIRST_PX * theme.zoom

@@ -37,7 +37,7 @@ class Canvas(QWidget):
 
     def __init__(self, scene: Scene, look: Look) -> None:
         super().__init__()
-        self._scene, self._look = scene, look
+        self.scene, self._look = scene, look
         self._picture: QPixmap | None = None
         self._painted: Painted | None = None
         self._has_ring = False
@@ -52,41 +52,41 @@ class Canvas(QWidget):
 
     def set_caption(self, text: str) -> None:
         """Set the text above the plot in exported pictures; its first line is the heading."""
-        self._scene.caption = text
+        self.scene.caption = text
 
     def set_band(self, text: str) -> None:
         """Set a banner for exported pictures, such as RECORDED; the window does not show it."""
-        self._scene.band = text
+        self.scene.band = text
 
     def summary(self) -> str:
         """Return what the plot shows, as text for screen readers."""
-        return self._scene.summary()
+        return self.scene.summary()
 
     def show_all(self) -> None:
         """Undo every zoom."""
-        self._scene.show_all()
+        self.scene.show_all()
         self._refresh()
 
     def least_height(self, width: float) -> float:
         """Return the least height for a width; 0 if any height will do."""
-        least = self._scene.least_px(width - 2 * PADDING_PX, self._look.theme)
+        least = self.scene.least_px(width - 2 * PADDING_PX, self._look.theme)
         return least + 2 * PADDING_PX if least else 0.0
 
     def most_height(self) -> float:
         """Return the height beyond which the foot would stay empty; may be infinite."""
-        return self._scene.most_px(self._look.theme) + 2 * PADDING_PX
+        return self.scene.most_px(self._look.theme) + 2 * PADDING_PX
 
     def picture(self, *, scale: float = 2.0) -> QImage:
         """Return a picture with the caption, at `scale` device pixels per pixel."""
-        return export.picture(self._scene, self.size(), self._look.theme, scale)
+        return export.picture(self.scene, self.size(), self._look.theme, scale)
 
     def svg(self) -> bytes:
         """Return an SVG file with the caption."""
-        return export.svg(self._scene, self.size(), self._look.theme)
+        return export.svg(self.scene, self.size(), self._look.theme)
 
     def save(self, path: Path) -> None:
         """Write a .png or .svg file. Raises OSError, or ValueError for another suffix."""
-        export.save(self._scene, self.size(), self._look.theme, path, 2.0)
+        export.save(self.scene, self.size(), self._look.theme, path, 2.0)
 
     def copy_picture(self) -> None:
         """Put a picture on the clipboard."""
@@ -98,7 +98,7 @@ class Canvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the cached picture, and over it what changes often."""
-        painted = self._up_to_date()
+        painted = self.painted()
         with QPainter(self) as painter:
             if self._picture is not None:
                 painter.drawPixmap(0, 0, self._picture)
@@ -112,7 +112,7 @@ class Canvas(QWidget):
     def paint_over(self, painted: Painted) -> None:
         """Paint over the scene; subclasses draw their cursor here."""
 
-    def _up_to_date(self) -> Painted:
+    def painted(self) -> Painted:
         """Return the painted scene, painting it first if it has changed."""
         if self._picture is None or self._painted is None:
             scale = self.devicePixelRatioF()
@@ -121,12 +121,12 @@ class Canvas(QWidget):
             self._picture.fill(QColor(self._look.theme.panel))
             bounds = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX, -PADDING_PX, -PADDING_PX)
             with QPainter(self._picture) as painter:
-                self._painted = self._scene.paint(painter, bounds, self._look.theme, scale=scale)
+                self._painted = self.scene.paint(painter, bounds, self._look.theme, scale=scale)
         return self._painted
 
     def _refresh(self) -> None:
         self._picture = None
-        is_zoomed = self._scene.is_zoomed
+        is_zoomed = self.scene.is_zoomed
         if is_zoomed != self._all.isVisibleTo(self):
             if not is_zoomed and self._all.hasFocus():
                 self.setFocus()
@@ -138,7 +138,7 @@ class Canvas(QWidget):
     def _place_chip(self) -> None:
         """Place the chip beside the title of the x axis; without a title, in the upper corner."""
         size = self._all.sizeHint()
-        has_title = bool(self._scene.drawing.plan().x.title)
+        has_title = bool(self.scene.drawing.plan().x.title)
         top = self.height() - size.height() - 2 if has_title else round(PADDING_PX)
         self._all.resize(size)
         self._all.move(self.width() - size.width() - 2, top)

@@ -134,7 +134,7 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
             px, bottom = round(area.x_px(line.place)) + 0.5, area.rect.bottom()
             if line.until < math.inf:
                 bottom = min(bottom, area.y_px(line.until))
-            for start, end in _past_labels(px, top, bottom, written):
+            for start, end in past_labels(px, top, bottom, written):
                 painter.drawLine(QPointF(px, start), QPointF(px, end))
             drawn = QRectF(QPointF(px - 1, area.rect.top()), QPointF(px + 1, bottom))
             sheet.occupied.take_rect(drawn, LINE)
@@ -153,7 +153,7 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
         sheet.labels.append(label)
 
 
-def _past_labels(
+def past_labels(
     px: float, top: float, bottom: float, labels: Sequence[QRectF]
 ) -> Iterator[tuple[float, float]]:
     """Yield the pieces of a vertical line that cross no text."""

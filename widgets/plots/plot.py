@@ -63,7 +63,7 @@ class Plot(Canvas):
 
         Fewer rows than before, or different ones, start another run: its zoom is reset.
         """
-        if self._scene.take(rows, values, beside):
+        if self.scene.take(rows, values, beside):
             self._cursor = None
         self._tracks = None
         self._refresh()
@@ -76,11 +76,11 @@ class Plot(Canvas):
 
     def forget_widest(self) -> None:
         """Let the axes shrink to what the next drawing needs."""
-        self._scene.forget_widest()
+        self.scene.forget_widest()
 
     def draw_frame(self, frame: wire.Frame) -> None:
         """Show a frame, if the view shows frames."""
-        self._scene.take_frame(frame)
+        self.scene.take_frame(frame)
         self._tracks = None
         self._refresh()
 
@@ -113,7 +113,7 @@ class Plot(Canvas):
             if entry is None:
                 menu.addSeparator()
             else:
-                menu.addAction(self._scene.terms.say(entry[0])).triggered.connect(entry[1])
+                menu.addAction(self.scene.terms.say(entry[0])).triggered.connect(entry[1])
         return menu
 
     # --- the reading cursor -----------------------------------------------------------------------
@@ -130,12 +130,12 @@ class Plot(Canvas):
 
     def _known_tracks(self) -> Sequence[Track]:
         if self._tracks is None:
-            self._tracks = self._scene.drawing.tracks()
+            self._tracks = self.scene.drawing.tracks()
         return self._tracks
 
     def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
         """Move the cursor, or hide it, and show its text."""
-        text = self._scene.drawing.read(cursor.track, cursor.point) if cursor else ""
+        text = self.scene.drawing.read(cursor.track, cursor.point) if cursor else ""
         has_moved = cursor != self._cursor
         self._cursor = cursor
         if has_moved or text != self._reading:
@@ -149,9 +149,9 @@ class Plot(Canvas):
 
     def _read_under(self, at: QPointF) -> None:
         """Read the mark under the mouse; without one, a cursor placed by keys stays."""
-        painted, found = self._up_to_date(), None
-        if not self._scene.about(painted, at):  # the limit's tooltip would cover the reading
-            found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
+        painted, found = self.painted(), None
+        if not self.scene.about(painted, at):  # the limit's tooltip would cover the reading
+            found = reading.under(self.scene.drawing, self._known_tracks(), painted.area, at)
         if not painted.is_empty and (found is not None or self._hovered is not None):
             self._hovered = at
             self._read(found)
@@ -163,12 +163,12 @@ class Plot(Canvas):
         if cursor is not None:
             track = tracks[cursor.track]
             place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
-            if navigation.bring_into_sight(self._scene, *place):
+            if navigation.bring_into_sight(self.scene, *place):
                 self._refresh()
         self._read(cursor, aloud=True)
 
     def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
-        painted = self._up_to_date()
+        painted = self.painted()
         if painted.is_empty:
             return
         if at is None:
@@ -176,7 +176,7 @@ class Plot(Canvas):
             if self._cursor is not None:
                 track = self._known_tracks()[self._cursor.track]
                 at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
-        navigation.zoom(self._scene, painted, factor, at, is_upright=is_upright)
+        navigation.zoom(self.scene, painted, factor, at, is_upright=is_upright)
         self._refresh()
 
     # --- keys and mouse ---------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Plot(Canvas):
     def event(self, event: QEvent) -> bool:
         """Take Esc while there is a cursor; explain a limit in the tooltip of its label."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            about = self._scene.about(self._up_to_date(), QPointF(event.pos()))
+            about = self.scene.about(self.painted(), QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), tip(about), self)  # an empty text hides it
             return True
         if asks_for_escape(event) and self._cursor is not None:
@@ -232,7 +232,7 @@ class Plot(Canvas):
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
             event.ignore()
             return
-        if turned < 0 and not self._scene.is_zoomed:  # everything is visible: let the page scroll
+        if turned < 0 and not self.scene.is_zoomed:  # everything is visible: let the page scroll
             event.ignore()
             return
         is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -253,7 +253,7 @@ class Plot(Canvas):
         if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
             self._is_dragged = True
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            navigation.pan(self._scene, self._up_to_date(), moved)
+            navigation.pan(self.scene, self.painted(), moved)
             self._pressed = at
             self._refresh()
 

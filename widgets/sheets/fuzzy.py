@@ -45,19 +45,6 @@ class _WordMatch:
     phrase: str | None = None
 
 
-def match(pattern: str, text: str) -> Match | None:
-    """Return the best match of the letters of `pattern` in `text`; None if there is none."""
-    places: set[int] = set()
-    score = 0.0
-    for word in _fold(pattern).split():
-        found = _match_word(word, _fold(text))
-        if found is None:
-            return None
-        score += found.score
-        places.update(found.places)
-    return Match(score, tuple(sorted(places)))
-
-
 def rank(pattern: str, texts: Iterable[Text]) -> list[Hit]:
     """Return the matches of (text, detail, about), best first; without a pattern, all in order.
 

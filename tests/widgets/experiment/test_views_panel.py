@@ -11,7 +11,7 @@ from experiments.engine.recording import read
 from tests.app.recordings import burst
 from tests.gallery import plot_samples as samples
 from tests.shipped import SHIPPED
-from tests.widgets.plots.kinds.test_picture import frame
+from tests.widgets.plots.kinds.test_field import frame
 from widgets.experiment.views_panel import ViewsPanel
 from widgets.style import theme as themes
 from widgets.style.look import Look
@@ -94,7 +94,7 @@ def test_a_table_with_a_picture_has_rows_too(qtbot):
     while panel.draw_next(tables, {"costs": frame((1, 1), [7])}, {"costs": 2}, {}):
         pass
 
-    drawn = {plot._scene.terms.view.key for plot in panel.plots if not plot._scene.is_empty}
+    drawn = {plot.scene.terms.view.key for plot in panel.plots if not plot.scene.is_empty}
     assert drawn == {"costs", "picture"}
 
 
@@ -135,7 +135,7 @@ def titles(panel):
 
 
 def left(panel):
-    return [plot._scene.terms.view.key for plot in panel.plots if not plot.isHidden()]
+    return [plot.scene.terms.view.key for plot in panel.plots if not plot.isHidden()]
 
 
 def test_a_plot_that_nothing_was_measured_for_is_left_out_and_comes_back(panel):

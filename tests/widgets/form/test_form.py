@@ -1,4 +1,4 @@
-"""Is the form what the experiment declares, for hands on keys and hands on the mouse alike?"""
+"""The form of every experiment, filled in by keyboard and by mouse."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from experiments.core.problems import UserError
 from widgets.controls.choices import Check
 from widgets.controls.slider import StopSlider
 from widgets.form.form import ParamsForm
+from widgets.form.inputs import Input
 from widgets.style import theme
 from widgets.style.look import Look
 
@@ -27,11 +28,25 @@ PYTHONS = ("3.12", "3.13", "3.14t")
 DEVICES = ("cpu", "cuda:0")
 OFFERED = {"pythons": PYTHONS, "device": DEVICES, "beside": DEVICES}  # what a machine has
 MIB, GIB = 2**20, 2**30
+
+
+def shape(experiment, name: str) -> tuple[object, ...]:
+    """Return all that decides what input a parameter gets, and how its slider stops."""
+    spec = specs(experiment.params)[name]
+    kind = typing.get_type_hints(experiment.params)[name]
+    has_range = spec.minimum is not None and spec.maximum is not None
+    return kind, spec.unit, spec.scale, has_range, bool(spec.choices), spec.used_with is not None
+
+
+# One parameter of each shape: the others have the same input.
 PARAMETERS = [
     pytest.param(experiment, name, id=f"{experiment.id}-{name}")
-    for experiment in EXPERIMENTS.values()
-    for name, spec in specs(experiment.params).items()
-    if not spec.is_folder
+    for experiment, name in {
+        shape(experiment, name): (experiment, name)
+        for experiment in EXPERIMENTS.values()
+        for name, spec in specs(experiment.params).items()
+        if not spec.is_folder
+    }.values()
 ]
 
 
@@ -73,8 +88,12 @@ def form_of(qtbot):
     return make
 
 
+def input_of(form, name) -> Input:
+    return next(each for each in form.findChildren(Input) if each.info.name == name)
+
+
 def controls(form, name):
-    return form._inputs[name].controls()
+    return input_of(form, name).controls()
 
 
 def edit_of(form, name) -> QLineEdit:
@@ -128,19 +147,19 @@ def test_every_control_has_a_name_and_says_its_help(form_of, experiment):
             assert control.accessibleName()
             assert ENGLISH.say(f"{experiment.id}.help.{name}") in control.accessibleDescription()
             assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
-        shown = [form._inputs[name], *form._inputs[name].findChildren(QLabel)]
+        shown = [input_of(form, name), *input_of(form, name).findChildren(QLabel)]
         assert ENGLISH.say(f"{experiment.id}.help.{name}") in [each.toolTip() for each in shown]
 
 
 def test_choices_do_not_share_the_tip_of_what_they_are_chosen_for(form_of):
     form = form_of("gil-threads")
-    for each in (form._inputs["methods"], form._inputs["job"]):
+    for each in (input_of(form, "methods"), input_of(form, "job")):
         assert each.toolTip() == ""  # which all that have none of their own would show
         assert {control.toolTip() for control in each.controls()} == {""}
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
+def test_a_parameter_of_each_shape_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
     form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     reached = [each for each in controls(form, name) if not is_beside_the_chosen(each)]
@@ -156,7 +175,7 @@ def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, 
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_every_parameter_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
+def test_a_parameter_of_each_shape_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
     form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     control = controls(form, name)[-1]
@@ -177,9 +196,8 @@ def test_tab_goes_through_the_parameters_in_their_order(form_of, experiment):
     passed = []
     for _ in range(40):
         owner = QApplication.focusWidget().parentWidget()
-        name = next((n for n, each in form._inputs.items() if each is owner), None)
-        if name is not None and name not in passed:
-            passed.append(name)
+        if isinstance(owner, Input) and owner.info.name not in passed:
+            passed.append(owner.info.name)
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
 
     assert passed == wanted

@@ -137,7 +137,7 @@ def test_a_plot_shows_every_frame_that_comes_the_right_way_up(qtbot):
     plot.resize(500, 300)
     for values in ([0, 0, 0, 255], [0, 255, 0, 0]):
         plot.draw_frame(frame((2, 2), values))
-        area = plot._up_to_date().area
+        area = plot.painted().area
         shown = plot.grab().toImage()
         for at, value in enumerate(values):
             place = area.point(at % 2, at // 2)
