@@ -7,6 +7,7 @@ from PySide6.QtCore import QSizeF
 from tests.gallery import plot_samples as samples
 from tests.gallery.pictures import EXPERIMENT as PICTURES
 from tests.gallery.plot_samples import Latency
+from tests.widgets.plots.plots import colours
 from widgets.plots.drawing import Beside
 from widgets.plots.kinds.colour_key import key_of
 from widgets.plots.kinds.heatmap import HeatmapDrawing
@@ -137,11 +138,7 @@ def test_a_plot_of_it_has_cells_names_and_a_key(qtbot, mode, beside):
     plot.resize(900, 400)
     rows = samples.latencies()
     plot.draw(rows, {}, beside=Beside("A", "B", rows) if beside else None)
-    shown = plot.grab().toImage()
 
-    colours = {
-        shown.pixelColor(x, y).name() for x in range(shown.width()) for y in range(shown.height())
-    }
     key = {shade(step).name() for step in range(0, 256)}
-    assert len(key & colours) > 128  # the key shows them all, or every second
+    assert len(key & colours(plot.grab())) > 128  # the key shows them all, or every second
     assert plot.summary().startswith("A 56 cells" if beside else "56 cells")
