@@ -105,7 +105,7 @@ def slider_of(form, name) -> StopSlider:
 
 
 def is_beside_the_chosen(control) -> bool:
-    """Is it a chip that Tab passes over, because an arrow key goes there?"""
+    """Return whether Tab passes over a choice, because arrow keys reach it."""
     return isinstance(control, QRadioButton) and not control.isChecked()
 
 
@@ -311,17 +311,19 @@ def test_the_wheel_turns_a_slider_only_with_the_focus(form_of):
 
 
 @pytest.mark.parametrize(
-    ("name", "typed", "said"),
+    ("name", "typed", "key", "values"),
     [
-        ("workers", "65", "Workers must be at most 64."),
-        ("workers", "0", "Workers must be at least 1."),
-        ("workers", "2.5", "Workers takes a whole number such as 4, and '2.5' is none."),
-        ("job_s", "a while", "One job takes a number such as 150 ms, and 'a while' is none."),
-        ("job_s", "", "One job takes a number such as 150 ms, and '' is none."),
-        ("job_s", "11 s", "One job must be at most 10 s."),
+        ("workers", "65", "parameter_too_large", {"most": "64"}),
+        ("workers", "0", "parameter_too_small", {"least": "1"}),
+        ("workers", "2.5", "parameter_not_whole", {"like": "4", "text": "2.5"}),
+        ("job_s", "a while", "parameter_not_a_number", {"like": "150 ms", "text": "a while"}),
+        ("job_s", "", "parameter_not_a_number", {"like": "150 ms", "text": ""}),
+        ("job_s", "11 s", "parameter_too_large", {"most": "10 s"}),
     ],
 )
-def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(form_of, name, typed, said):
+def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(
+    form_of, name, typed, key, values
+):
     form = form_of("gil-threads")
     edit = edit_of(form, name)
     edit.clear()
@@ -329,12 +331,13 @@ def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(form_of, name,
     edit.textEdited.emit("")
     enter(form, name, typed)
 
+    shown = {**values, "name": ENGLISH.say(f"gil-threads.params.{name}")}
     assert edit.text() == typed
-    assert doubts(form) == [said]
+    assert doubts(form) == [ENGLISH.say(f"problems.{key}", shown)]
     with pytest.raises(UserError) as caught:
         form.params()
     problem = caught.value.problem
-    assert ENGLISH.say(f"problems.{problem.key}", problem.values) == said
+    assert [ENGLISH.say(f"problems.{problem.key}", problem.values)] == doubts(form)
     enter(form, name, "7 s" if name == "job_s" else "7")
     assert doubts(form) == []
     assert getattr(form.params(), name) == 7
@@ -419,14 +422,14 @@ def test_choices_that_this_machine_lacks_are_not_there_and_that_is_said(form_of)
 
     assert [each.text() for each in controls(form, "pythons")] == ["3.13"]
     assert form.params().pythons == ("3.13",)
-    assert any(label.text() == "Not on this machine: 3.14t." for label in form.findChildren(QLabel))
+    lacking = ENGLISH.say("form.not_here", {"names": "3.14t"})
+    assert lacking in [label.text() for label in form.findChildren(QLabel)]
 
     form.show_params(experiment.params(), {**some, "pythons": ()})
     assert controls(form, "pythons") == []
     assert form.params().pythons == ()
-    assert any(
-        label.text() == "None were found on this machine." for label in form.findChildren(QLabel)
-    )
+    none = ENGLISH.say("form.none_here")
+    assert none in [label.text() for label in form.findChildren(QLabel)]
 
 
 # --- the whole form -----------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QToolTip
 from experiments.core.views import Axis, Lines, Ruler
 from tests.gallery import plot_samples as samples
 from tests.widgets.plots.plots import (
+    ENGLISH,
     EXPERIMENTS,
     TABLES,
     VALUES,
@@ -95,7 +96,7 @@ def test_every_view_can_be_drawn_without_rows_and_again_with_more(qtbot, name, v
 def test_a_plot_without_rows_says_so(qtbot):
     plot = plotted(qtbot, *BARS, rows=[], values={})
 
-    assert plot.summary() == "No measurements for this plot so far."
+    assert plot.summary() == ENGLISH.say("plot.empty")
     assert plot.painted().is_empty
     assert len(colours(plot.grab())) > 1  # the sentence
 
@@ -446,16 +447,16 @@ def test_the_table_is_asked_for_by_key_and_by_menu(qtbot):
 
     with qtbot.waitSignal(plot.table_wanted):
         QTest.keyClick(plot, KEY.Key_D, Qt.KeyboardModifier.ControlModifier)
-    action = next(a for a in plot.menu().actions() if a.text() == "Show data table")
+    action = next(a for a in plot.menu().actions() if a.text() == ENGLISH.say("plot.show_table"))
     with qtbot.waitSignal(plot.table_wanted):
         action.trigger()
 
 
-@pytest.mark.parametrize(("text", "suffix"), [("Save as PNG…", ".png"), ("Save as SVG…", ".svg")])
-def test_saving_asks_whoever_embeds_the_plot_for_the_place(qtbot, text, suffix):
+@pytest.mark.parametrize(("key", "suffix"), [("save_png", ".png"), ("save_svg", ".svg")])
+def test_saving_asks_whoever_embeds_the_plot_for_the_place(qtbot, key, suffix):
     plot = plotted(qtbot, *BARS)
 
-    action = next(a for a in plot.menu().actions() if a.text() == text)
+    action = next(a for a in plot.menu().actions() if a.text() == ENGLISH.say(f"plot.{key}"))
     with qtbot.waitSignal(plot.save_wanted) as asked:
         action.trigger()
 

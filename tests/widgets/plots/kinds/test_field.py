@@ -103,8 +103,10 @@ def drawing(*frames):
 def test_the_newest_picture_is_read():
     made = drawing(frame((2, 2), [1, 2, 3, 4]), frame((2, 3), [9, 8, 7, 6, 5, 4]))
 
-    assert made.read(1, 2) == "row 2, column 3: 4 of 255"
-    assert made.summary() == "A picture of 2 rows and 3 columns, with values from 4 to 9 of 255."
+    say = samples.words().say
+    values = {"rows": 2, "columns": 3, "least": 4, "greatest": 9}
+    assert made.read(1, 2) == say("plot.pixel", {"row": 2, "column": 3, "value": 4})
+    assert made.summary() == say("plot.picture", values)
     assert [len(track.xs) for track in made.tracks()] == [3, 3]
 
 

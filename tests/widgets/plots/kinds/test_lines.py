@@ -52,14 +52,14 @@ def test_zero_and_less_have_no_place_on_a_logarithmic_axis_and_are_counted(qtbot
 
     plot = plotted(qtbot, *LADDER, rows=rows)
 
-    assert "3 values are left out" in plot.summary()
+    assert ENGLISH.say("plot.left_out", {"count": 3}) in plot.summary()
     assert all(np.isfinite(track.ys).all() for track in plot.scene.drawing.tracks())
 
 
 def test_only_values_without_a_place_are_an_empty_plot_that_says_why(qtbot):
     plot = plotted(qtbot, *LADDER, rows=[step(4096, 0.0)], values={})
 
-    assert plot.summary() == "One value is left out: it has no place on this axis."
+    assert plot.summary() == ENGLISH.say("plot.one_left_out")
 
 
 def test_nan_and_infinity_are_left_out(qtbot):
@@ -111,7 +111,8 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     drawing = plot.scene.drawing
     ours, theirs = drawing.read(0, 0), drawing.read(2, 0)
     assert theirs[theirs.rindex("(") :] == ours[ours.rindex("(") :]
-    assert f"The limit “B · {row}” stands at 13 ns." in plot.summary()
+    said = ENGLISH.say("plot.limit", {"limit": f"B · {row}", "value": "13 ns"})
+    assert said in plot.summary()
     rects = [label.rect for label in plot.painted().labels]
     assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
 

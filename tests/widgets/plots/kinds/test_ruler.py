@@ -223,4 +223,4 @@ def test_values_that_have_no_place_are_counted(qtbot):
 
     plot = plotted(qtbot, "gil-threads", RULER, rows=rows, values={})
 
-    assert "One value is left out" in plot.summary()
+    assert ENGLISH.say("plot.one_left_out") in plot.summary()
