@@ -64,7 +64,7 @@ class Ear(QObject):
             "zoomed": [
                 widget.accessibleName()
                 for widget in _in_sight()
-                if type(widget).__name__ == "Plot" and widget._scene.is_zoomed
+                if type(widget).__name__ == "Plot" and widget.scene.is_zoomed
             ],
             "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
             "mode": self._window.session.look.theme.mode,

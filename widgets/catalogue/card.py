@@ -19,7 +19,7 @@ from experiments.core.units import DURATION, show
 from experiments.core.words import Words
 from widgets.catalogue import sketch
 from widgets.catalogue.card_data import WORDS, CardData, State
-from widgets.controls.wrapped_text import draw_lines, line_px, wrapped
+from widgets.controls.wrapped import draw_lines, line_px, wrapped
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP, Theme

@@ -13,7 +13,7 @@ from experiments.core.declare import Part
 from experiments.core.words import Words
 from widgets.catalogue.card_data import Filter
 from widgets.controls.basics import button, chip
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.controls.search_field import SearchField
 from widgets.style.look import Look
 from widgets.style.theme import STEP

@@ -1,1 +1,1 @@
-"""widgets/controls."""
+"""Controls that all pages share: labels, buttons, sliders, layouts."""

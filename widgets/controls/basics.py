@@ -1,6 +1,6 @@
-"""The small pieces that every place is made of: words, buttons, chips and panels in one style.
+"""The small pieces of every page: labels, buttons, chips, panels, rows and columns.
 
-Their style stands in the sheet of widgets/style/theme.py, chosen by the property `role`.
+The property `role` chooses a widget's style in resources/themes/window.qss.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from html import escape
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -28,7 +29,7 @@ ICON_PX = 16  # of a button with an icon, at zoom 1
 
 
 def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
-    """Return words. Roles: text, soft, small, head, title, number, attention, fault, good."""
+    """Return a label. Roles: text, soft, small, head, title, number, attention, fault, good."""
     words = QLabel(text)
     words.setProperty("role", role)
     words.setWordWrap(wrap)
@@ -37,13 +38,13 @@ def label(text: str = "", role: str = "text", *, wrap: bool = False) -> QLabel:
 
 
 def tip(*paragraphs: str) -> str:
-    """Return the text of a tip as rich text, which is broken into lines of a readable length."""
+    """Return the text of a tooltip as rich text, which Qt breaks into lines."""
     kept = (escape(text).replace("\n", "<br>") for text in paragraphs if text)
     return "".join(f"<p>{text}</p>" for text in kept)
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Give a widget another role, and the style that goes with it."""
+    """Change the role of a widget, and so its style."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
         widget.style().unpolish(widget)
@@ -53,7 +54,7 @@ def set_role(widget: QWidget, role: str) -> None:
 def button(
     text: str, role: str = "plain", *, clicked: Callable[[], object] | None = None
 ) -> QPushButton:
-    """Return a button. Roles: plain, main (what one does here), stop, chip, link."""
+    """Return a button. Roles: plain, main (the main action of the page), stop, chip, link."""
     made = QPushButton(text)
     made.setProperty("role", role)
     made.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -71,13 +72,13 @@ def chip(text: str, *, checkable: bool = False) -> QPushButton:
 
 
 def leave_keys(*buttons: QPushButton) -> None:
-    """Let a click on them leave the keys, such as Space, to what had them; Tab still stops here."""
+    """Let a click leave the focus where it was; Tab still reaches these buttons."""
     for each in buttons:
         each.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
 
 class SteadyChip(QPushButton):
-    """A chip as wide as the longest of its texts, so that its neighbours stand still."""
+    """A chip as wide as the longest of its texts, so that its neighbours do not move."""
 
     def __init__(self, texts: Iterable[str], *, checkable: bool = False) -> None:
         super().__init__()
@@ -99,7 +100,7 @@ class SteadyChip(QPushButton):
 
 
 class IconButton(QPushButton):
-    """A button with nothing but an icon; `tip` is its name for those who do not see it."""
+    """A button with only an icon; `tip` is also its accessible name."""
 
     def __init__(self, look: Look, name: str, tip: str) -> None:
         super().__init__()
@@ -109,17 +110,17 @@ class IconButton(QPushButton):
         self.setAutoDefault(True)
         self.setToolTip(tip)
         self.setAccessibleName(tip)
-        look.changed.connect(self._dress)  # a function would be called when the button has gone
-        self._dress()
+        look.changed.connect(self._restyle)  # a lambda would outlive the button
+        self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         side = round(ICON_PX * self._look.theme.zoom)
         self.setIconSize(QSize(side, side))
         self.setIcon(icon(self._icon, self._look.theme.soft, side))
 
 
 def panel() -> QFrame:
-    """Return a frame with a hairline and round corners."""
+    """Return a frame with a thin border and round corners."""
     frame = QFrame()
     frame.setProperty("role", "panel")
     return frame
@@ -149,3 +150,23 @@ def _fill(layout: QBoxLayout, parts: Iterable[QWidget | QLayout | None], space: 
             layout.addLayout(part)
         else:
             layout.addWidget(part)
+
+
+def announce(widget: QWidget, text: str, *, at_once: bool = False) -> None:
+    """Let assistive technology say `text`, after its current words or interrupting them."""
+    event = QAccessibleAnnouncementEvent(widget, text)
+    politeness = QAccessible.AnnouncementPoliteness
+    event.setPoliteness(politeness.Assertive if at_once else politeness.Polite)
+    QAccessible.updateAccessibility(event)
+
+
+def asks_for_escape(event: QEvent) -> bool:
+    """Return whether Qt asks if the focused widget takes Esc, before the window's Stop shortcut.
+
+    `QWidget.event` then accepts the event and returns True.
+    """
+    return (
+        event.type() == QEvent.Type.ShortcutOverride
+        and isinstance(event, QKeyEvent)
+        and event.key() == Qt.Key.Key_Escape
+    )

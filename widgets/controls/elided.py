@@ -1,4 +1,4 @@
-"""How do words stand where they have no room? Fewer of them, and all of them as a tip."""
+"""A button and a label that shorten their text to fit, with the whole text as a tooltip."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ LEAST_CHARACTERS = 12
 
 
 class ElidedButton(QPushButton):
-    """A button of this role; give it its words by `say`."""
+    """A button that shortens its text to fit; `say` sets the text."""
 
     def __init__(self, role: str) -> None:
         super().__init__()
         self._words = ""
         self.setProperty("role", role)
-        # Qt's own buttons are never narrower than their words.
+        # Qt's own buttons are never narrower than their text.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def say(self, words: str) -> None:
-        """Stand for these words from now on."""
+        """Set the text."""
         if words == self._words:
             return
         self._words = words
@@ -31,19 +31,19 @@ class ElidedButton(QPushButton):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return room for all words."""
+        """Return the size that holds the whole text."""
         size = super().sizeHint()
         metrics = self.fontMetrics()
         more = metrics.horizontalAdvance(self._words) - metrics.horizontalAdvance(self.text())
         return QSize(size.width() + more, size.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters."""
+        """Return the size that holds the fewest letters."""
         least = self.fontMetrics().averageCharWidth() * LEAST_CHARACTERS
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much as there is room for."""
+        """Shorten the text to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -54,7 +54,7 @@ class ElidedButton(QPushButton):
 
 
 class ElidedLabel(QLabel):
-    """Plain words in one line; so many characters at least are seen."""
+    """One line of plain text; at least `least` characters stay visible."""
 
     def __init__(self, role: str, *, least: int = LEAST_CHARACTERS) -> None:
         super().__init__()
@@ -64,19 +64,19 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
 
     def explain(self, about: str) -> None:
-        """Say more where one points at the words, unless they themselves have no room."""
+        """Set a tooltip, shown only while the text itself is not shortened."""
         if about != self._about:
             self._about = about
             self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for a few letters."""
+        """Return the size that holds the fewest letters."""
         whole = self.sizeHint()
         least = self.fontMetrics().averageCharWidth() * self._least
         return whole.boundedTo(QSize(least, whole.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw as much as there is room for."""
+        """Draw the text, shortened to the width."""
         room = self.contentsRect()
         mode = Qt.TextElideMode.ElideRight
         shown = self.fontMetrics().elidedText(self.text(), mode, room.width() + 1)

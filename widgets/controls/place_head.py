@@ -1,6 +1,6 @@
-"""Which place is this? A quiet line, the title below it, and chips at the right of the line.
+"""The head of every page: a quiet line, the title below it, and chips at the right.
 
-Every place has the same head, so titles stand still when one goes from place to place.
+All pages share it, so that the title stays in place when the page changes.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
 MARGINS = 8 * STEP, 6 * STEP, 8 * STEP, 4 * STEP  # around every place: left, top, right, bottom
-BELOW = 4 * STEP  # between the head and what follows
+BELOW = 4 * STEP  # between the head and the content
 
 
 class PlaceHead(QWidget):
-    """Chips that find no room beside the line stand below the title, in as many lines as needed."""
+    """A line, a title and chips; chips without room beside the line wrap below the title."""
 
     def __init__(self, about: QWidget, title: QLabel, chips: QWidget) -> None:
         super().__init__()
         self._about, self._chips = about, chips
         self._is_beside: bool | None = None
-        about.setMinimumWidth(1)  # a long name of a machine makes no window wider
+        about.setMinimumWidth(1)  # a long machine name must not widen the window
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         chips.setSizePolicy(policy)
@@ -37,12 +37,12 @@ class PlaceHead(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the width there is."""
+        """Lay the chips out for the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Measure anew when words or their size have changed."""
+        """Lay the chips out again when text or its size changes."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.StyleChange):
             self._fit()
         return super().event(event)
@@ -50,7 +50,7 @@ class PlaceHead(QWidget):
     def _fit(self) -> None:
         line, gap = self._chips.sizeHint(), self._grid.horizontalSpacing()
         is_beside = self._about.sizeHint().width() + gap + line.width() <= self.width()
-        if self._grid.rowMinimumHeight(0) != line.height():  # each call asks for another layout
+        if self._grid.rowMinimumHeight(0) != line.height():  # each call requests a layout
             self._grid.setRowMinimumHeight(0, line.height())
         self._chips.setMinimumWidth(line.width() if is_beside else 0)
         if is_beside == self._is_beside:
@@ -64,7 +64,7 @@ class PlaceHead(QWidget):
 
 
 def chip_row(*chips: QWidget) -> QWidget:
-    """Return chips side by side, in several lines where room ends."""
+    """Return chips side by side, wrapped into lines."""
     made = QWidget()
     made.setLayout(FlowLayout(*chips))
     return made

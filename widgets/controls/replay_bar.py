@@ -1,4 +1,4 @@
-"""How does one move about in a recorded run? Play, pause, steps, and its time on a slider."""
+"""The replay bar of a recorded run: play, pause, step, and seek on a slider."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 SPEEDS = (1.0, 4.0)
-PAGES = 10  # Page Up so often goes from one end to the other
+PAGES = 10  # presses of Page Up from one end to the other
 
 
 class ReplayBar(QWidget):
-    """Asks for what is to be done, and shows what it is told by `show_state`."""
+    """Emits what the user asks for; `show_state` shows the state of the replay."""
 
     play_asked = Signal(float)  # at this speed
     pause_asked = Signal()
@@ -55,8 +55,8 @@ class ReplayBar(QWidget):
             )
         )  # fmt: skip
         leave_keys(self.play_button, self.back_button, self.step_button, self.restart_button)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on the bar gives it the keys
-        self.setFocusProxy(self.slider)  # only now: a proxy takes the policy over
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on the bar gives it the focus
+        self.setFocusProxy(self.slider)  # only now: a proxy takes over the policy
         self.play_button.clicked.connect(self.toggle)
         self.restart_button.clicked.connect(self.restart_asked)
         self.back_button.clicked.connect(lambda: self.step_asked.emit(True))
@@ -68,13 +68,13 @@ class ReplayBar(QWidget):
 
     @property
     def speed(self) -> float:
-        """How many times as fast as it was."""
+        """The chosen speed, as a multiple of the recorded one."""
         return SPEEDS[self._speeds.checkedId()]
 
     def show_state(
         self, t_s: float, total_s: float, *, is_playing: bool, left_out_s: float = 0.0
     ) -> None:
-        """Show where the recording stands, whether it goes on by itself, and what is not played."""
+        """Show the position, whether the replay is playing, and how much is left out."""
         with QSignalBlocker(self.slider):
             total_ms = max(1, math.ceil(total_s * 1000))
             self.slider.setRange(0, total_ms)
@@ -93,14 +93,14 @@ class ReplayBar(QWidget):
             self._show_button()
 
     def toggle(self) -> None:
-        """Ask to play or to pause, whichever is not the case."""
+        """Ask to pause while playing, otherwise to play."""
         if self._is_playing:
             self.pause_asked.emit()
         else:
             self.play_asked.emit(self.speed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Play or pause by Space, step by comma and full stop, as in a video."""
+        """Play or pause with Space, step with comma and full stop, as video players do."""
         match event.key():
             case Qt.Key.Key_Space:
                 self.toggle()
@@ -135,7 +135,7 @@ class ReplayBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Keep room for the longest time, so that nothing moves while it plays."""
+        """Reserve the width of the longest time, so that nothing moves during replay."""
         font = self._look.theme.font("note")
         self._time.setMinimumWidth(QFontMetrics(font).horizontalAdvance(self._longest))
 
@@ -150,7 +150,7 @@ class ReplayBar(QWidget):
 
 
 class _TimeSlider(StopSlider):
-    """Its value is a time in milliseconds instead of the index of a stop."""
+    """A slider whose value is a time in milliseconds instead of the index of a stop."""
 
     def _go_to(self, x: float) -> None:
         left, right = self._reach()
@@ -160,10 +160,3 @@ class _TimeSlider(StopSlider):
     def _handle_x(self) -> float:
         left, right = self._reach()
         return left + (right - left) * self.value() / max(1, self.maximum())
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    bar = ReplayBar(look, words)
-    bar.show_state(2.13, 11.84, is_playing=True)
-    bar.seek_asked.connect(lambda t_s: bar.show_state(t_s, 11.84, is_playing=False))
-    return bar

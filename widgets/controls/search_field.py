@@ -1,4 +1,4 @@
-"""How does one look for words in a list? A small round field among the chips above it."""
+"""A small round search field that stands among the chips above a list."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit
 
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape
 from widgets.style.icons import icon, pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 SIGN_PX = 12  # at zoom 1
-PADDING = 9  # of the role's style, with its border
+PADDING = 9  # of the role's style, border included
 
 
 class SearchField(QLineEdit):
-    """Enter and Down go on to what was found, by `left`; Esc clears the words first."""
+    """Enter and Down emit `left`, to move on to the list; Esc first clears the text."""
 
     left = Signal()
 
@@ -31,7 +31,7 @@ class SearchField(QLineEdit):
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the sign before the words; Qt's own would be of one size at every zoom."""
+        """Draw the icon before the text; Qt's own icon would ignore the zoom."""
         super().paintEvent(event)
         side = self._side()
         with QPainter(self) as painter:
@@ -39,14 +39,14 @@ class SearchField(QLineEdit):
             painter.drawPixmap(PADDING, (self.height() - side) // 2, sign)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc while there are words that it clears."""
+        """Take Esc while there is text to clear."""
         if asks_for_escape(event) and self.text():
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Lead on to what was found."""
+        """Clear the text, or move on to the list."""
         match event.key():
             case Qt.Key.Key_Escape if self.text():
                 self.clear()
@@ -59,7 +59,7 @@ class SearchField(QLineEdit):
         return round(SIGN_PX * self._look.theme.zoom)
 
     def setClearButtonEnabled(self, enable: bool) -> None:
-        """Let a cross clear the words: ours, where Qt draws a disc."""
+        """Let a cross clear the text: our icon instead of Qt's disc."""
         super().setClearButtonEnabled(enable)
         self._fit()
 

@@ -1,7 +1,7 @@
-"""How does one choose a number by hand? A thin track with a round handle that stops at values.
+"""A slider with a thin track and a round handle that moves from stop to stop.
 
-Positions are indices of stops: sizes beyond 32 bits never pass through Qt. The wheel turns it only
-where it has the focus, so that scrolling a page changes nothing.
+Its value is the index of a stop, so sizes beyond 32 bits never pass through Qt. The wheel moves it
+only while it has the focus, so that scrolling a page changes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from widgets.controls.stops import Stops
 from widgets.style.look import Look
 
 HANDLE, TRACK, RING = 16, 5, 3  # pixels at zoom 1: across the handle, the track, the focus ring
-PAGES = 6  # Page Up so often goes from one end to the other
+PAGES = 6  # presses of Page Up from one end to the other
 
 
 class StopSlider(QSlider):
@@ -30,7 +30,7 @@ class StopSlider(QSlider):
         look.changed.connect(self.updateGeometry)
 
     def show_stops(self, stops: Stops, value: float) -> None:
-        """Stop at these values from now on, and stand at one of them; nothing is emitted."""
+        """Set the stops and the current value, which must be one of them; nothing is emitted."""
         self._stops = stops
         with QSignalBlocker(self):
             self.setRange(0, len(stops.values) - 1)
@@ -44,17 +44,17 @@ class StopSlider(QSlider):
         return self._stops.values
 
     def sizeHint(self) -> QSize:
-        """Leave room for the handle and its ring."""
+        """Return a size with room for the handle and its focus ring."""
         side = self._handle_px() + 2 * RING
         return QSize(8 * side, side)
 
     def minimumSizeHint(self) -> QSize:
-        """Remain usable when it is narrow."""
+        """Return the narrowest usable size."""
         side = self._handle_px() + 2 * RING
         return QSize(2 * side, side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the track, the part of it that is chosen, and the handle."""
+        """Draw the track, its chosen part, and the handle."""
         theme = self._look.theme
         chosen = QColor(theme.accent if self.isEnabled() else theme.soft)
         track, at_x = self._track(), self._handle_x()
@@ -79,22 +79,22 @@ class StopSlider(QSlider):
                 painter.drawEllipse(QPointF(at_x, middle), radius + RING - 1, radius + RING - 1)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the handle where the mouse is."""
+        """Move the handle to the mouse and start dragging."""
         if event.button() is Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
             self._go_to(event.position().x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Let the handle follow."""
+        """Move the handle with the mouse."""
         if self.isSliderDown():
             self._go_to(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go of the handle."""
+        """Stop dragging."""
         self.setSliderDown(False)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Turn only with the focus; the page scrolls otherwise."""
+        """Move only while focused; otherwise let the page scroll."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -108,7 +108,7 @@ class StopSlider(QSlider):
         return round(HANDLE * self._look.theme.zoom)
 
     def _reach(self) -> tuple[float, float]:
-        """Return how far the middle of the handle goes; its ring has room at both ends."""
+        """Return the range of the handle's centre; its ring has room at both ends."""
         margin = self._handle_px() / 2 + RING
         return margin, self.width() - margin
 

@@ -1,4 +1,4 @@
-"""At which values does a slider stop? Powers of two, 1-2-5, or whole steps, by its scale."""
+"""The values at which a slider stops: powers of two, 1-2-5 or even steps, by its scale."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from experiments.core.declare import Spec
 
-MOST = 100  # steps on a linear scale; finer values are typed
+MOST = 100  # steps on a linear scale; finer values can be typed
 
 
 @dataclass(frozen=True, slots=True)
 class Stops:
-    """Values from least to greatest, and the place of each on the slider, 0 to 1."""
+    """Values in ascending order, and the place of each on the slider, from 0 to 1."""
 
     values: tuple[float, ...]
     places: tuple[float, ...]
 
     def nearest(self, place: float) -> int:
-        """Return the index of the stop that is nearest to a place on the slider."""
+        """Return the index of the stop nearest to a place on the slider."""
         return min(range(len(self.places)), key=lambda index: abs(self.places[index] - place))
 
     def beside(self, value: float, direction: int) -> float:
@@ -30,7 +30,7 @@ class Stops:
 
 
 def stops(spec: Spec, value: float, *, whole: bool) -> Stops:
-    """Return where a slider from `spec.minimum` to `spec.maximum` stops; also at `value`."""
+    """Return the stops from `spec.minimum` to `spec.maximum`; `value` is one of them."""
     assert spec.minimum is not None
     assert spec.maximum is not None
     least, most = spec.minimum, spec.maximum

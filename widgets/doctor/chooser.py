@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
 from widgets.controls.elided import ElidedButton
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.doctor.page_data import PythonChoice
 from widgets.style.theme import STEP
 

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from machine.doctor.verdicts import State
-from widgets.controls.announce import announce
-from widgets.controls.basics import column, label, row, set_role
+from widgets.controls.basics import announce, column, label, row, set_role
 from widgets.doctor.command import Command
 from widgets.doctor.page_data import PageData
 from widgets.doctor.sign import draw_sign, side_px

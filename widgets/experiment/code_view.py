@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, row
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.experiment.highlighting import PythonHighlighter
 from widgets.style.look import Look
 from widgets.style.theme import STEP

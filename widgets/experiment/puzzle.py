@@ -17,10 +17,9 @@ from experiments.core.puzzle_remarks import remarked
 from experiments.core.units import unbroken
 from experiments.core.views import BROKEN, MENDED, Code, Piece
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import button, column, label
-from widgets.controls.flow import FlowLayout
-from widgets.controls.segments import Segments
+from widgets.controls.basics import announce, button, column, label
+from widgets.controls.choices import Segments
+from widgets.controls.layouts import FlowLayout
 from widgets.experiment.code_line import Line, Mark
 from widgets.experiment.code_lines import CodeLines
 from widgets.style.look import Look

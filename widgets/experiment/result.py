@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row, tip
-from widgets.controls.wrapped_link import WrappedLink
+from widgets.controls.wrapped import WrappedLink
 from widgets.style.theme import STEP
 
 _NAMED = re.compile(r"`([a-z-]+)`")  # as written for the terminal

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QStackedWidget,
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.experiment.comparison_table import Comparison, ComparisonTable
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.state import StateBlock

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from experiments.core.units import unbroken
 from experiments.core.words import Words
 from widgets.controls.basics import column, label, row, set_role, tip
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
 FINE = 1000  # steps of the bar

@@ -1,1 +1,1 @@
-"""widgets/form."""
+"""The form in which an experiment's parameters are set."""

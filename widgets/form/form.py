@@ -1,4 +1,4 @@
-"""What can be turned before a run? A form made from what the experiment declares, nothing else."""
+"""The form of an experiment's parameters, made from what the experiment declares."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from experiments.core.parameters import from_text
 from experiments.core.problems import UserError
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.form.folder_input import FolderInput
-from widgets.form.inputs import Asked, Input, OneInput, SomeInput, YesNoInput
-from widgets.form.typed_input import TypedInput
+from widgets.form.inputs import Input, OneInput, ParamInfo, SomeInput, YesNoInput
+from widgets.form.typed_input import FolderInput, TypedInput
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-HELP_LINES = 2  # kept free below the form, so that little moves when help appears
+HELP_LINES = 2  # reserved below the form, so that help does not move it
 
 
 class ParamsForm(QWidget):
-    """The parameters of one experiment. `changed` comes when somebody has changed one."""
+    """The parameters of one experiment. Emits `changed` when the user changes one."""
 
     changed = Signal()
 
     def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
         super().__init__()
         self._experiment, self._words, self._look = experiment, words, look
-        self._start: Any = None  # what "Reset" goes back to
+        self._start: Any = None  # the parameters that "Reset" restores
         self._shown: Any = None
         self._choices: Mapping[str, tuple[str, ...]] = {}
         types = typing.get_type_hints(experiment.params)
@@ -73,7 +72,7 @@ class ParamsForm(QWidget):
     ) -> None:
         """Show these parameters, with the choices of this machine.
 
-        `start` is what "Reset" goes back to where it is not `params` itself.
+        "Reset" restores `start`, or `params` if there is none.
         """
         self._choices, self._shown = choices, params
         for name, each in self._inputs.items():
@@ -81,33 +80,33 @@ class ParamsForm(QWidget):
         controls = [control for each in self._inputs.values() for control in each.controls()]
         for before, control in pairwise([*controls, self._reset]):
             QWidget.setTabOrder(before, control)
-            before.installEventFilter(self)  # once, however often it is asked for
+            before.installEventFilter(self)  # Qt installs a filter only once
         self._start = params if start is None else start
         self._show_used()
         self._show_reset()
 
     def params(self) -> Any:
-        """Return the record that is shown. Raises UserError with the first thing that cannot be."""
+        """Return the parameters as shown. Raises UserError for the first invalid value."""
         values = {name: each.value() for name, each in self._inputs.items()}
         return dataclasses.replace(self._shown, **values)
 
     def reset(self) -> None:
-        """Go back to the values to start from."""
-        if self._reset.hasFocus():  # it goes away
+        """Restore the start values."""
+        if self._reset.hasFocus():  # the button disappears
             next(iter(self._inputs.values())).controls()[0].setFocus()
         self.show_params(self._start, self._choices)
         self.changed.emit()
 
     def set_enabled_for_run(self, enabled: bool) -> None:
-        """Let the values be changed, or only read while a run is on."""
+        """Let the values be changed, or only read during a run."""
         self._content.setEnabled(enabled)
         self._reset.setEnabled(enabled)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the help of what has the focus, and bring it into sight."""
+        """Show the help of the focused control, and scroll to it."""
         if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
             owner = watched.parentWidget()
-            self._help.setText(owner.asked.help if isinstance(owner, Input) else "")
+            self._help.setText(owner.info.help if isinstance(owner, Input) else "")
             self._scroll.ensureWidgetVisible(watched, 0, 6 * STEP)
         elif event.type() == QEvent.Type.FocusOut:
             self._help.clear()
@@ -118,10 +117,10 @@ class ParamsForm(QWidget):
 
         def say_choice(choice: str) -> str:
             key = f"{experiment}.choices.{choice}"
-            # A device is called as PyTorch calls it, whatever else has that name.
+            # A device keeps PyTorch's name, even if the experiment has a choice of that name.
             return words.say(key) if name != "device" and words.has(key) else choice
 
-        asked = Asked(
+        info = ParamInfo(
             name=name,
             label=words.say(f"{experiment}.params.{name}"),
             help=words.say(f"{experiment}.help.{name}"),
@@ -132,12 +131,12 @@ class ParamsForm(QWidget):
             words=words,
             look=self._look,
         )
-        made = _kind(spec, kind)(asked)
+        made = _kind(spec, kind)(info)
         made.changed.connect(self._tell)
         return made
 
     def _read(self, name: str, text: str) -> Any:
-        """Return what is typed as the value of one parameter. Raises UserError."""
+        """Parse a typed text as the value of one parameter. Raises UserError."""
         return getattr(from_text(self._shown, {name: text}), name)
 
     def _choices_of(self, name: str) -> tuple[str, ...]:
@@ -150,7 +149,7 @@ class ParamsForm(QWidget):
         self.changed.emit()
 
     def _show_used(self) -> None:
-        """Let nobody turn what makes no difference as the others are."""
+        """Disable parameters that have no effect with the current values of the others."""
         for name, spec in specs(self._experiment.params).items():
             if spec.used_with is not None:
                 other, value = spec.used_with

@@ -1,4 +1,4 @@
-"""How is one parameter asked for? With a tick, one of a few chips, or any number of boxes."""
+"""Inputs for choices: a check box, one of several segments, or any number of check boxes."""
 
 from __future__ import annotations
 
@@ -13,76 +13,76 @@ from experiments.core.declare import Spec
 from experiments.core.problems import Problem
 from experiments.core.words import Words
 from widgets.controls.basics import label, row
-from widgets.controls.check import Check
-from widgets.controls.flow import FlowLayout
+from widgets.controls.choices import Check
+from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What an input must know of its parameter."""
+class ParamInfo:
+    """What an input knows about its parameter."""
 
     name: str
     label: str
     help: str
     spec: Spec
-    is_whole: bool  # of a number
-    read: Callable[[str], Any]  # raises UserError for text that cannot be
+    is_whole: bool  # for numbers
+    read: Callable[[str], Any]  # raises UserError for invalid text
     say_choice: Callable[[str], str]
     words: Words
     look: Look
 
     def sentence(self, problem: Problem) -> str:
-        """Return what is wrong, with the name that people see."""
+        """Return the sentence of a problem, with the parameter's shown name."""
         return self.words.say(f"problems.{problem.key}", self.named(problem.values))
 
     def named(self, values: Any) -> dict[str, Any]:
-        """Return the values of a sentence with the name that people see."""
+        """Return the values of a sentence, with the parameter's shown name."""
         return {**values, "name": self.label}
 
 
 class Input(QWidget):
-    """Base of all inputs. `changed` comes with every change by hand, also to what cannot be."""
+    """Base of all inputs. Emits `changed` for every edit by the user, also to an invalid value."""
 
     changed = Signal()
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, info: ParamInfo) -> None:
         super().__init__()
-        self.asked = asked
+        self.info = info
 
     def value(self) -> Any:
-        """Return what is chosen. Raises UserError."""
+        """Return the value. Raises UserError."""
         raise NotImplementedError
 
     def show_value(self, value: Any, choices: tuple[str, ...]) -> None:
-        """Show a value; nothing is emitted."""
+        """Show a value without emitting `changed`."""
         raise NotImplementedError
 
     def controls(self) -> list[QWidget]:
-        """Return what can have the focus."""
+        """Return the focusable controls."""
         raise NotImplementedError
 
     def heading(self, role: str = "text") -> QLabel:
-        """Return the name above the control; its tip is not that of each choice."""
-        made = label(self.asked.label, role, wrap=True)
-        made.setToolTip(self.asked.help)
+        """Return the name above the choices; only the name has the help as its tooltip."""
+        made = label(self.info.label, role, wrap=True)
+        made.setToolTip(self.info.help)
         return made
 
     def describe(self, control: QWidget, name: str) -> None:
-        """Give a control its name and the help of the parameter."""
+        """Set the accessible name and description of a control."""
         control.setAccessibleName(name)
-        control.setAccessibleDescription(self.asked.help)
+        control.setAccessibleDescription(self.info.help)
 
 
 class YesNoInput(Input):
-    """A tick."""
+    """A check box."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self.setToolTip(asked.help)
-        self._check = Check(asked.label, asked.look)
-        self.describe(self._check, asked.label)
+    def __init__(self, info: ParamInfo) -> None:
+        super().__init__(info)
+        self.setToolTip(info.help)
+        self._check = Check(info.label, info.look)
+        self.describe(self._check, info.label)
         self._check.clicked.connect(lambda _checked=False: self.changed.emit())
         self.setLayout(row(self._check))
 
@@ -91,7 +91,7 @@ class YesNoInput(Input):
         return self._check.isChecked()
 
     def show_value(self, value: Any, choices: tuple[str, ...]) -> None:
-        """Tick it or not."""
+        """Set the check box."""
         self._check.setChecked(value)
 
     def controls(self) -> list[QWidget]:
@@ -100,10 +100,10 @@ class YesNoInput(Input):
 
 
 class OneInput(Input):
-    """One of a few choices, side by side; the arrow keys go from one to the next."""
+    """One of a few choices, side by side; the arrow keys move along."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
+    def __init__(self, info: ParamInfo) -> None:
+        super().__init__(info)
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QRadioButton] = {}
         self._flow = FlowLayout(space=STEP)
@@ -114,11 +114,11 @@ class OneInput(Input):
         layout.addLayout(self._flow)
 
     def value(self) -> str:
-        """Return the choice."""
+        """Return the chosen name."""
         return next(name for name, button in self._buttons.items() if button.isChecked())
 
     def show_value(self, value: Any, choices: tuple[str, ...]) -> None:
-        """Show the choices, and one of them chosen: the first where the wanted one is not here."""
+        """Show the choices with one selected: the first if `value` is not among them."""
         if tuple(self._buttons) != choices:
             self._build(choices)
         chosen = self._buttons[value if value in self._buttons else choices[0]]
@@ -137,13 +137,13 @@ class OneInput(Input):
         self._buttons = {choice: self._button(choice) for choice in choices}
 
     def _button(self, choice: str) -> QRadioButton:
-        asked = self.asked
-        button = QRadioButton(asked.say_choice(choice))
+        info = self.info
+        button = QRadioButton(info.say_choice(choice))
         button.setProperty("role", "segment")
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.describe(
             button,
-            asked.words.say("form.choice", {"choice": button.text(), "of": asked.label}),
+            info.words.say("form.choice", {"choice": button.text(), "of": info.label}),
         )
         button.toggled.connect(lambda is_on: self.changed.emit() if is_on else None)
         self._group.addButton(button)
@@ -152,10 +152,10 @@ class OneInput(Input):
 
 
 class SomeInput(Input):
-    """Any number of choices, one below the other; those that this machine lacks are not there."""
+    """Any number of choices, one below the other; choices that the machine lacks are left out."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
+    def __init__(self, info: ParamInfo) -> None:
+        super().__init__(info)
         self._shown: tuple[str, ...] = ()
         self._checks: dict[str, Check] = {}
         self._column = QVBoxLayout()
@@ -169,19 +169,19 @@ class SomeInput(Input):
         layout.addWidget(self._lacking)
 
     def value(self) -> tuple[str, ...]:
-        """Return what is chosen, in the order in which it was shown."""
+        """Return the chosen names in the order shown."""
         chosen = tuple(name for name, check in self._checks.items() if check.isChecked())
         return self._shown if set(chosen) == set(self._shown) else chosen
 
     def show_value(self, value: Any, choices: tuple[str, ...]) -> None:
-        """Show the choices; what is wanted and not here is said."""
+        """Show the choices, and name those of `value` that this machine lacks."""
         if tuple(self._checks) != choices:
             self._build(choices)
         self._shown = tuple(choice for choice in value if choice in choices)
         for choice, check in self._checks.items():
             check.setChecked(choice in value)
-        lacking = [self.asked.say_choice(choice) for choice in value if choice not in choices]
-        say = self.asked.words.say
+        lacking = [self.info.say_choice(choice) for choice in value if choice not in choices]
+        say = self.info.words.say
         if lacking:
             self._lacking.setText(say("form.not_here", {"names": ", ".join(lacking)}))
         else:
@@ -199,10 +199,10 @@ class SomeInput(Input):
         self._checks = {choice: self._check(choice) for choice in choices}
 
     def _check(self, choice: str) -> Check:
-        asked = self.asked
-        check = Check(asked.say_choice(choice), asked.look)
+        info = self.info
+        check = Check(info.say_choice(choice), info.look)
         self.describe(
-            check, asked.words.say("form.choice", {"choice": check.text(), "of": asked.label})
+            check, info.words.say("form.choice", {"choice": check.text(), "of": info.label})
         )
         check.clicked.connect(lambda _checked=False: self.changed.emit())
         self._column.addWidget(check)

@@ -1,39 +1,39 @@
-"""How is a number asked for? It can be typed with its unit, and slid where it has a range."""
+"""Inputs for typed values: a number with its unit and a slider, a text, or a folder."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
-from widgets.controls.basics import label, row, set_role
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape, button, label, row, set_role
 from widgets.controls.slider import StopSlider
 from widgets.controls.stops import stops
-from widgets.form.inputs import Asked, Input
+from widgets.form.inputs import Input, ParamInfo
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 VALUE_CHARACTERS = 12  # room for a number and its unit
-INNER_MARGIN = 3  # pixels that a QLineEdit keeps free at its right, for the cursor
+INNER_MARGIN = 3  # pixels that a QLineEdit reserves at its right for the cursor
 
 
 class ValueEdit(QLineEdit):
-    """A value that is typed; it looks like text until it is pointed at."""
+    """A line edit that looks like plain text until the mouse is over it."""
 
-    stepped = Signal(int)  # by the arrow keys: 1 up, -1 down
-    taken_back = Signal()  # what was typed
+    stepped = Signal(int)  # by arrow keys: 1 up, -1 down
+    undone = Signal()  # the typed text, by Esc
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "value")
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setTextMargins(0, 0, -INNER_MARGIN, 0)  # ends where the slider ends
+        self.setTextMargins(0, 0, -INNER_MARGIN, 0)  # aligned with the end of the slider
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -43,27 +43,27 @@ class ValueEdit(QLineEdit):
             self.selectAll()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc while it takes something back."""
+        """Take Esc while there is typed text to undo."""
         if asks_for_escape(event) and self.isModified():
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step with the arrows; Esc takes back what was typed, and is others' key else."""
+        """Step with the arrow keys; undo typed text with Esc."""
         match event.key():
             case Qt.Key.Key_Up:
                 self.stepped.emit(1)
             case Qt.Key.Key_Down:
                 self.stepped.emit(-1)
             case Qt.Key.Key_Escape if self.isModified():
-                self.taken_back.emit()
+                self.undone.emit()
             case _:
                 super().keyPressEvent(event)
 
 
-class Doubt(QWidget):
-    """The sentence below an input whose text cannot be; takes no room while there is none."""
+class ErrorLine(QWidget):
+    """The sentence below an input with an invalid text; hidden while there is none."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -75,38 +75,38 @@ class Doubt(QWidget):
         layout.setStretch(1, 1)
         self.setLayout(layout)
         self.hide()
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
     def say(self, sentence: str) -> None:
-        """Show a sentence; none for ""."""
+        """Show a sentence; hide for ""."""
         self._text.setText(sentence)
         self.setVisible(bool(sentence))
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         theme = self._look.theme
         side = round(theme.px("note") * 1.4)
         self._sign.setPixmap(pixmap("attention", theme.attention, side))
 
 
 class TypedInput(Input):
-    """A number or a text: its value can be typed, and slid where it has a range."""
+    """A number or a text that can be typed; a number with a range has a slider too."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self.setToolTip(asked.help)
-        self._value: Any = None  # the last that could be
-        self._settled: Any = None  # the one before somebody began to type
-        self._trouble: UserError | None = None
+    def __init__(self, info: ParamInfo) -> None:
+        super().__init__(info)
+        self.setToolTip(info.help)
+        self._value: Any = None  # the last valid one
+        self._settled: Any = None  # the one before typing began
+        self._failure: UserError | None = None
         self._edit = ValueEdit()
-        self.describe(self._edit, asked.label)
+        self.describe(self._edit, info.label)
         self._edit.textEdited.connect(self._type)
         self._edit.editingFinished.connect(self._settle)
-        self._edit.taken_back.connect(lambda: self._choose(self._settled))
+        self._edit.undone.connect(lambda: self._choose(self._settled))
         self._edit.stepped.connect(self._step)
-        name = label(asked.label, wrap=True)
+        name = label(info.label, wrap=True)
         name.setBuddy(self._edit)
-        self._doubt = Doubt(asked.look)
+        self._error = ErrorLine(info.look)
         self._grid = layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(2 * STEP)
@@ -114,62 +114,62 @@ class TypedInput(Input):
         layout.addWidget(name, 0, 0)
         layout.addWidget(self._edit, 0, 1, Qt.AlignmentFlag.AlignRight)
         layout.setColumnStretch(0, 1)
-        layout.addWidget(self._doubt, 2, 0, 1, 2)
+        layout.addWidget(self._error, 2, 0, 1, 2)
         self._slider: StopSlider | None = None
-        if asked.spec.minimum is not None and asked.spec.maximum is not None:
-            self._slider = StopSlider(asked.look)
-            self._slider.setAccessibleName(asked.label)
+        if info.spec.minimum is not None and info.spec.maximum is not None:
+            self._slider = StopSlider(info.look)
+            self._slider.setAccessibleName(info.label)
             self._slider.valueChanged.connect(self._slide)
             layout.addWidget(self._slider, 1, 0, 1, 2)
-        asked.look.changed.connect(self._fit)
+        info.look.changed.connect(self._fit)
         self._fit()
 
     def value(self) -> Any:
-        """Return the number, exactly as it was shown where nobody has changed it."""
-        if self._trouble is not None:
-            problem = self._trouble.problem
-            raise UserError(problem.key, **self.asked.named(problem.values))
+        """Return the value; an unedited one comes back exactly. Raises UserError."""
+        if self._failure is not None:
+            problem = self._failure.problem
+            raise UserError(problem.key, **self.info.named(problem.values))
         return self._value
 
     def show_value(self, value: Any, choices: tuple[str, ...]) -> None:
-        """Show a number."""
+        """Show a value."""
         self._set(value)
 
     def controls(self) -> list[QWidget]:
-        """Return the slider after the text, as they are read."""
+        """Return the text field and the slider, in reading order."""
         return [self._edit, *([self._slider] if self._slider is not None else [])]
 
     def _set(self, value: Any) -> None:
-        self._value, self._settled, self._trouble = value, value, None
-        text = to_text(value, self.asked.spec.unit)
+        self._value, self._settled, self._failure = value, value, None
+        text = to_text(value, self.info.spec.unit)
         self._edit.setText(text)
         self._edit.setModified(False)
-        self._show_doubt()
+        self._show_error()
         self._move_slider()
 
     def _move_slider(self) -> None:
         if self._slider is None:
             return
-        asked = self.asked
-        reached = stops(asked.spec, self._value, whole=asked.is_whole)
+        info = self.info
+        reached = stops(info.spec, self._value, whole=info.is_whole)
         self._slider.show_stops(reached, self._value)
-        described = {"value": to_text(self._value, asked.spec.unit), "help": asked.help}
-        self._slider.setAccessibleDescription(asked.words.say("form.described", described))
+        described = {"value": to_text(self._value, info.spec.unit), "help": info.help}
+        self._slider.setAccessibleDescription(info.words.say("form.described", described))
 
     def _type(self, text: str) -> None:
-        """Take what is typed as soon as it can be; say what is wrong only once it is finished."""
+        """Take the typed text as soon as it is valid; show an error only after editing ends."""
         try:
-            self._value, self._trouble = self.asked.read(text), None
-        except UserError as trouble:
-            self._trouble = trouble
+            self._value, self._failure = self.info.read(text), None
+        except UserError as failure:
+            self._failure = failure
         else:
-            self._show_doubt()
+            self._show_error()
             self._move_slider()
         self.changed.emit()
 
     def _settle(self) -> None:
-        if self._trouble is not None:
-            self._show_doubt()
+        if self._failure is not None:
+            self._show_error()
         elif self._edit.isModified():
             self._set(self._value)
 
@@ -179,22 +179,50 @@ class TypedInput(Input):
 
     def _step(self, direction: int) -> None:
         if self._slider is not None:
-            reached = stops(self.asked.spec, self._value, whole=self.asked.is_whole)
+            reached = stops(self.info.spec, self._value, whole=self.info.is_whole)
             self._choose(reached.beside(self._value, direction))
 
     def _choose(self, value: Any) -> None:
-        has_changed = value != self._value or self._trouble is not None
+        has_changed = value != self._value or self._failure is not None
         self._set(value)
         if has_changed:
             self.changed.emit()
 
-    def _show_doubt(self) -> None:
-        trouble = self._trouble
-        self._doubt.say("" if trouble is None else self.asked.sentence(trouble.problem))
-        set_role(self._edit, "value" if trouble is None else "doubtful")
+    def _show_error(self) -> None:
+        failure = self._failure
+        self._error.say("" if failure is None else self.info.sentence(failure.problem))
+        set_role(self._edit, "value" if failure is None else "doubtful")
 
     def _fit(self) -> None:
-        font = self.asked.look.theme.font("text", mono=True)
+        font = self.info.look.theme.font("text", mono=True)
         self._edit.setFont(font)
         self._edit.ensurePolished()
         self._edit.setFixedWidth(self._edit.fontMetrics().horizontalAdvance("0" * VALUE_CHARACTERS))
+
+
+class FolderInput(TypedInput):
+    """A folder's path, typed or chosen in the system's dialog; "" stands for the usual folder."""
+
+    def __init__(self, info: ParamInfo) -> None:
+        super().__init__(info)
+        words = info.words
+        self._chooser = button(words.say("form.choose_folder"), "link", clicked=self._ask)
+        self.describe(self._chooser, f"{info.label}: {words.say('form.choose_folder')}")
+        self._edit.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self._edit.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._edit.setPlaceholderText(words.say("form.usual_folder"))
+        self._grid.addWidget(self._chooser, 0, 1, Qt.AlignmentFlag.AlignRight)
+        self._grid.addWidget(self._edit, 1, 0, 1, 2)
+
+    def controls(self) -> list[QWidget]:
+        """Return the button, which stands above, and the text field."""
+        return [self._chooser, self._edit]
+
+    def _ask(self) -> None:
+        title = self.info.words.say("form.choose_folder_title")
+        chosen = QFileDialog.getExistingDirectory(self, title, self._value or str(Path.home()))
+        if chosen:
+            self._choose(chosen)
+
+    def _fit(self) -> None:
+        self._edit.setFont(self.info.look.theme.font("note", mono=True))

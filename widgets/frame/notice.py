@@ -1,6 +1,6 @@
-"""How does the window say something in passing? By a line at its foot that goes by itself.
+"""Short notices at the foot of the window, which disappear by themselves.
 
-The newest takes the place of the one before. It stays while it is pointed at or has the focus.
+A new notice replaces the old one. It stays while the mouse is over it or it has the focus.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import IconButton, button, label
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import IconButton, announce, asks_for_escape, button, label
 from widgets.sheets.overlay import give_focus
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -25,7 +23,7 @@ MS_PER_S = 1000
 
 
 class Notices(QFrame):
-    """The notices at the foot of `parent`; there is one at a time."""
+    """The notice at the foot of `parent`: one at a time."""
 
     def __init__(self, parent: QWidget, words: Words, look: Look) -> None:
         super().__init__(parent)
@@ -45,7 +43,7 @@ class Notices(QFrame):
         layout.setStretch(0, 1)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._go_if_nobody_looks)
+        self._timer.timeout.connect(self._dismiss_if_unused)
         self._focus_before: QWidget | None = None
         look.changed.connect(self._arrange)
         parent.installEventFilter(self)
@@ -58,7 +56,7 @@ class Notices(QFrame):
         action: Callable[[], object] | None = None,
         seconds: float = 8,
     ) -> None:
-        """Say something for a while, with a button such as "Undo" if there is something to do."""
+        """Show a text for some seconds, with a button such as "Undo" if there is an action."""
         self._action = action
         self.text.setText(text)
         self.button.setText(action_text or "")
@@ -67,14 +65,14 @@ class Notices(QFrame):
         self._timer.start(round(seconds * MS_PER_S))
         if not self._has_focus():
             self._focus_before = QApplication.focusWidget()
-        self._arrange()  # first: where it stood before, the mouse may rest
+        self._arrange()  # first: the mouse may rest at its old place
         self.show()
-        self._arrange()  # a style gives true sizes only to what is shown
+        self._arrange()  # a style sheet gives true sizes only to visible widgets
         self.raise_()
         announce(self, text)
 
     def dismiss(self) -> None:
-        """Take the notice away, and give the focus back."""
+        """Hide the notice, and give the focus back."""
         had_focus = self._has_focus()
         self._timer.stop()
         self.hide()
@@ -83,20 +81,20 @@ class Notices(QFrame):
         self._focus_before = None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the size of the parent."""
+        """Move when the parent changes its size."""
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._arrange()
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go on Esc."""
+        """Disappear on Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self.dismiss()
         else:
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc from the shortcuts of the window while the focus is here."""
+        """Take Esc before the window's shortcuts while the focus is here."""
         if asks_for_escape(event):
             event.accept()
             return True
@@ -108,7 +106,7 @@ class Notices(QFrame):
         if action is not None:
             action()
 
-    def _go_if_nobody_looks(self) -> None:
+    def _dismiss_if_unused(self) -> None:
         if self.underMouse() or self._has_focus():
             self._timer.start(MS_PER_S)
         else:
@@ -119,7 +117,7 @@ class Notices(QFrame):
         return focused is not None and self.isAncestorOf(focused)
 
     def _arrange(self) -> None:
-        """Stand in the middle of the foot, as wide as the text needs."""
+        """Centre the notice at the foot, as wide as its text needs."""
         most = round(self._parent.width() * WIDTH_FRACTION)
         self.text.setWordWrap(False)
         width = self.sizeHint().width()

@@ -1,4 +1,4 @@
-"""Where can one go? The rail at the left: an icon and a word for each place, one of them chosen."""
+"""The rail at the left of the window: an icon and a word for each place and tool."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 WIDTH, LOGO, ICON = 84, 32, 24  # pixels at zoom 1
-MARGIN = 10  # around the longest word: of the rail, of the button, and what Qt leaves free
+MARGIN = 10  # beside the longest word: of the rail, the button and Qt's own padding
 Style = Qt.ToolButtonStyle
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One entry of the rail; `name` is that of its icon too."""
+    """One entry of the rail; its icon has the same `name`."""
 
     name: str
     text: str
@@ -29,7 +29,7 @@ class Stop:
 
 
 class _Button(QToolButton):
-    """A button that Enter presses too, as it does all others."""
+    """A button that Enter presses too, like all other buttons."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -39,9 +39,9 @@ class _Button(QToolButton):
 
 
 class Rail(QFrame):
-    """Places above, tools below. `chosen` names a place, `used` a tool.
+    """Places above, tools below. `chosen` emits the name of a place, `used` of a tool.
 
-    Where the window is not high enough for all words, the icons stand alone.
+    In a low window the words are left out, first those of the tools.
     """
 
     chosen = Signal(str)
@@ -73,24 +73,24 @@ class Rail(QFrame):
         for name, button in self._tools.items():
             button.clicked.connect(lambda _checked=False, name=name: self.used.emit(name))
             layout.addWidget(button)
-        look.changed.connect(self._dress)
-        self._dress()
+        look.changed.connect(self._restyle)
+        self._restyle()
 
     def choose(self, name: str) -> None:
-        """Show which place is open."""
+        """Mark the open place."""
         self._buttons[name].setChecked(True)
-        self._dress()
+        self._restyle()
 
     def tool(self, name: str) -> QToolButton:
-        """Return the button of a tool, for what opens beside it."""
+        """Return the button of a tool, to open a menu beside it."""
         return self._tools[name]
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size at which all icons are seen."""
+        """Return the size that shows all icons."""
         return QSize(self.width(), self._least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the height there is."""
+        """Show as many words as the height allows."""
         super().resizeEvent(event)
         self._fit()
 
@@ -105,7 +105,7 @@ class Rail(QFrame):
         button.setProperty("role", "rail")
         return button
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         theme = self._look.theme
         side = round(ICON * theme.zoom)
         words = QFontMetrics(theme.font("small", weight=QFont.Weight.DemiBold))
@@ -123,7 +123,7 @@ class Rail(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave the words of the tools out where height ends, then those of the places."""
+        """Leave out the words of the tools in a low window, then those of the places."""
         for of_places, of_tools in ((True, True), (True, False), (False, False)):
             self._show_words(of_places=of_places, of_tools=of_tools)
             if self._needed() <= self.height():

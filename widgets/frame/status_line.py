@@ -1,4 +1,4 @@
-"""What is going on? The quiet line at the bottom: machine, what runs, and a way to stop it."""
+"""The status line at the foot of the window: machine, load, current run, and Stop."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MACHINE_CHARACTERS = 24  # at least, where room is short
 
 
 class StatusLine(QFrame):
-    """Facts at the left, the run under way in the middle, the place's own words at the right."""
+    """Machine and load at the left, the current run in the middle, the page's text at the right."""
 
     stop_wanted = Signal()
-    run_wanted = Signal()  # to see the run under way
+    run_wanted = Signal()  # to open the current run
 
     def __init__(self, words: Words) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class StatusLine(QFrame):
         self._run.clicked.connect(lambda _checked=False: self.run_wanted.emit())
         self._stop = button(words.say("frame.stop"), "small-stop", clicked=self.stop_wanted.emit)
         stays = self._stop.sizePolicy()
-        stays.setRetainSizeWhenHidden(True)  # or the line, and all above it, would jump
+        stays.setRetainSizeWhenHidden(True)  # else the line, and all above it, would jump
         self._stop.setSizePolicy(stays)
         layout = row(
             self._machine, self._load, self._power, self._run, self._stop, None, self._right,
@@ -39,20 +39,20 @@ class StatusLine(QFrame):
         self.show_run("")
 
     def show_machine(self, text: str) -> None:
-        """Say which machine this is."""
+        """Show the name of the machine."""
         self._machine.setText(text)
 
     def show_load(self, text: str, about: str = "") -> None:
-        """Say whether the machine is quiet, and where one points at it what that is."""
+        """Show whether the machine is quiet, with `about` as its tooltip."""
         _set(self._load, text)
         self._load.explain(tip(about))
 
     def show_power(self, text: str) -> None:
-        """Say what it runs on, where that matters."""
+        """Show the power source, such as battery; "" for none."""
         _set(self._power, text)
 
     def show_run(self, text: str, stops: str = "") -> None:
-        """Say what runs, and what its button `stops`; nothing if `text` is empty."""
+        """Show the current run; `stops` explains its Stop button. Hide both if `text` is empty."""
         self._run.say(text)
         self._stop.setToolTip(stops)
         self._stop.setAccessibleDescription(stops)
@@ -60,7 +60,7 @@ class StatusLine(QFrame):
         self._stop.setVisible(bool(text))
 
     def show_place(self, text: str) -> None:
-        """Say what the place has to say."""
+        """Show the text of the open page."""
         _set(self._right, text)
 
 

@@ -1,6 +1,6 @@
-"""Where does Tab lead? Through what is seen now as one reads it, whatever was made first.
+"""The order of Tab: the visible controls in reading order.
 
-Qt goes in the order in which widgets were made, so that what is made anew would come last.
+Qt itself follows the order of creation, so rebuilt widgets would come last.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 def go_on(area: QWidget, *, forward: bool) -> bool:
-    """Give the focus to what comes next in an area, round and round; False if there is nothing."""
+    """Focus the next control of an area, wrapping at its end; return False if there is none."""
     here = area.window().focusWidget()
     way = list(_stops(area, here))
     if not forward:
@@ -30,7 +30,7 @@ def go_on(area: QWidget, *, forward: bool) -> bool:
 
 
 def _stops(area: QWidget, here: QWidget | None) -> Iterator[QWidget]:
-    """Yield what Tab may stop at, and `here`: part after part, and then what is within each."""
+    """Yield the controls that Tab may focus, and `here`, in reading order."""
     children = area.findChildren(QWidget, options=CHILDREN)
     for part in _read([child for child in children if child.isVisible() and not child.isWindow()]):
         if part is here or _takes_tab(part):
@@ -39,7 +39,7 @@ def _stops(area: QWidget, here: QWidget | None) -> Iterator[QWidget]:
 
 
 def _read(parts: Sequence[QWidget]) -> Iterator[QWidget]:
-    """Yield parts line by line, or column by column where a column goes through all lines."""
+    """Yield parts line by line, or column by column if a column spans all lines."""
     for near, size in ((QWidget.y, QWidget.height), (QWidget.x, QWidget.width)):
         groups = _cut(parts, near, size)
         if len(groups) > 1:
@@ -52,7 +52,7 @@ def _read(parts: Sequence[QWidget]) -> Iterator[QWidget]:
 def _cut(
     parts: Sequence[QWidget], near: Callable[[QWidget], int], size: Callable[[QWidget], int]
 ) -> list[list[QWidget]]:
-    """Part them where a straight line goes between them."""
+    """Split parts into groups wherever a straight line separates them."""
     groups: list[list[QWidget]] = []
     end = 0
     for part in sorted(parts, key=near):
@@ -64,7 +64,7 @@ def _cut(
 
 
 def _takes_tab(widget: QWidget) -> bool:
-    """Return whether Tab may stop here; of buttons of which one is chosen, at that one."""
+    """Return whether Tab may focus a widget; in an exclusive group, only the chosen button."""
     if not widget.isEnabled():
         return False
     if isinstance(widget, QAbstractButton) and (chosen := _chosen_of(widget)) is not None:
@@ -73,7 +73,7 @@ def _takes_tab(widget: QWidget) -> bool:
 
 
 def _chosen_of(button: QAbstractButton) -> QAbstractButton | None:
-    """Return the chosen one of the buttons through which arrow keys lead, if they are such."""
+    """Return the chosen button of an exclusive group, through which arrow keys move."""
     group = button.group()
     beside: Sequence[QAbstractButton] = ()
     if group:

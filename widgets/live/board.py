@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QWidget
 from experiments.core.units import show
 from experiments.core.words import Words
 from machine.model import Machine
-from widgets.controls.announce import announce
-from widgets.controls.basics import label
+from widgets.controls.basics import announce, label
 from widgets.live import grid
 from widgets.live.cores import CoresBody
 from widgets.live.groups import group_threads

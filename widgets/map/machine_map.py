@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QToolTip
 from experiments.core.declare import Part
 from experiments.core.words import Words
 from machine.model import Machine
-from widgets.controls.announce import announce
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import announce, asks_for_escape
 from widgets.map.canvas import EMPTY, ZOOM_STEP, Canvas
 from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue, Layout
 from widgets.map.layout.layout import lay_out_comfortably

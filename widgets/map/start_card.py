@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.style.theme import STEP
 
 

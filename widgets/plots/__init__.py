@@ -1,1 +1,1 @@
-"""How does any view of an experiment look? One renderer for all of them, live and replayed."""
+"""Plots: axes, ticks, labels, the pointer's reading, and export."""

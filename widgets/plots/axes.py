@@ -1,4 +1,4 @@
-"""What stands around the marks: ticks in real units, names, titles, and the room they need."""
+"""Axes: ticks in real units, names and titles, and the layout they need around the marks."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.style.theme import STEP, Theme
 
-TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # from one tick, or power, to the next, at least
-NAMES_FRACTION = 0.45  # of the width, at most, for names at the left
+TICK_PX, TICK_ROW_PX, POWER_ROW_PX = 92, 44, 20  # least distance: across, down, of powers
+NAMES_FRACTION = 0.45  # of the width at most, for names at the left
 NAME_LINES = 2
-FIRST_PX = 64.0  # at zoom 1 the ticks of most axes have room in it: "100 GB/s"
-LEAST_PX = 40.0  # an area is never smaller, however little room there is
+FIRST_PX = 64.0  # at zoom 1; holds the ticks of most axes: "100 GB/s"
+LEAST_PX = 40.0  # an area is never smaller than this
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The area of the marks, what is in sight unzoomed, and the strip for words above it."""
+    """The area of the marks, the unzoomed ranges, and the strip for labels above the area."""
 
     area: Area
     full: Span
@@ -40,7 +40,7 @@ def lay_out(
     theme: Theme,
     strip_px: float,
 ) -> Layout:
-    """Return where everything goes; `sight` is what is shown of the full span."""
+    """Return the layout; `sight` gives the visible part of the full span."""
     line = QFontMetricsF(theme.font("note")).height()
     top = bounds.top() + strip_px
     height = max(bounds.bottom() - _below_px(plan.x, line) - top, LEAST_PX)
@@ -48,7 +48,7 @@ def lay_out(
     width = bounds.width() * 0.8
     left = right = 0.0
     full = seen = Span((0.0, 1.0), (0.0, 1.0))
-    for _ in range(2):  # the ticks depend on the room, and the room on the ticks
+    for _ in range(2):  # ticks depend on the room, and the room on the ticks
         full = span(QSizeF(width, height), theme)
         seen = sight(full)
         left = _left_px(plan.y, seen.y, bounds.width(), height, theme)
@@ -65,7 +65,7 @@ def lay_out(
 
 
 def most_px(plan: AxisPlan, theme: Theme) -> float:
-    """Return how high an area may be: rows of names that stand too far apart are lost."""
+    """Return the greatest height of an area: rows of names must not stand too far apart."""
     if plan.names is None:
         return math.inf
     rows = plan.rows or (plan.places[-1] + 1.0 if plan.places else len(plan.names))
@@ -73,13 +73,13 @@ def most_px(plan: AxisPlan, theme: Theme) -> float:
 
 
 def around_px(plan: Plan, theme: Theme, rows: int) -> float:
-    """Return how high all is that stands above and below an area, with so many rows above."""
+    """Return the height of all that stands above and below an area, with `rows` rows above."""
     line = QFontMetricsF(theme.font("note")).height()
     return rows * line + STEP + _below_px(plan.x, line)
 
 
 def paint_grid(sheet: Sheet, plan: Plan) -> None:
-    """Draw the hairlines of both axes."""
+    """Draw the grid lines of both axes."""
     area, painter = sheet.area, sheet.painter
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
@@ -89,7 +89,7 @@ def paint_grid(sheet: Sheet, plan: Plan) -> None:
             px = round(area.x_px(place)) + 0.5
             painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     if plan.y.has_grid:
-        for place, _ in _ticks(
+        for place, _ in axis_ticks(
             plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), sheet.theme)
         ):
             px = round(area.y_px(place)) + 0.5
@@ -118,7 +118,7 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
     if plan.y.is_shown and plan.y.names is not None:
         _names_left(sheet, plan.y.names, plan.y.places, bounds)
     elif plan.y.is_shown:
-        for place, text in _ticks(
+        for place, text in axis_ticks(
             plan.y, area.sight.y, _most_down(plan.y, area.rect.height(), theme)
         ):
             middle = area.y_px(place)
@@ -128,12 +128,12 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
 
 
 def shortened(text: str, font: QFont, width: float) -> str:
-    """Return a text that fits; cut in the middle, since names often differ in their last word."""
+    """Return a text that fits, cut in the middle: names often differ in their last word."""
     return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
 
 
 def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> list[str]:
-    """Return a text on so many lines that it fits, the last one shortened if need be."""
+    """Return a text wrapped into at most `most` lines; a line that is too long is shortened."""
     metrics = QFontMetricsF(font)
     lines: list[str] = []
     for word in text.split(" "):
@@ -145,8 +145,9 @@ def wrapped(text: str, font: QFont, width: float, most: int = NAME_LINES) -> lis
     return [shortened(line, font, width) for line in lines]
 
 
-@lru_cache(maxsize=64)  # asked for several times in each picture, and mostly as in the one before
-def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
+@lru_cache(maxsize=64)  # called several times per picture, mostly with the same arguments
+def axis_ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
+    """Return the places and texts of at most `most` ticks."""
     low, high = (from_axis(place, plan.scale) for place in sight)
     values = ticks(low, high, plan.scale, most, plan.unit)
     if plan.is_whole:
@@ -158,8 +159,8 @@ def _ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str]]:
 def _ticks_across(
     plan: AxisPlan, sight: Range, width: float, theme: Theme
 ) -> list[tuple[float, str]]:
-    """Return the ticks of an x axis; not every one where their words would not stand apart."""
-    found = _ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
+    """Return the ticks of an x axis, thinned out until their texts do not touch."""
+    found = axis_ticks(plan, sight, max(2, int(width / (TICK_PX * theme.zoom))))
     metrics, px = QFontMetricsF(theme.font("note")), width / (sight[1] - sight[0])
     room = [metrics.horizontalAdvance(text) / 2 + STEP for _, text in found]
     for every in range(1, len(found)):
@@ -175,7 +176,7 @@ def _most_down(plan: AxisPlan, height: float, theme: Theme) -> int:
 
 
 def _gap_px(line: float) -> float:
-    """Return how far below the area words stand: the lowest tick at its left ends there."""
+    """Return the gap below the area; the lowest tick at its left reaches into it."""
     return math.ceil(line / 2)
 
 
@@ -197,9 +198,9 @@ def _left_px(plan: AxisPlan, sight: Range, width: float, height: float, theme: T
             for name in (_as_shown(name, has_room=has_room) for name in plan.names)
         ]
         return min(max(texts, default=0.0), NAMES_FRACTION * width) + 3 * STEP
-    found = [text for _, text in _ticks(plan, sight, _most_down(plan, height, theme))]
+    found = [text for _, text in axis_ticks(plan, sight, _most_down(plan, height, theme))]
     widest = max((text_size(text, theme.font("note")).width() for text in found), default=0.0)
-    # In steps, or live plots would tremble; from the first on most plots begin below one another.
+    # In steps, so that live plots do not tremble; most plots then share their left edge.
     first = FIRST_PX * theme.zoom
     return first + max(0.0, -(-(widest - first) // (2 * STEP))) * 2 * STEP + 2 * STEP
 
@@ -211,7 +212,7 @@ def _right_px(plan: AxisPlan, sight: Range, width: float, theme: Theme) -> float
 
 
 def _out_px(plan: AxisPlan, sight: Range, width: float, theme: Theme, *, at: int) -> float:
-    """Return how far the first tick (0) or the last (-1) reaches out of the area, in steps."""
+    """Return how far the first tick (0) or the last (-1) extends beyond the area, in steps."""
     if plan.names is not None or not plan.is_shown:
         return 0.0
     found = _ticks_across(plan, sight, width, theme)
@@ -224,7 +225,7 @@ def _out_px(plan: AxisPlan, sight: Range, width: float, theme: Theme, *, at: int
 
 
 def _square(rect: QRectF, sight: Span) -> QRectF:
-    """Return the largest rectangle in the middle whose steps are as long as they are high."""
+    """Return the largest centred rectangle in which a step is as wide as it is high."""
     columns, rows = sight.x[1] - sight.x[0], sight.y[1] - sight.y[0]
     step = min(rect.width() / columns, rect.height() / rows)
     size = QSizeF(columns * step, rows * step)
@@ -237,7 +238,7 @@ def _two_lines(theme: Theme) -> float:
 
 
 def _as_shown(name: Name, *, has_room: bool) -> Name:
-    """Return a name, on one line where there is no room for its detail below it."""
+    """Return a name, with its detail on the same line if there is no room below."""
     return name if has_room or not name.detail else Name(f"{name.text}, {name.detail}")
 
 

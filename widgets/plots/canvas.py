@@ -1,4 +1,4 @@
-"""How is a scene shown in a widget? Painted once, kept as a picture until something changes."""
+"""The widget that shows a scene: painted once, then cached as a pixmap until it changes."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ KEYBOARD = (
 
 
 class Canvas(QWidget):
-    """A scene on the screen, in pictures and in files."""
+    """Shows a scene on the screen, and exports it as pictures and files."""
 
     def __init__(self, scene: Scene, look: Look) -> None:
         super().__init__()
-        self._scene, self._look = scene, look
+        self.scene, self._look = scene, look
         self._picture: QPixmap | None = None
         self._painted: Painted | None = None
         self._has_ring = False
@@ -51,42 +51,42 @@ class Canvas(QWidget):
         look.changed.connect(self._refresh)
 
     def set_caption(self, text: str) -> None:
-        """Set what stands above the plot in pictures of it; the first line is its head."""
-        self._scene.caption = text
+        """Set the text above the plot in exported pictures; its first line is the heading."""
+        self.scene.caption = text
 
     def set_band(self, text: str) -> None:
-        """Set what stands in every picture of the plot, such as RECORDED; not in the window."""
-        self._scene.band = text
+        """Set a banner for exported pictures, such as RECORDED; the window does not show it."""
+        self.scene.band = text
 
     def summary(self) -> str:
-        """Return what the plot shows, for those who do not see it."""
-        return self._scene.summary()
+        """Return what the plot shows, as text for screen readers."""
+        return self.scene.summary()
 
     def show_all(self) -> None:
         """Undo every zoom."""
-        self._scene.show_all()
+        self.scene.show_all()
         self._refresh()
 
     def least_height(self, width: float) -> float:
-        """Return how high it must be where it is so wide; 0 where any height will do."""
-        least = self._scene.least_px(width - 2 * PADDING_PX, self._look.theme)
+        """Return the least height for a width; 0 if any height will do."""
+        least = self.scene.least_px(width - 2 * PADDING_PX, self._look.theme)
         return least + 2 * PADDING_PX if least else 0.0
 
     def most_height(self) -> float:
-        """Return the height above which it would be empty below, infinite where it never is."""
-        return self._scene.most_px(self._look.theme) + 2 * PADDING_PX
+        """Return the height beyond which the foot would stay empty; may be infinite."""
+        return self.scene.most_px(self._look.theme) + 2 * PADDING_PX
 
     def picture(self, *, scale: float = 2.0) -> QImage:
-        """Return what is shown, with the caption, `scale` pixels for each here."""
-        return export.picture(self._scene, self.size(), self._look.theme, scale)
+        """Return a picture with the caption, at `scale` device pixels per pixel."""
+        return export.picture(self.scene, self.size(), self._look.theme, scale)
 
     def svg(self) -> bytes:
-        """Return what is shown, with the caption, as an SVG file."""
-        return export.svg(self._scene, self.size(), self._look.theme)
+        """Return an SVG file with the caption."""
+        return export.svg(self.scene, self.size(), self._look.theme)
 
     def save(self, path: Path) -> None:
-        """Write a picture, by its suffix .png or .svg. Raises OSError, or ValueError for others."""
-        export.save(self._scene, self.size(), self._look.theme, path, 2.0)
+        """Write a .png or .svg file. Raises OSError, or ValueError for another suffix."""
+        export.save(self.scene, self.size(), self._look.theme, path, 2.0)
 
     def copy_picture(self) -> None:
         """Put a picture on the clipboard."""
@@ -97,8 +97,8 @@ class Canvas(QWidget):
         QGuiApplication.clipboard().setMimeData(export.as_mime(self.svg()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what is shown, and over it what comes and goes."""
-        painted = self._up_to_date()
+        """Paint the cached picture, and over it what changes often."""
+        painted = self.painted()
         with QPainter(self) as painter:
             if self._picture is not None:
                 painter.drawPixmap(0, 0, self._picture)
@@ -110,10 +110,10 @@ class Canvas(QWidget):
                 painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6.0, 6.0)
 
     def paint_over(self, painted: Painted) -> None:
-        """Paint what does not belong to the scene."""
+        """Paint over the scene; subclasses draw their cursor here."""
 
-    def _up_to_date(self) -> Painted:
-        """Return what has been painted, after painting it if something has changed."""
+    def painted(self) -> Painted:
+        """Return the painted scene, painting it first if it has changed."""
         if self._picture is None or self._painted is None:
             scale = self.devicePixelRatioF()
             self._picture = QPixmap(self.size() * scale)
@@ -121,12 +121,12 @@ class Canvas(QWidget):
             self._picture.fill(QColor(self._look.theme.panel))
             bounds = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX, -PADDING_PX, -PADDING_PX)
             with QPainter(self._picture) as painter:
-                self._painted = self._scene.paint(painter, bounds, self._look.theme, scale=scale)
+                self._painted = self.scene.paint(painter, bounds, self._look.theme, scale=scale)
         return self._painted
 
     def _refresh(self) -> None:
         self._picture = None
-        is_zoomed = self._scene.is_zoomed
+        is_zoomed = self.scene.is_zoomed
         if is_zoomed != self._all.isVisibleTo(self):
             if not is_zoomed and self._all.hasFocus():
                 self.setFocus()
@@ -136,27 +136,27 @@ class Canvas(QWidget):
         self.update()
 
     def _place_chip(self) -> None:
-        """Put the chip beside the title of the x axis; without a title into the upper corner."""
+        """Place the chip beside the title of the x axis; without a title, in the upper corner."""
         size = self._all.sizeHint()
-        has_title = bool(self._scene.drawing.plan().x.title)
+        has_title = bool(self.scene.drawing.plan().x.title)
         top = self.height() - size.height() - 2 if has_title else round(PADDING_PX)
         self._all.resize(size)
         self._all.move(self.width() - size.width() - 2, top)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show a ring to those who came by keyboard."""
+        """Show a focus ring if the focus came by keyboard."""
         self._has_ring = event.reason() in KEYBOARD
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
+        """Hide the focus ring."""
         self._has_ring = False
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay everything out anew."""
+        """Lay everything out again."""
         self._refresh()
 
     def sizeHint(self) -> QSize:
-        """Return a size at which most plots look well."""
+        """Return a size that suits most plots."""
         return QSize(720, 360)

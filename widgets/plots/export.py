@@ -1,4 +1,4 @@
-"""How does a plot get out of the window? As a picture of pixels, or as a vector file."""
+"""Exports a plot as PNG or SVG, to a file or the clipboard."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from widgets.style.theme import STEP, Theme
 
 MARGIN_PX = 4.0 * STEP
 SVG_MIME = "image/svg+xml"
-POINTS_AN_INCH = 96  # of CSS: one pixel is one pixel
+POINTS_AN_INCH = 96  # dots per inch as in CSS
 
 
 def picture(scene: Scene, size: QSize, theme: Theme, scale: float) -> QImage:
-    """Return the plot with its caption on the ground of the theme."""
+    """Return the plot with its caption, on the theme's panel colour."""
     image = QImage(size * scale, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(scale)
     with QPainter(image) as painter:
@@ -27,7 +27,7 @@ def picture(scene: Scene, size: QSize, theme: Theme, scale: float) -> QImage:
 
 
 def svg(scene: Scene, size: QSize, theme: Theme) -> bytes:
-    """Return the plot as one SVG file that needs no font."""
+    """Return the plot as an SVG file that needs no fonts."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
@@ -52,7 +52,7 @@ def png(image: QImage) -> bytes:
 
 
 def save(scene: Scene, size: QSize, theme: Theme, path: Path, scale: float) -> None:
-    """Write a file, by its suffix .png or .svg. Raises OSError, and ValueError for others."""
+    """Write a .png or .svg file. Raises OSError, or ValueError for another suffix."""
     match path.suffix.lower():
         case ".png":
             path.write_bytes(png(picture(scene, size, theme, scale)))
@@ -63,7 +63,7 @@ def save(scene: Scene, size: QSize, theme: Theme, path: Path, scale: float) -> N
 
 
 def as_mime(data: bytes) -> QMimeData:
-    """Return a vector file for the clipboard, as such and as text."""
+    """Return an SVG file for the clipboard, as SVG and as text."""
     mime = QMimeData()
     mime.setData(SVG_MIME, QByteArray(data))
     mime.setText(data.decode("utf-8"))

@@ -1,8 +1,8 @@
-"""Where does a direct label stand so that it covers no mark and no other label?
+"""Placement of labels so that they cover no mark and no other label.
 
-The plot is divided into small cells that marks and labels occupy. Each label names the places it
-would like best; it gets the first that is free, or the nearest free one around them. One that names
-a line stands nearer to it than to any other, or is joined to it by a leader.
+The plot is divided into small cells that marks and labels occupy. Each label lists its preferred
+places; it gets the first free one, or the nearest free one around them. The label of a line stands
+nearer to it than to any other line, or a leader joins them.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from PySide6.QtGui import QFont
 
 from widgets.plots.owners import Owner, leader_to
 
-CELL_PX, BEAD_PX = 3.0, 5.0  # leaders keep labels away bead by bead
+CELL_PX, BEAD_PX = 3.0, 5.0  # beads along leaders keep labels away
 AIR_PX = 2.0  # above and below the letters of a line of text
-APART_PX = 6.0  # between two labels in one row, so that they are not read as one
-LINE, MARK = 2, 30  # what it costs to cover a cell
-LABEL = 1e6  # and a label, which never happens
-AWAY = 30.0  # what it costs to stand one height or width away from where one would like to
+APART_PX = 6.0  # between two labels in a row, so that they do not read as one
+LINE, MARK = 2, 30  # cost of covering a cell
+LABEL = 1e6  # cost of covering a label, which never happens
+AWAY = 30.0  # cost of standing one height or width away from a preferred place
 AROUND = (0.0, -0.6, 0.6, -1.2, 1.2, -2.0, 2.0, -3.0, 3.0, -4.5, 4.5)  # heights up and down
 CLOSE = 0.6
 ASIDE = (0.0, -0.35, 0.35, -0.8, 0.8)  # widths left and right
 ONWARD = tuple(tenths / 10 for tenths in range(20))  # widths to the right
-LED_ASIDE = (0.6, 1.5, 3.0, 6.0)  # heights from a line to a label that it leads to
-LED_DOWN = tuple(halves / 2 for halves in range(-12, 13))  # and heights down to its middle
-CROSSED = 200.0  # what it costs that a leader goes through another line
-DOUBT = 150.0  # what it costs to stand a pixel too near to another line
-TRIED = 30  # the cheapest places, which alone are looked at closely
+LED_ASIDE = (0.6, 1.5, 3.0, 6.0)  # heights between a line and a label with a leader
+LED_DOWN = tuple(halves / 2 for halves in range(-12, 13))  # heights from there to its middle
+CROSSED = 200.0  # cost of a leader crossing another line
+DOUBT = 150.0  # cost per pixel too near to another line
+TRIED = 30  # only so many of the cheapest places are examined closely
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A place for a label: this share of its width and height lies left of and above `at`."""
+    """A place for a label: these fractions of its width and height lie left of and above `at`."""
 
     at: QPointF
     left: float = 0.0
@@ -44,34 +44,34 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A label and the places it would like to have, the best first."""
+    """A requested label and its preferred places, the best first."""
 
     text: str
     colour: str
     font: QFont
     anchors: Sequence[Anchor]
-    must: bool = True  # else it is left out where its own places are taken
-    stays_in_row: bool = False  # may give way to the right alone
-    stays_close: bool = False  # farther away nobody would know what it names; it comes first
-    stays_put: bool = False  # anywhere else it would say something wrong: rather over marks
-    owner: Owner | None = None  # the line that it names, and stands next to
+    must: bool = True  # else it is left out if its preferred places are taken
+    stays_in_row: bool = False  # may move to the right only
+    stays_close: bool = False  # must stay near what it names; is placed first
+    stays_put: bool = False  # any other place would mislead: rather covers marks
+    owner: Owner | None = None  # the line it names
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label at its place."""
+    """A placed label."""
 
     text: str
     colour: str
     font: QFont
     rect: QRectF
-    is_over: bool = False  # something that is not a label
-    leader: QLineF | None = None  # from its line, where only that tells which one it names
+    is_over: bool = False  # it covers marks
+    leader: QLineF | None = None  # from its line, if the place alone does not tell
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A place, how bad it is in all, and what of that is because of what it covers."""
+    """A place with its total penalty (rank), and the part due to what it covers (cost)."""
 
     rank: float
     rect: QRectF
@@ -80,16 +80,16 @@ class _Found:
 
 
 class Occupied:
-    """Which cells of the plot are taken, and where labels stand."""
+    """The occupied cells of the plot, and the placed labels."""
 
     def __init__(self, bounds: QRectF) -> None:
         self._bounds = bounds
         shape = (int(bounds.height() // CELL_PX) + 1, int(bounds.width() // CELL_PX) + 1)
         self._cells = np.zeros(shape, dtype=np.int32)
-        self._points: dict[int, np.ndarray] = {}  # cells with points, by how many more around them
-        self._sums: np.ndarray | None = None  # of all cells above and left, so that areas are quick
+        self._points: dict[int, np.ndarray] = {}  # cells with points, by the margin around them
+        self._sums: np.ndarray | None = None  # summed-area table of the cells
         self._labels: list[tuple[float, float, float, float]] = []
-        self._strokes: list[QLineF] = []  # leaders, and labels from corner to corner
+        self._strokes: list[QLineF] = []  # leaders, and the diagonals of labels
 
     def take_points(self, xs: np.ndarray, ys: np.ndarray, radius_px: float = 0.0) -> None:
         """Occupy the cells around points in pixels."""
@@ -135,12 +135,12 @@ class Occupied:
         self._strokes.append(leader)
 
     def is_crossed(self, leader: QLineF) -> bool:
-        """Would a leader go through a label or another leader?"""
+        """Return whether a leader would cross a label or another leader."""
         through = QLineF.IntersectionType.BoundedIntersection
         return any(leader.intersects(stroke)[0] == through for stroke in self._strokes)
 
     def costs(self, lefts: np.ndarray, tops: np.ndarray, size: QSizeF) -> np.ndarray:
-        """Return what it costs to put something of this size at each place; infinite outside."""
+        """Return the cost of placing something of this size at each place; infinite outside."""
         bounds, sums = self._bounds, self._summed()
         rights, bottoms = lefts + size.width(), tops + size.height()
         top, bottom = self._cell(tops - bounds.top(), 0), self._cell(bottoms - bounds.top(), 0) + 1
@@ -159,7 +159,7 @@ class Occupied:
         return costs
 
     def is_free(self, left: float, top: float, size: QSizeF) -> bool:
-        """Would something of this size cover nothing there? As `costs`, for one place and fast."""
+        """Return whether something of this size covers nothing there: `costs`, but faster."""
         bounds, sums = self._bounds, self._summed()
         right, bottom = left + size.width(), top + size.height()
         if left < bounds.left() or right > bounds.right():
@@ -188,7 +188,7 @@ class Occupied:
         return self._sums
 
     def _cell(self, px: np.ndarray, axis: int) -> np.ndarray:
-        cells = np.floor_divide(px, CELL_PX).astype(int)  # np.clip takes three times as long
+        cells = np.floor_divide(px, CELL_PX).astype(int)  # three times as fast as np.clip
         return np.asarray(np.minimum(np.maximum(cells, 0), self._cells.shape[axis] - 1))
 
     @staticmethod
@@ -197,12 +197,12 @@ class Occupied:
 
 
 def place(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | None:
-    """Return the label at the best place there is, which it occupies; None where there is none."""
+    """Place a label where it fits best, and occupy that place; None if it fits nowhere."""
     return place_as_wished(wish, size, occupied) or place_nearby(wish, size, occupied)
 
 
 def place_as_wished(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | None:
-    """Return the label at the first of its own places that is free; mostly there is one."""
+    """Place a label at the first free preferred place; None if all are taken."""
     letters, owner = QSizeF(size.width(), size.height() - 2 * AIR_PX), wish.owner
     if owner is None:
         for left, top in _corners(wish, size).tolist():
@@ -218,7 +218,7 @@ def place_as_wished(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | Non
 
 
 def place_nearby(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | None:
-    """Return the label around its own places, or led to; None where it may be left out."""
+    """Place a label near its preferred places or with a leader; None if it may be left out."""
     if not wish.must:
         return None
     best = _around(wish, size, occupied)
@@ -228,7 +228,7 @@ def place_nearby(wish: Wish, size: QSizeF, occupied: Occupied) -> Label | None:
 
 
 def _around(wish: Wish, size: QSizeF, occupied: Occupied) -> _Found | None:
-    """Return the first free place around the wished ones, or the least bad, if there is any."""
+    """Return the first free place around the preferred ones, or the least bad."""
     owner, width, height = wish.owner, size.width(), size.height()
     shifts = _ONWARD if wish.stays_in_row else _CLOSE if wish.stays_close else _AROUND
     shifts = shifts[:1] if wish.stays_put else _ACROSS if owner else shifts
@@ -251,7 +251,7 @@ def _around(wish: Wish, size: QSizeF, occupied: Occupied) -> _Found | None:
 
 
 def _led(owner: Owner, size: QSizeF, occupied: Occupied, best: _Found | None) -> _Found | None:
-    """Return where a leader is short and goes through little, if that is better than `best`."""
+    """Return a place with a short leader that crosses little, if it is better than `best`."""
     width, height = size.width(), size.height()
     aside = np.array(LED_ASIDE) * height
     columns = np.concatenate((aside, -width - aside, [-width / 2]))
@@ -277,7 +277,7 @@ def _led(owner: Owner, size: QSizeF, occupied: Occupied, best: _Found | None) ->
 
 
 def _corners(wish: Wish, size: QSizeF) -> np.ndarray:
-    """Return left and top of each place that a label would like to have."""
+    """Return left and top of each preferred place."""
     width, height = size.width(), size.height()
     corners = [(a.at.x() - a.left * width, a.at.y() - a.above * height) for a in wish.anchors]
     return np.array(corners).reshape(-1, 2)
@@ -286,7 +286,7 @@ def _corners(wish: Wish, size: QSizeF) -> np.ndarray:
 def _put(
     wish: Wish, rect: QRectF, occupied: Occupied, cost: float = 0.0, leader: QLineF | None = None
 ) -> Label:
-    apart = -AIR_PX if wish.owner else AIR_PX  # bars may be close, and so their labels
+    apart = -AIR_PX if wish.owner else AIR_PX  # labels of bars may be as close as their bars
     occupied.take_label(rect.adjusted(-APART_PX, apart, APART_PX, -apart))
     if leader is not None:
         occupied.take_leader(leader)
@@ -294,13 +294,13 @@ def _put(
 
 
 def _cheapest(ranks: np.ndarray, costs: np.ndarray) -> list[int]:
-    """Return the numbers of the cheapest places that cover no label, in order."""
+    """Return the indices of the cheapest places that cover no label, in order."""
     order = ranks.argsort(kind="stable")
     return [int(at) for at in order[costs[order] < LABEL][:TRIED]]
 
 
 def _spread(cells: np.ndarray, reach: int) -> np.ndarray:
-    """Return the cells with as many more above and below each."""
+    """Return the cells extended by `reach` cells above and below."""
     wide = cells.copy()
     for step in range(1, reach + 1):
         wide[step:] |= cells[:-step]

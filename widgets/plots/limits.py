@@ -1,4 +1,4 @@
-"""Where do the named limits stand? Dashed lines; the words of vertical ones in a strip on top."""
+"""Limit lines: dashed, with labels; the labels of vertical lines stand in a strip on top."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LABELS_AT = (0.0, 1.0, *(part / 20 for part in range(1, 20)))  # of a horizontal
 
 @dataclass(frozen=True, slots=True)
 class LimitLine:
-    """A limit whose value is known: its name, its value, both as its label, and its place.
+    """A limit of known value: name, value, label (`text`) and place.
 
     `about` says what was timed or counted for it.
     """
@@ -38,7 +38,7 @@ class LimitLine:
     place: float
     is_vertical: bool
     about: str
-    until: float = math.inf  # where on an axis of names it ends, if not at the bottom
+    until: float = math.inf  # where it ends on an axis of names, if above the bottom
 
 
 def known(
@@ -47,10 +47,10 @@ def known(
     beside: Beside | None = None,
     names: Sequence[Name] = (),
 ) -> list[LimitLine]:
-    """Return the limits that the finding has values for, in order of their places.
+    """Return the limits for which the finding has values, in order of their places.
 
-    Of two runs each has its own, named after it; where both show the same, one stands for both.
-    One that holds of some bars ends below the last of them; `names` are those of all.
+    With two runs, each has its own limit lines, named after it; equal ones become one. A limit for
+    some bars ends below the last of them; `names` are the names of all bars.
     """
     runs = [(beside.name_a, values), (beside.name_b, beside.values)] if beside else [("", values)]
     found: list[LimitLine] = []
@@ -81,7 +81,7 @@ def _line(
 def strip_labels(
     lines: Sequence[LimitLine], area: Area, strip: QRectF, theme: Theme, title_px: float
 ) -> list[Label]:
-    """Return the words of vertical limits, side by side; in rows from below where they collide."""
+    """Return the labels of vertical limits side by side, in further rows where they collide."""
     font = theme.font("note")
     height = QFontMetricsF(font).height()
     vertical = [line for line in lines if line.is_vertical and _is_seen(line, area)]
@@ -109,14 +109,14 @@ def strip_labels(
 
 
 def strip_rows(labels: Sequence[Label], strip: QRectF, theme: Theme) -> int:
-    """Return how many rows the words of vertical limits take."""
+    """Return how many rows the labels of vertical limits take."""
     height = QFontMetricsF(theme.font("note")).height()
     bottom = max((label.rect.bottom() for label in labels), default=strip.top() + height)
     return round((bottom - strip.top()) / height)
 
 
 def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> None:
-    """Draw the lines, with the words of the vertical ones; the others wish for a place."""
+    """Draw all lines and the labels of vertical ones; request labels for horizontal ones."""
     area, theme, painter = sheet.area, sheet.theme, sheet.painter
     pen = QPen(QColor(theme.soft), 1.0)
     pen.setDashPattern(list(DASHES))
@@ -127,14 +127,14 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
     level = [line for line in lines if not line.is_vertical and _is_seen(line, area)]
     ends = np.array([area.rect.left(), area.rect.right()])
     courses = Courses([(ends, np.full(2, area.y_px(line.place))) for line in level])
-    for line in reversed(lines):  # of two close ones, the upper gets the place above
+    for line in reversed(lines):  # of two close lines, the upper one is labelled above
         if not _is_seen(line, area):
             continue
         if line.is_vertical:
             px, bottom = round(area.x_px(line.place)) + 0.5, area.rect.bottom()
             if line.until < math.inf:
                 bottom = min(bottom, area.y_px(line.until))
-            for start, end in _past_labels(px, top, bottom, written):
+            for start, end in past_labels(px, top, bottom, written):
                 painter.drawLine(QPointF(px, start), QPointF(px, end))
             drawn = QRectF(QPointF(px - 1, area.rect.top()), QPointF(px + 1, bottom))
             sheet.occupied.take_rect(drawn, LINE)
@@ -153,10 +153,10 @@ def paint(sheet: Sheet, lines: Sequence[LimitLine], labels: Sequence[Label]) -> 
         sheet.labels.append(label)
 
 
-def _past_labels(
+def past_labels(
     px: float, top: float, bottom: float, labels: Sequence[QRectF]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the pieces of a vertical line that go through nothing written."""
+    """Yield the pieces of a vertical line that cross no text."""
     crossed = [rect for rect in labels if rect.left() <= px <= rect.right()]
     for rect in sorted(crossed, key=QRectF.top):
         if rect.top() > top:
@@ -167,7 +167,7 @@ def _past_labels(
 
 
 def _beside(area: Area, px: float) -> list[Anchor]:
-    """Return places above and below a horizontal line: at its ends, then along it."""
+    """Return label places above and below a horizontal line: at its ends, then along it."""
     return [
         Anchor(QPointF(area.rect.left() + share * area.rect.width(), px), share, above)
         for above in (1.15, -0.1)

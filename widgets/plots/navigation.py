@@ -1,4 +1,4 @@
-"""Which part of a plot is in sight? Zoomed around a place, moved, and never lost."""
+"""Zooming and panning: changes the visible part of a plot, and keeps data in sight."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from widgets.plots.drawing import Range
 from widgets.plots.ranges import kept_near, zoomed
 from widgets.plots.scene import Painted, Scene
 
-SAME = 0.01  # nearer to everything than this share of it is everything
+SAME = 0.01  # a part that differs from all by less than this fraction is all
 
 
 def zoom(
     scene: Scene, painted: Painted, factor: float, at: QPointF, *, is_upright: bool = False
 ) -> None:
-    """Show `factor` as much as before of one axis, with the pixel `at` staying where it is."""
+    """Show `factor` times as much of one axis; the place under the pixel `at` stays there."""
     plan, area, full = scene.drawing.plan(), painted.area, painted.full
     if plan.x.can_zoom and (plan.is_square or not is_upright):
         scene.zoom_x = _part(zoomed(area.sight.x, full.x, factor, area.x_at(at.x())), full.x)
@@ -23,7 +23,7 @@ def zoom(
 
 
 def pan(scene: Scene, painted: Painted, moved: QPointF) -> None:
-    """Move what is in sight by so many pixels; where nothing is zoomed nothing moves."""
+    """Move the visible part by some pixels; an axis that is not zoomed stays."""
     area, full = painted.area, painted.full
     if scene.zoom_x is not None:
         shift = area.x_at(0.0) - area.x_at(moved.x())
@@ -34,14 +34,14 @@ def pan(scene: Scene, painted: Painted, moved: QPointF) -> None:
 
 
 def bring_into_sight(scene: Scene, x: float, y: float) -> bool:
-    """Move what is in sight as little as shows a place; return whether that was needed."""
+    """Move the visible part just enough to show a place; return whether it moved."""
     before = scene.zoom_x, scene.zoom_y
     scene.zoom_x, scene.zoom_y = _holding(scene.zoom_x, x), _holding(scene.zoom_y, y)
     return before != (scene.zoom_x, scene.zoom_y)
 
 
 def _part(sight: Range, full: Range) -> Range | None:
-    """Return a range; None if it is the whole one."""
+    """Return a range; None if it is practically the whole axis."""
     slack = SAME * (full[1] - full[0])
     is_all = abs(sight[0] - full[0]) < slack and abs(sight[1] - full[1]) < slack
     return None if is_all else sight

@@ -1,4 +1,4 @@
-"""How is a view looked at? The widget of every plot: drawn live, read, zoomed, copied and saved."""
+"""The widget of every plot: drawn live, with a reading cursor, zoom, menu and export."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from experiments.core.declare import Experiment
 from experiments.core.views import View
 from experiments.core.words import Words
 from experiments.engine import messages as wire
-from widgets.controls.basics import tip
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape, tip
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
 from widgets.plots.drawing import Beside, Track
@@ -30,25 +29,25 @@ from widgets.plots.reading import Cursor
 from widgets.plots.scene import Painted, Scene
 from widgets.style.look import Look
 
-ZOOM_STEP = 1.4  # of a key, and of a notch of the wheel
+ZOOM_STEP = 1.4  # per key press, or notch of the wheel
 NOTCH = 120.0
-DESCRIBE_MS = 400  # a live plot is described anew so often at the most
+DESCRIBE_MS = 400  # shortest time between two descriptions of a live plot
 
 
 class Plot(Canvas):
-    """One view of an experiment. `draw` may be called as often as there are new rows."""
+    """One view of an experiment. Call `draw` whenever there are new rows."""
 
-    reading_changed = Signal(str)  # what the reading cursor says; "" when it goes away
+    reading_changed = Signal(str)  # the cursor's text; "" when it disappears
     table_wanted = Signal()
-    save_wanted = Signal(str)  # ".png" or ".svg": whoever embeds the plot asks for the place
+    save_wanted = Signal(str)  # ".png" or ".svg"; the page asks for the file name
 
-    _cursor: Cursor | None = None  # events come while the canvas is still being made
+    _cursor: Cursor | None = None  # events arrive while the base class is still being made
 
     def __init__(self, experiment: Experiment[Any], view: View, words: Words, look: Look) -> None:
         super().__init__(Scene(experiment, view, words), look)
         self._tracks: Sequence[Track] | None = None
         self._reading = ""
-        self._hovered: QPointF | None = None  # where the mouse reads
+        self._hovered: QPointF | None = None  # where the mouse reads a mark
         self._pressed: QPointF | None = None
         self._is_dragged = False
         self._menu: QMenu | None = None
@@ -60,41 +59,41 @@ class Plot(Canvas):
     def draw(
         self, rows: Sequence[Any], values: Mapping[str, float], *, beside: Beside | None = None
     ) -> None:
-        """Show all rows of the view's table; `values` of the finding place the limit lines.
+        """Show all rows of the view's table; the finding's `values` place the limit lines.
 
-        Fewer rows than before, or other ones, are another run, which is shown from its start.
+        Fewer rows than before, or different ones, start another run: its zoom is reset.
         """
-        if self._scene.take(rows, values, beside):
+        if self.scene.take(rows, values, beside):
             self._cursor = None
         self._tracks = None
         self._refresh()
         if self._hovered is not None:
-            self._read_under(self._hovered)  # the marks move below the mouse
+            self._read_under(self._hovered)  # the marks move under the mouse
         elif self._cursor is not None or self._reading:
             self._read(reading.kept(self._cursor, self._known_tracks()))
         if not self._describing.isActive():
             self._describing.start()
 
     def forget_widest(self) -> None:
-        """Let the axes of what is drawn next reach no further than it needs."""
-        self._scene.forget_widest()
+        """Let the axes shrink to what the next drawing needs."""
+        self.scene.forget_widest()
 
     def draw_frame(self, frame: wire.Frame) -> None:
-        """Show a picture, where the view is one of pictures."""
-        self._scene.take_frame(frame)
+        """Show a frame, if the view shows frames."""
+        self.scene.take_frame(frame)
         self._tracks = None
         self._refresh()
 
     def zoom_in(self) -> None:
-        """Show less of the x axis, around the cursor or the middle."""
+        """Zoom the x axis in around the cursor or the middle."""
         self._zoom(1 / ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        """Show more of the x axis."""
+        """Zoom the x axis out."""
         self._zoom(ZOOM_STEP)
 
     def menu(self) -> QMenu:
-        """Return all that can be done with a plot."""
+        """Return the context menu."""
         if self._menu is not None:
             return self._menu
         menu = self._menu = QMenu(self)
@@ -114,13 +113,13 @@ class Plot(Canvas):
             if entry is None:
                 menu.addSeparator()
             else:
-                menu.addAction(self._scene.terms.say(entry[0])).triggered.connect(entry[1])
+                menu.addAction(self.scene.terms.say(entry[0])).triggered.connect(entry[1])
         return menu
 
     # --- the reading cursor -----------------------------------------------------------------------
 
     def paint_over(self, painted: Painted) -> None:
-        """Paint the cursor and what it reads."""
+        """Paint the cursor and its text."""
         tracks = self._known_tracks() if self._cursor else ()
         if self._cursor and reading.kept(self._cursor, tracks):
             track = tracks[self._cursor.track]
@@ -131,12 +130,12 @@ class Plot(Canvas):
 
     def _known_tracks(self) -> Sequence[Track]:
         if self._tracks is None:
-            self._tracks = self._scene.drawing.tracks()
+            self._tracks = self.scene.drawing.tracks()
         return self._tracks
 
     def _read(self, cursor: Cursor | None, *, aloud: bool = False) -> None:
-        """Move the cursor, or take it away, and say what it reads."""
-        text = self._scene.drawing.read(cursor.track, cursor.point) if cursor else ""
+        """Move the cursor, or hide it, and show its text."""
+        text = self.scene.drawing.read(cursor.track, cursor.point) if cursor else ""
         has_moved = cursor != self._cursor
         self._cursor = cursor
         if has_moved or text != self._reading:
@@ -149,10 +148,10 @@ class Plot(Canvas):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
     def _read_under(self, at: QPointF) -> None:
-        """Read what is below the mouse; a cursor that keys brought stays where nothing is."""
-        painted, found = self._up_to_date(), None
-        if not self._scene.about(painted, at):  # its tip would lie over what is read
-            found = reading.under(self._scene.drawing, self._known_tracks(), painted.area, at)
+        """Read the mark under the mouse; without one, a cursor placed by keys stays."""
+        painted, found = self.painted(), None
+        if not self.scene.about(painted, at):  # the limit's tooltip would cover the reading
+            found = reading.under(self.scene.drawing, self._known_tracks(), painted.area, at)
         if not painted.is_empty and (found is not None or self._hovered is not None):
             self._hovered = at
             self._read(found)
@@ -164,12 +163,12 @@ class Plot(Canvas):
         if cursor is not None:
             track = tracks[cursor.track]
             place = float(track.xs[cursor.point]), float(track.ys[cursor.point])
-            if navigation.bring_into_sight(self._scene, *place):
+            if navigation.bring_into_sight(self.scene, *place):
                 self._refresh()
         self._read(cursor, aloud=True)
 
     def _zoom(self, factor: float, at: QPointF | None = None, *, is_upright: bool = False) -> None:
-        painted = self._up_to_date()
+        painted = self.painted()
         if painted.is_empty:
             return
         if at is None:
@@ -177,16 +176,16 @@ class Plot(Canvas):
             if self._cursor is not None:
                 track = self._known_tracks()[self._cursor.track]
                 at.setX(painted.area.x_px(float(track.xs[self._cursor.point])))
-        navigation.zoom(self._scene, painted, factor, at, is_upright=is_upright)
+        navigation.zoom(self.scene, painted, factor, at, is_upright=is_upright)
         self._refresh()
 
     # --- keys and mouse ---------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Keep Esc while it takes the cursor away; say what a limit is where its words stand."""
+        """Take Esc while there is a cursor; explain a limit in the tooltip of its label."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            about = self._scene.about(self._up_to_date(), QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), tip(about), self)  # which an empty one hides
+            about = self.scene.about(self.painted(), QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), tip(about), self)  # an empty text hides it
             return True
         if asks_for_escape(event) and self._cursor is not None:
             event.accept()
@@ -194,7 +193,7 @@ class Plot(Canvas):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Obey the keys of a plot; all others go on to whoever holds it."""
+        """Handle the keys of a plot; pass all others on."""
         act = self._of_key(event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
         if act is None:
             event.ignore()
@@ -218,7 +217,7 @@ class Plot(Canvas):
             keys.Key_Home: lambda: self._step(along=-(10**9)),
             keys.Key_End: lambda: self._step(along=10**9),
             keys.Key_Plus: self.zoom_in,
-            keys.Key_Equal: self.zoom_in,  # where + needs Shift
+            keys.Key_Equal: self.zoom_in,  # on keyboards where + needs Shift
             keys.Key_Minus: self.zoom_out,
             keys.Key_0: self.show_all,
             keys.Key_Menu: self._show_menu,
@@ -229,23 +228,23 @@ class Plot(Canvas):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom at the mouse; with Shift along the y axis."""
-        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift turns it on some systems
+        turned = event.angleDelta().y() or event.angleDelta().x()  # Shift may swap the axes
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
             event.ignore()
             return
-        if turned < 0 and not self._scene.is_zoomed:  # all is in sight: the page may scroll
+        if turned < 0 and not self.scene.is_zoomed:  # everything is visible: let the page scroll
             event.ignore()
             return
         is_upright = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         self._zoom(ZOOM_STEP ** (-turned / NOTCH), event.position(), is_upright=is_upright)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin to drag."""
+        """Start dragging."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Read the nearest point, or drag what is in sight."""
+        """Read the nearest point, or pan."""
         at = event.position()
         if self._pressed is None:
             self._read_under(at)
@@ -254,30 +253,30 @@ class Plot(Canvas):
         if self._is_dragged or moved.manhattanLength() >= QApplication.startDragDistance():
             self._is_dragged = True
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            navigation.pan(self._scene, self._up_to_date(), moved)
+            navigation.pan(self.scene, self.painted(), moved)
             self._pressed = at
             self._refresh()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End dragging."""
+        """Stop dragging."""
         self._pressed, self._is_dragged = None, False
         self.unsetCursor()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show all."""
+        """Undo every zoom."""
         self.show_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show what can be done."""
+        """Show the context menu."""
         self._show_menu(event.globalPos())
 
     def _show_menu(self, at: QPoint | None = None) -> None:
         menu = self.menu()
-        if not menu.isVisible():  # the key comes twice, also as an event of its own
+        if not menu.isVisible():  # the key arrives twice, also as a context menu event
             menu.popup(at or self.mapToGlobal(self.rect().center()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Take the cursor away if the mouse brought it."""
+        """Hide the cursor if the mouse placed it."""
         if self._hovered is not None:
             self._hovered = None
             self._read(None)

@@ -1,4 +1,4 @@
-"""How far do the axes reach? In steps of round values, so that a live plot does not jump."""
+"""Ranges of axes, rounded in steps so that a live plot does not jump; and zoomed ranges."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from experiments.core.views import Scale
 from widgets.plots.drawing import Range, Span
 
 ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-FROM_ZERO = 0.4  # a linear axis begins at 0 where the least value is below this share of the most
-FARTHEST_OUT = 4.0  # times all there is
-DUST = 1e-9  # what computing leaves of a difference that is none
-TINY = 1e-300  # what is smaller has no logarithm that helps
-CLOSEST_IN = 1e-3  # of all there is
+FROM_ZERO = 0.4  # a linear axis starts at 0 if least / greatest is below this
+FARTHEST_OUT = 4.0  # times the whole range
+DUST = 1e-9  # rounding error of a difference that should be 0
+TINY = 1e-300  # least value whose logarithm is taken
+CLOSEST_IN = 1e-3  # of the whole range
 
 
 def reach(most: float) -> float:
-    """Return the round value that an axis from 0 ends at, so that `most` is on it."""
+    """Return the round end of an axis that starts at 0 and holds `most`."""
     if most <= 0.0:
         return 1.0
     return _round(most, ROUND)
 
 
 def around(low: float, high: float, scale: Scale) -> Range:
-    """Return the range from one round place to another that holds two places of an axis."""
+    """Return a range between round places that holds `low` and `high`, places of an axis."""
     if scale == "linear" and (0.0 <= low < FROM_ZERO * high or low == high > 0.0):
         return 0.0, reach(high)
     if scale == "log10":
@@ -38,7 +38,7 @@ def around(low: float, high: float, scale: Scale) -> Range:
 
 
 def united(one: Span, other: Span) -> Span:
-    """Return the span that holds both."""
+    """Return the span that holds both spans."""
     return Span(
         (min(one.x[0], other.x[0]), max(one.x[1], other.x[1])),
         (min(one.y[0], other.y[0]), max(one.y[1], other.y[1])),
@@ -46,7 +46,7 @@ def united(one: Span, other: Span) -> Span:
 
 
 def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:
-    """Return a range that is `factor` as long, with the place `at` staying where it is."""
+    """Return a range `factor` times as long, in which the place `at` stays where it is."""
     length, all_of_it = sight[1] - sight[0], whole[1] - whole[0]
     longest, shortest = FARTHEST_OUT * all_of_it, CLOSEST_IN * all_of_it
     new = min(max(length * factor, shortest), longest)
@@ -55,21 +55,21 @@ def zoomed(sight: Range, whole: Range, factor: float, at: float) -> Range:
 
 
 def seen(part: Range | None, whole: Range) -> Range:
-    """Return a part of an axis, or the whole where the part is none or next to nothing."""
+    """Return a part of an axis; the whole if the part is None or almost nothing."""
     if part is None or part[1] - part[0] < CLOSEST_IN / 2 * (whole[1] - whole[0]):
         return whole
     return part
 
 
 def kept_near(sight: Range, whole: Range) -> Range:
-    """Return a range moved so that its middle is on the data, or the data are all in it."""
+    """Return a range shifted so that its middle lies within the data."""
     middle = (sight[0] + sight[1]) / 2
     shift = min(max(middle, whole[0]), whole[1]) - middle
     return sight[0] + shift, sight[1] + shift
 
 
 def _round(least: float, factors: tuple[float, ...]) -> float:
-    """Return the next of these factors of a power of ten."""
+    """Return the next of these multiples of a power of ten."""
     least = max(least, TINY)
     power = 10.0 ** math.floor(math.log10(least))
     found = (factor * power for factor in factors if factor * power >= least * (1 - DUST))

@@ -1,4 +1,4 @@
-"""Where is the reading cursor? At one point of one track, moved by keys or by the mouse."""
+"""The reading cursor: one point of one track, moved by keys or the mouse."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from widgets.plots.drawing import Area, Drawing, HasInsides, Track
 from widgets.plots.sheet import Sheet, text_size
 from widgets.style.theme import STEP
 
-NEAR_PX = 48.0  # so near the mouse must be
+NEAR_PX = 48.0  # the mouse reads a point within this distance
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A point of a track, by their numbers."""
+    """The numbers of a track and of one of its points."""
 
     track: int
     point: int
@@ -28,7 +28,7 @@ class Cursor:
 def stepped(
     cursor: Cursor | None, tracks: Sequence[Track], *, along: int = 0, across: int = 0
 ) -> Cursor | None:
-    """Return the cursor some points along its track, or some tracks further; None without any."""
+    """Return the cursor moved along its track, or to another track; None without points."""
     filled = [number for number, track in enumerate(tracks) if len(track.xs)]
     if not filled:
         return None
@@ -45,14 +45,14 @@ def stepped(
 
 
 def kept(cursor: Cursor | None, tracks: Sequence[Track]) -> Cursor | None:
-    """Return the cursor if its point is still there."""
+    """Return the cursor if its point still exists."""
     if cursor is None or cursor.track >= len(tracks):
         return None
     return cursor if cursor.point < len(tracks[cursor.track].xs) else None
 
 
 def under(drawing: Drawing, tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
-    """Return the mark that a pixel is in, else the nearest point."""
+    """Return the mark that contains a pixel, else the nearest point."""
     if isinstance(drawing, HasInsides) and area.rect.contains(at):
         inside = drawing.point_at(area.x_at(at.x()), area.y_at(at.y()))
         if inside is not None:
@@ -61,7 +61,7 @@ def under(drawing: Drawing, tracks: Sequence[Track], area: Area, at: QPointF) ->
 
 
 def nearest(tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
-    """Return the point in sight that is nearest to a pixel; None if all are far away."""
+    """Return the visible point nearest to a pixel; None if all are far away."""
     best, least = None, NEAR_PX
     within = area.rect.adjusted(-1, -1, 1, 1)
     if not within.adjusted(-NEAR_PX, -NEAR_PX, NEAR_PX, NEAR_PX).contains(at):
@@ -78,11 +78,11 @@ def nearest(tracks: Sequence[Track], area: Area, at: QPointF) -> Cursor | None:
 
 
 def paint(sheet: Sheet, track: Track, point: int, text: str) -> QRectF:
-    """Draw a line through the point, a ring around it and what it says; return where that is."""
+    """Draw a line through the point, a ring around it and its text; return the text's place."""
     area, theme, painter = sheet.area, sheet.theme, sheet.painter
     colour = theme.series_colour(track.colour)
     at = area.point(float(track.xs[point]), float(track.ys[point]))
-    at.setX(min(max(at.x(), area.rect.left()), area.rect.right()))  # of a mark partly in sight
+    at.setX(min(max(at.x(), area.rect.left()), area.rect.right()))  # of a mark partly visible
     at.setY(min(max(at.y(), area.rect.top()), area.rect.bottom()))
     painter.save()
     painter.setPen(QPen(QColor(theme.soft), 1.0))

@@ -1,6 +1,6 @@
-"""What does a whole plot look like? The drawing of its view, and all that stands around it.
+"""A whole plot: the drawing of its view with axes, limit lines, labels and heading.
 
-A scene draws on any painter: the widget shows it, a picture or a vector file holds it.
+A scene paints on any painter, for the widget, a picture or a vector file.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from widgets.plots.sheet import Sheet, text_size
 from widgets.plots.terms import Terms
 from widgets.style.theme import STEP, Theme
 
-EDGE_PX = 3.0  # marks may reach out of the area by so much, so that dots on its edge stay whole
+EDGE_PX = 3.0  # marks may leave the area by this much, so that dots at its edge stay whole
 
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """What came of painting a scene: where everything is."""
+    """The result of painting a scene: where everything is."""
 
     sheet: Sheet
     full: Span
@@ -53,12 +53,12 @@ class Painted:
 
     @property
     def area(self) -> Area:
-        """The rectangle of the marks, and what is in sight."""
+        """The rectangle of the marks, and the visible ranges."""
         return self.sheet.area
 
 
 class Scene:
-    """One view with its rows, and the part of it that is in sight."""
+    """One view with its rows and its visible part."""
 
     def __init__(self, experiment: Experiment[Any], view: View, words: Words) -> None:
         self.terms = Terms(experiment, view, words)
@@ -70,20 +70,20 @@ class Scene:
         self._count, self._first = 0, None
         self._beside: Beside | None = None
         self._has_frame = False
-        self._widest: tuple[object, Span] | None = None  # since the run began, at which size
+        self._widest: tuple[object, Span] | None = None  # of this run, and the size it is for
 
     @property
     def is_zoomed(self) -> bool:
-        """Is only a part in sight?"""
+        """Whether only a part is visible."""
         return self.zoom_x is not None or self.zoom_y is not None
 
     @property
     def is_empty(self) -> bool:
-        """Is there nothing to be drawn yet?"""
+        """Whether there is nothing to draw yet."""
         return self._count == 0 and not self._has_frame
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> bool:
-        """Take the rows; return whether another run has begun, which is shown from its start."""
+        """Take the rows; return whether they are another run, for which the zoom is reset."""
         first = rows[0] if rows else None
         is_another = len(rows) < self._count or (self._count > 0 and first != self._first)
         if is_another:
@@ -96,11 +96,11 @@ class Scene:
         return is_another
 
     def forget_widest(self) -> None:
-        """Let the axes reach no further than what is there needs."""
+        """Let the axes shrink to what the current rows need."""
         self._widest = None
 
     def take_frame(self, frame: wire.Frame) -> None:
-        """Show a picture, where the view is one of pictures."""
+        """Show a frame, if the view shows frames."""
         if isinstance(self.drawing, ShowsFrames):
             self._has_frame = True
             self.drawing.take_frame(frame)
@@ -110,7 +110,7 @@ class Scene:
         self.zoom_x = self.zoom_y = None
 
     def summary(self) -> str:
-        """Return the whole plot in sentences."""
+        """Return the whole plot in sentences for screen readers."""
         terms = self.terms
         if self.is_empty:
             return terms.say("plot.empty")
@@ -121,12 +121,12 @@ class Scene:
         return " ".join(part for part in (self.drawing.summary(), *said) if part)
 
     def about(self, painted: Painted, at: QPointF) -> str:
-        """Return what the limit is whose words have been painted there, "" for none."""
+        """Return the explanation of the limit whose label is there, "" for none."""
         written = {label.text for label in painted.labels if label.rect.contains(at)}
         return next((line.about for line in self._limits() if line.text in written), "")
 
     def least_px(self, width: float, theme: Theme) -> float:
-        """Return how high it must be where it is so wide; 0.0 where any height will do."""
+        """Return the least height for a width; 0.0 if any height will do."""
         if not isinstance(self.drawing, NeedsHeight) or self.is_empty:
             return 0.0
         plan = self.drawing.plan()
@@ -135,7 +135,7 @@ class Scene:
         return self.drawing.least_px(area, theme) + self._around_px(plan, theme)
 
     def most_px(self, theme: Theme) -> float:
-        """Return the height of which it uses all, infinite where that is any."""
+        """Return the greatest height that the plot fills; may be infinite."""
         if self.is_empty:
             return math.inf
         plan = self.drawing.plan()
@@ -151,7 +151,7 @@ class Scene:
         is_vector: bool = False,
         has_head: bool = False,
     ) -> Painted:
-        """Draw everything inside `bounds`; its head says what it is, and where it comes from."""
+        """Draw everything inside `bounds`; with `has_head`, caption and banner on top."""
         plan = self.drawing.plan()
         frame = Sheet(painter, Area(bounds, _UNIT), theme, bounds, is_vector, scale)
         bounds = self._paint_head(frame, bounds) if has_head else bounds
@@ -163,7 +163,7 @@ class Scene:
         line = QFontMetricsF(theme.font("note")).height()
         title_px = self._title_px(plan, theme)
         has_strip = bool(title_px) or any(_is_vertical(self.terms))
-        air = STEP + line / 2 if title_px else float(STEP)  # the uppermost tick reaches into it
+        air = STEP + line / 2 if title_px else float(STEP)  # the topmost tick reaches into it
         layout = self._lay_out(plan, bounds, theme, (line + air) * has_strip)
         words = limits.strip_labels(lines, layout.area, layout.strip, theme, title_px)
         rows = limits.strip_rows(words, layout.strip, theme)
@@ -217,7 +217,7 @@ class Scene:
         return text_size(plan.y.title, theme.font("note")).width() + 2 * STEP
 
     def _paint_head(self, sheet: Sheet, bounds: QRectF) -> QRectF:
-        """Write caption and band, and return what is left below them."""
+        """Write caption and banner, and return the rectangle below them."""
         theme = sheet.theme
         top = bounds.top()
         if self.caption:

@@ -1,6 +1,6 @@
-"""What is a plot drawn with? Lines, dots, blocks and words, on pixels or into a vector file.
+"""Drawing operations of a plot: lines, dots, blocks and text, as pixels or vectors.
 
-Whatever is drawn here also keeps the labels away from it.
+All that is drawn here also keeps labels away.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from widgets.style.theme import STEP, Theme
 LINE_PX, LEADER_PX, DOT_PX, CORNER_PX = 2.4, 1.0, 5.0, 4.0
 RING_PX, RING_ALPHA = 1.2, 160
 DOT_ALPHA, VEIL_ALPHA = 90, 190
-# So many points of all lines together are drawn thick, or at least smooth; more are drawn plain.
+# Lines are drawn thick up to THICK points in total, smooth up to SMOOTH, plain beyond.
 THICK, SMOOTH = 6_000, 24_000
 ROUND_DOTS = 3_000
-LABELLED = 8_000  # points that labels keep away from; of more only a part
+LABELLED = 8_000  # labels keep away from at most this many points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,26 +43,26 @@ class Curve:
 
 @dataclass(slots=True)
 class Sheet:
-    """One picture in the making. The painter is clipped to the area while marks are drawn."""
+    """One picture being painted. The painter is clipped to the area while marks are drawn."""
 
     painter: QPainter
     area: Area
     theme: Theme
-    bounds: QRectF  # labels may stand as far as here
+    bounds: QRectF  # the limits for labels
     is_vector: bool = False
-    scale: float = 1.0  # device pixels a pixel
+    scale: float = 1.0  # device pixels per pixel
     occupied: Occupied = field(init=False)
     labels: list[Label] = field(init=False, default_factory=list)
     _wishes: list[Wish] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with an empty sheet."""
+        """Start with no cells occupied."""
         self.occupied = Occupied(self.bounds)
 
     def lines(self, curves: Sequence[Curve]) -> list[Path]:
-        """Draw lines; thinned to what the pixels can show, and thick as long as that is fast.
+        """Draw lines, thinned to what the pixels can show, and thick while that is fast.
 
-        Return where they run, in pixels.
+        Return their paths in pixels.
         """
         paths = [self._seen(curve) for curve in curves]
         total = sum(len(xs) for xs, _ in paths)
@@ -100,9 +100,9 @@ class Sheet:
         crowd: int = 0,
         is_hollow: bool = False,
     ) -> None:
-        """Draw every repeat as a faint dot; in a crowd of so many, all told, as small squares.
+        """Draw every repeat as a faint dot; in a large `crowd` (all dots of the plot) as a square.
 
-        Hollow ones are rings, to be told from the others of their colour.
+        Hollow dots are rings: they mark the other run of the same colour.
         """
         (low_x, high_x), (low_y, high_y) = self.area.sight.x, self.area.sight.y
         seen = (xs >= low_x) & (xs <= high_x) & (ys >= low_y) & (ys <= high_y)
@@ -133,7 +133,7 @@ class Sheet:
         painter.restore()
 
     def block(self, rect: QRectF, colour: str, alpha: int = 255) -> None:
-        """Draw a bar with round corners, in pixels."""
+        """Draw a block with round corners, in pixels."""
         tint = QColor(colour)
         tint.setAlpha(alpha)
         corner = min(CORNER_PX, rect.width() / 2, rect.height() / 2)
@@ -156,12 +156,12 @@ class Sheet:
         self.painter.restore()
 
     def write(self, text: str, font: QFont, colour: str, rect: QRectF, left: float = 0.0) -> None:
-        """Write one line in the middle of a rectangle's height; `left` is 0 to 1 for its right."""
+        """Write one line, vertically centred; `left` aligns it from 0 (left) to 1 (right)."""
         metrics = QFontMetricsF(font)
         room = rect.width() - metrics.horizontalAdvance(text)
         baseline = rect.center().y() + (metrics.ascent() - metrics.descent()) / 2
         at = QPointF(rect.left() + left * room, baseline)
-        if self.is_vector:  # outlines, since whoever opens the file may not have the font
+        if self.is_vector:  # outlines: the viewer of the file may lack the font
             outline = QPainterPath()
             outline.addText(at, font, text)
             self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -184,7 +184,7 @@ class Sheet:
         stays_put: bool = False,
         owner: Owner | None = None,
     ) -> None:
-        """Ask for a label, which gets its place when everything is drawn."""
+        """Request a label, which is placed when everything is drawn."""
         font = font or self.theme.font("note", weight=QFont.Weight.DemiBold)
         wish = Wish(
             text=text,
@@ -200,7 +200,7 @@ class Sheet:
         self._wishes.append(wish)
 
     def put_labels(self) -> None:
-        """Place and write what was wished for; leaders go where the other labels leave room."""
+        """Place and write the requested labels; those that need leaders come last."""
         waiting: list[tuple[float, Wish]] = []
         for wish in sorted(self._wishes, key=lambda wish: not wish.stays_close):
             may_wait = wish.owner is not None and not wish.stays_close
@@ -231,7 +231,7 @@ class Sheet:
         self.write(label.text, label.font, label.colour, label.rect, 0.5)
 
     def _seen(self, curve: Curve) -> tuple[np.ndarray, np.ndarray]:
-        """Return the part of a line that is in sight, in pixels."""
+        """Return the visible part of a line, in pixels."""
         low, high = self.area.sight.x
         first = max(int(np.searchsorted(curve.xs, low)) - 1, 0)
         last = int(np.searchsorted(curve.xs, high, side="right")) + 1
@@ -240,17 +240,17 @@ class Sheet:
 
 
 def text_size(text: str, font: QFont) -> QSizeF:
-    """Return how much room a line of text takes, with a little air at both ends."""
+    """Return the size of a line of text, with a little padding at both ends."""
     metrics = QFontMetricsF(font)
     return QSizeF(metrics.horizontalAdvance(text) + STEP, metrics.height())
 
 
 def polygon(xs: np.ndarray, ys: np.ndarray) -> Polygon:
-    """Return points for Qt, without a Python object for each."""
+    """Return a Qt polygon, without a Python object per point."""
     points = Polygon()
     points.resize(len(xs))
     if len(xs):
-        address: Any = points.data()  # known to mypy as the first point, which lies there
+        address: Any = points.data()  # mypy takes it for the first point, which lies there
         memory: Any = shiboken6.VoidPtr(address, len(xs) * 16, True)  # type: ignore[call-arg]
         view = np.frombuffer(memory, dtype=np.float64).reshape(-1, 2)
         view[:, 0], view[:, 1] = xs, ys
@@ -258,7 +258,7 @@ def polygon(xs: np.ndarray, ys: np.ndarray) -> Polygon:
 
 
 def cut(xs: np.ndarray, ys: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return a line that ends at the edges of what is in sight; not every viewer clips."""
+    """Return a line cut at the edges of the visible range; not every SVG viewer clips."""
     if not len(xs) or (xs[0] >= low and xs[-1] <= high):
         return xs, ys
     ends = np.clip(xs[[0, -1]], low, high)
@@ -271,7 +271,7 @@ def cut(xs: np.ndarray, ys: np.ndarray, low: float, high: float) -> tuple[np.nda
 
 
 def envelope(xs: np.ndarray, ys: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return a line that looks the same, with at most four points for each column of pixels."""
+    """Return a line that looks the same, with at most four points per column of pixels."""
     if len(xs) < 4:
         return xs, ys
     columns = np.floor(xs * scale).astype(np.int64)
@@ -297,7 +297,7 @@ def _pen(curve: Curve, width: float) -> QPen:
 
 @cache
 def _passes(width: float) -> tuple[tuple[float, float], ...]:
-    """Return shifts, in device pixels, whose hairlines together are a line of this width.
+    """Return shifts, in device pixels, whose thin lines add up to a line of this width.
 
     Qt's own wide smooth lines cost twenty times as much on noisy data.
     """

@@ -1,4 +1,4 @@
-"""How is a view spoken of? Its columns, choices and limits in words, its numbers with units."""
+"""The words of a view: its columns, choices and limits, and its numbers with units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.core.words import Words
 from widgets.plots.drawing import Name
 from widgets.plots.ticks import has_place
 
-SAME_FRACTION = 0.005  # nearer to a limit than this is at it
+SAME_FRACTION = 0.005  # a value closer to a limit than this is "at" the limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,47 +26,47 @@ class Terms:
     words: Words
 
     def say(self, key: str, values: Mapping[str, Any] | None = None) -> str:
-        """Return the text of a whole key."""
+        """Return the text of a full key."""
         return self.words.say(key, values)
 
     def title(self) -> str:
-        """Return what the view is called."""
+        """Return the view's title."""
         return self._own("views", self.view.key)
 
     def column(self, column: str) -> str:
-        """Return what a column is called."""
+        """Return a column's name."""
         return self._own("columns", column)
 
     def choice(self, text: str) -> str:
-        """Return a cell of text in words; as it stands where it has none."""
+        """Return the shown text of a choice; the choice itself if it has no text."""
         key = f"{self.experiment.id}.choices.{text}"
         return self.words.say(key) if self.words.has(key) else text
 
     def limit(self, limit: Limit) -> str:
-        """Return what a limit is called."""
+        """Return a limit's name."""
         return self._own("lines", limit.key)
 
     def about(self, limit: Limit) -> str:
-        """Return what was timed or counted for it, "" where that is not said."""
+        """Return what was timed or counted for a limit; "" if there is no text."""
         key = f"{self.experiment.id}.about.{limit.value}"
         return self.words.say(key) if self.words.has(key) else ""
 
     def unit(self, column: str) -> str:
-        """Return the unit of a column; "" of one that is none."""
+        """Return the unit of a column; "" for a name that is no column."""
         spec = specs(self.experiment.tables[self.view.table]).get(column)
         return spec.unit if spec else ""
 
     def is_count(self, column: str) -> bool:
-        """Does a column count something? Then there is nothing between 1 and 2."""
+        """Whether a column counts something, so that there is nothing between 1 and 2."""
         row = self.experiment.tables[self.view.table]
         return typing.get_type_hints(row).get(column) is int and not self.unit(column)
 
     def show(self, value: float, column: str) -> str:
-        """Return a value of a column as people read it."""
+        """Return a value of a column with its unit."""
         return show(value, self.unit(column))
 
     def name(self, label: str, column: str | None = None, detail: str = "") -> Name:
-        """Return a label for an axis: what follows its comma is the smaller word below it."""
+        """Return a name for an axis; what follows its comma becomes the smaller text below."""
         text, _, more = self.choice(label).partition(", ")
         if column and detail:
             of_column = self.say(
@@ -76,11 +76,11 @@ class Terms:
         return Name(text, more, label)
 
     def one_line(self, name: Name) -> str:
-        """Return a name where there is room for one line only."""
+        """Return a name and its detail on one line."""
         return f"{name.text}, {name.detail}" if name.detail else name.text
 
     def of_run(self, run: str, label: str) -> str:
-        """Return a label that says of which run its marks are."""
+        """Return a label with the name of its run, if any."""
         return self.say("plot.of_run", {"run": run, "label": label}).strip() if run else label
 
     def with_limit(
@@ -92,9 +92,9 @@ class Terms:
         values: Mapping[str, float],
         label: str = "",
     ) -> str:
-        """Return a value, and right behind it how far it is from the nearest limit of its axis.
+        """Return a value and its distance from the nearest limit of its axis.
 
-        `label` is that of a bar: there are limits that hold of some bars only.
+        `label` is a bar's label: some limits hold for some bars only.
         """
         shown = self.show(value, column)
         limits = [limit for limit in self.view.limits if limit.axis == axis]
@@ -112,7 +112,7 @@ class Terms:
         scale: Scale,
         values: Mapping[str, float],
     ) -> str:
-        """Return how far a value is from the nearest of some limits; "" without one."""
+        """Return the distance of a value from the nearest limit; "" without one."""
         known = [
             (limit, values[limit.value])
             for limit in limits
@@ -135,7 +135,7 @@ class Terms:
         return self.say("plot.below_limit", {"limit": name, "distance": distance})
 
     def of_count(self, statistic: Statistic, count: int) -> str:
-        """Return which of its repeats a value stands for; "" of a single one."""
+        """Return how a value follows from its repeats, such as "median of 9"; "" for one repeat."""
         if count < 2:
             return ""
         match statistic:
@@ -147,11 +147,11 @@ class Terms:
                 return self.say("plot.greatest_of", {"count": count})
 
     def times_another(self, times: float, name: str) -> str:
-        """Return how many times another thing something is."""
+        """Return the sentence "so many times another"."""
         return self.say("plot.times_another", {"times": digits(times, 2), "name": name})
 
     def left_out(self, count: int) -> str:
-        """Return that so many values have no place on a logarithmic axis; "" if none."""
+        """Return the sentence on values that a logarithmic axis leaves out; "" if none."""
         if count == 1:
             return self.say("plot.one_left_out")
         return self.say("plot.left_out", {"count": count}) if count else ""

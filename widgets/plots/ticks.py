@@ -1,4 +1,4 @@
-"""Where do the ticks of an axis stand? At 1-2-5 steps or powers, told in real units."""
+"""Ticks of an axis at 1-2-5 steps or powers, with labels in real units."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from experiments.core.units import show
 from experiments.core.views import Axis, Scale
 
 FACTORS = (1, 2, 5, 10)
-FEW_POWERS = 3  # of ten: fewer have the steps between them too
+FEW_POWERS = 3  # of ten; fewer get 1-2-5 ticks between them
 _MIN_S, _HOUR_S, _DAY_S, _YEAR_S = 60.0, 3600.0, 86400.0, 365.25 * 86400
 _LONG_TIMES_S = (
     *(_MIN_S, 10 * _MIN_S, _HOUR_S, 10 * _HOUR_S, _DAY_S, 10 * _DAY_S, 100 * _DAY_S),
     *(_YEAR_S * 10.0**power for power in range(7)),
 )
-LEAST, MOST = 1e-30, 1e30  # no unit of ours reaches so far, and no arithmetic overflows
+LEAST, MOST = 1e-30, 1e30  # beyond all our units, and safe from overflow
 
 
 def has_place(value: float, scale: Scale) -> bool:
-    """Can a value stand on an axis? No zero on a logarithmic one, and nothing without end."""
+    """Return whether a value fits on an axis: finite, and above 0 on a logarithmic one."""
     return (LEAST if scale != "linear" else -MOST) <= value <= MOST
 
 
 def placed(rows: Sequence[Any], *axes: Axis) -> list[Any]:
-    """Return the rows that have a place on all of these axes."""
+    """Return the rows whose values fit on all of these axes."""
     return [row for row in rows if all(has_place(getattr(row, a.column), a.scale) for a in axes)]
 
 
 def to_axis(value: float, scale: Scale) -> float:
-    """Return where on the axis a value stands. Raises ValueError for 0 on a logarithmic one."""
+    """Return the place of a value on an axis. Raises ValueError for 0 on a logarithmic one."""
     if scale == "log2":
         return math.log2(value)
     if scale == "log10":
@@ -40,7 +40,7 @@ def to_axis(value: float, scale: Scale) -> float:
 
 
 def from_axis(place: float, scale: Scale) -> float:
-    """Return the value that stands at a place on the axis."""
+    """Return the value at a place on an axis."""
     if scale == "log2":
         return float(2**place)
     if scale == "log10":
@@ -49,7 +49,7 @@ def from_axis(place: float, scale: Scale) -> float:
 
 
 def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> list[float]:
-    """Return the values between `low` and `high` that get a tick, `most` of them at the most."""
+    """Return the ticks from `low` to `high`, at most `most`."""
     if not low < high or most < 1:
         return []
     is_binary = scale == "log2" or unit == "bytes"
@@ -66,7 +66,7 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
     if base == 2 and every > 1:
         every += every % 2  # 4 KiB, 16 KiB, 64 KiB rather than 4, 32, 256
     found = [float(base) ** power for power in range(first, last + 1) if power % every == 0]
-    if len(found) < 2 <= most:  # from the first power on rather than from 1
+    if len(found) < 2 <= most:  # count from the first power instead of from 1
         found = [float(base) ** power for power in range(first, last + 1, every)]
     if base == 10 and len(found) < FEW_POWERS:
         between = _between(low, high)
@@ -74,11 +74,11 @@ def ticks(low: float, high: float, scale: Scale, most: int, unit: str = "") -> l
             return between
     if len(found) > 1 or most < 2:
         return found
-    return _steps(low, high, most, is_binary=is_binary)  # almost linear, so near
+    return _steps(low, high, most, is_binary=is_binary)  # so close that it is almost linear
 
 
 def ladder(low: float, high: float, unit: str = "") -> list[float]:
-    """Return the powers of ten from below `low` to above `high`; of long times minutes to years."""
+    """Return powers of ten from below `low` to above `high`; minutes to years for long times."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [10.0**power for power in powers]
     if unit != "s" or high <= 10 * _MIN_S:
@@ -90,7 +90,7 @@ def ladder(low: float, high: float, unit: str = "") -> list[float]:
 
 
 def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:
-    """Return what ticks say: "64 KiB", "1.5 s", never "1e6"; on a linear axis all in one unit."""
+    """Return the labels of ticks, such as "64 KiB" or "1.5 s"; on a linear axis in one unit."""
     if scale != "linear" or not values:
         return [label(value, unit) for value in values]
     greatest = max(values, key=abs)
@@ -102,32 +102,32 @@ def labels(values: Sequence[float], unit: str, scale: Scale) -> list[str]:
 
 
 def label(value: float, unit: str) -> str:
-    """Return what one tick says: "64 KiB", "1.5 s", never "1e6"."""
+    """Return the label of one tick, such as "64 KiB" or "1.5 s", never "1e6"."""
     number, rest = _split(show(_tidy(value), unit))
     return f"{_plain(number)}{rest}"
 
 
 def _split(text: str) -> tuple[float, str]:
-    """Return the number that a text begins with, and the rest."""
+    """Return the number at the start of a text, and the rest."""
     found = re.match(r"-?\d+(\.\d+)?", text)
     return (float(found[0]), text[found.end() :]) if found else (0.0, text)
 
 
 def _plain(number: float) -> str:
-    """Return a number without zeros at its end: 0.5, not 0.500."""
+    """Return a number without trailing zeros: 0.5, not 0.500."""
     text = f"{number:.6f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 
 
 def _tidy(value: float) -> float:
-    """Return a tick without the dust of logarithms: 100 ns, not 99.99999 ns."""
+    """Return a tick without the rounding error of logarithms: 100 ns, not 99.99999 ns."""
     return float(f"{value:.9g}")
 
 
 def _steps(low: float, high: float, most: int, *, is_binary: bool) -> list[float]:
-    """Return the multiples of the smallest round step that fits in at most so many times.
+    """Return the multiples of the smallest round step that yields at most `most` or so.
 
-    One tick alone tells no scale: where there would be one, they are of a finer step.
+    One tick alone shows no scale, so a finer step then replaces it.
     """
     found = _multiples(low, high, (high - low) / most, is_binary=is_binary)
     if len(found) > 1 or most < 2:

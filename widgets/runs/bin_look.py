@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label
-from widgets.controls.check import Check
-from widgets.controls.flow import FlowLayout
-from widgets.controls.scrolling import scrolling
+from widgets.controls.choices import Check
+from widgets.controls.layouts import FlowLayout, scrolling
 from widgets.runs.listed import ListedRun
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import IconButton, button, column, leave_keys, row
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import icon
 from widgets.style.look import Look
 

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, chip, column, label, leave_keys, panel, row
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.controls.place_head import BELOW, PlaceHead, chip_row
 from widgets.controls.search_field import SearchField
 from widgets.runs.details import Details

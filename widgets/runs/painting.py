@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.controls.basics import tip
-from widgets.controls.wrapped_text import wrapped
+from widgets.controls.wrapped import wrapped
 from widgets.runs.listed import ListedRun
 from widgets.runs.model import RUN_ROLE, Column
 from widgets.style.icons import pixmap

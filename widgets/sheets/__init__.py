@@ -1,1 +1,1 @@
-"""widgets/sheets."""
+"""Sheets over the window: settings, shortcuts, palette, questions, credits, errors."""

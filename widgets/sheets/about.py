@@ -1,4 +1,4 @@
-"""What is this program, what does it promise, and whose work does it bring along?"""
+"""The About sheet: the program with its versions and promises, and all licences."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.controls.scrolling import scrolling
-from widgets.controls.segments import Segments
+from widgets.controls.choices import Segments
+from widgets.controls.layouts import scrolling
 from widgets.sheets.credits import LGPL, Credit, all_credits, versions
 from widgets.sheets.overlay import Overlay
 from widgets.style.icons import pixmap
@@ -32,7 +32,7 @@ SIGN_PX = 48
 
 
 class About(Overlay):
-    """Two pages: the program, and the licences."""
+    """A sheet with two pages: the program, and the licences."""
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
         super().__init__(parent, width_px=WIDTH_PX)
@@ -151,5 +151,5 @@ class _Licences(QWidget):
 
 class _Text(QPlainTextEdit):
     def sizeHint(self) -> QSize:
-        """Return room for a page of some size; it gets less where the window is small."""
+        """Return the height of a page of text; a small window gives less."""
         return QSize(0, TEXT_LINES * self.fontMetrics().lineSpacing())

@@ -1,4 +1,4 @@
-"""How does one choice of the palette look? Its text with the letters meant, a detail, its keys."""
+"""Paints one choice of the command palette: text with matched letters, detail, shortcut."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 Index = QModelIndex | QPersistentModelIndex
+HIT_ROLE, CHOICE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class ChoiceRow(QStyledItemDelegate):
-    """Paints the rows of widgets/sheets/palette.py."""
+    """Paints a row from its `Choice` and `Hit`, which the model returns for the two roles."""
 
     def __init__(self, look: Look, parent: QObject) -> None:
         super().__init__(parent)
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return one line with room around it."""
+        """Return the height of one line with padding."""
         return QSize(0, self._look.theme.px("text") + 6 * STEP)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint one row, from the right: the keys, then as much of text and detail as fits."""
-        from widgets.sheets.palette import CHOICE, HIT
-
+        """Paint the shortcut at the right, then as much of text and detail as fits."""
         theme = self._look.theme
-        choice, hit = index.data(CHOICE), index.data(HIT)
+        choice, hit = index.data(CHOICE_ROLE), index.data(HIT_ROLE)
         rect = QRectF(option.rect)
         state = option.state
         painter.save()
@@ -68,7 +67,7 @@ class ChoiceRow(QStyledItemDelegate):
         size: str,
         colour: str,
     ) -> float:
-        """Draw a line of text with the letters at `places` stressed; return where the next goes."""
+        """Draw a text with the letters at `places` in bold; return the x of what follows."""
         theme = self._look.theme
         left, right = space
         font = theme.font(size)
@@ -80,7 +79,7 @@ class ChoiceRow(QStyledItemDelegate):
         stress.setForeground(QColor(theme.accent_word))
         stress.setFontWeight(QFont.Weight.Bold)
         layout = QTextLayout(shown, font)
-        kept = len(text) if shown == text else len(shown) - 1  # without the dots
+        kept = len(text) if shown == text else len(shown) - 1  # without the ellipsis
         layout.setFormats([_range(place, stress) for place in places if place < kept])
         layout.beginLayout()
         line = layout.createLine()

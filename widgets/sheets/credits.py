@@ -1,6 +1,6 @@
-"""Whose work is this? Our own licence, and those of the fonts and libraries that come along.
+"""Licences of the program, its fonts and its libraries.
 
-Read from what is installed, without importing any of it.
+Read from the metadata of the installed packages, without importing them.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from experiments.core.resources import read_resource
 
 OURS = "coreopsis"
 SHOWN_VERSIONS = {"PySide6": "PySide6_Essentials", "NumPy": "numpy"}
-LGPL = ("PySide6_Essentials", "shiboken6")  # their wheels carry no text of it
+LGPL = ("PySide6_Essentials", "shiboken6")  # their wheels contain no licence text
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-FOR_OTHERS = re.compile(r"extra\s*==\s*['\"](?!torch)")  # what tests need does not come along
+FOR_OTHERS = re.compile(r"extra\s*==\s*['\"](?!torch)")  # test dependencies are not shipped
 LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice)", re.IGNORECASE)
-LONGEST_NAME = 120  # of a licence; some put the whole text there
+LONGEST_NAME = 120  # of a licence; some packages put the whole text there
 
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """One piece of work, and the terms it comes with."""
+    """One package or font, and its licence."""
 
     name: str
     version: str
     licence: str
-    read: Callable[[], str]  # the whole text; empty where the distribution brings none
+    read: Callable[[], str]  # the whole text; "" if the distribution has none
 
 
 def versions() -> list[tuple[str, str]]:
-    """Return what belongs in any report: (name, version)."""
+    """Return (name, version) of what a bug report needs."""
     from PySide6.QtCore import qVersion
 
     found = [("Coreopsis", _version(OURS)), ("Python", platform.python_version())]
@@ -42,7 +42,7 @@ def versions() -> list[tuple[str, str]]:
 
 
 def all_credits() -> list[Credit]:
-    """Return ourselves, the fonts, Qt, and then every library by name."""
+    """Return the program, the fonts, Qt, and then every library by name."""
     fonts = Credit(
         "Inter, JetBrains Mono", "", "OFL-1.1", lambda: read_resource("fonts", "OFL.txt")
     )
@@ -54,7 +54,7 @@ def all_credits() -> list[Credit]:
 
 
 def _libraries(root: str) -> Iterator[Credit]:
-    """Yield what `root` needs, and what that needs, as far as it is installed."""
+    """Yield the installed dependencies of `root`, direct and indirect."""
     seen, waiting = {_plain(root)}, [root]
     while waiting:
         for needed in _needs(waiting.pop()):
@@ -96,12 +96,12 @@ def _credit(library: metadata.Distribution) -> Credit:
 
 
 def _lgpl() -> str:
-    """Return the LGPL and the GPL, which it is made of."""
+    """Return the LGPL and the GPL, on which it is based."""
     return "\n\n".join(read_resource("licences", f"{name}-3.0.txt") for name in ("LGPL", "GPL"))
 
 
 def _texts(name: str) -> str:
-    """Return every text of a licence that the distribution brings."""
+    """Return all licence texts of a distribution."""
     try:
         listed = metadata.distribution(name).files or []
     except metadata.PackageNotFoundError:

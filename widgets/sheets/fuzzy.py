@@ -1,8 +1,8 @@
-"""Which of many texts does a person mean who types a few letters of it?
+"""Fuzzy search: ranks texts by how well they match a few typed letters.
 
-A whole word comes first, then the start of one, then the first letters of several, so that "cl"
-finds "Cache ladder", then a part of one. Letters with gaps between them, in the order of the text,
-are enough only where nothing else is found. Several words are found each for itself, in any order.
+A whole word ranks first, then the start of a word, then the initials of several words ("cl" finds
+"Cache ladder"), then a part of a word. Scattered letters in the right order count only if nothing
+else matches. Several typed words are matched one by one, in any order.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-SCATTERED, PART, INITIALS, START, WHOLE = range(5)  # how a word is found, the best at last
-DETAIL, ABOUT = 0.25, 1.5  # what is found only beside the text, or in what is not shown, is less
+SCATTERED, PART, INITIALS, START, WHOLE = range(5)  # how a word matches, the best last
+DETAIL, ABOUT = 0.25, 1.5  # deducted for a match in the detail, or in a hidden phrase
 LETTER, WORD_START, IN_A_ROW, TEXT_START = 1.0, 8.0, 10.0, 1.0
-GAP = 0.05  # for each letter that is skipped
+GAP = 0.05  # per skipped letter
 
-Text = tuple[str, str, Sequence[str]]
+Text = tuple[str, str, Sequence[str]]  # text, detail, hidden phrases
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a text fits, and which of its letters were meant."""
+    """How well a text matches, and which of its letters matched."""
 
     score: float
     places: tuple[int, ...]
@@ -28,41 +28,28 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One text of a list that fits: its number, its detail, and the letters meant in both."""
+    """A matching text of a list: its number, its detail, and the matched letters of both."""
 
     number: int
     places: tuple[int, ...]
-    detail: str  # with the phrases in which something was found
+    detail: str  # with the hidden phrases that matched
     detail_places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """One way to find a word: in the text, or in a phrase beside it."""
+class _WordMatch:
+    """One match of one word: in the text, or in a phrase beside it."""
 
     worth: float
     match: Match
     phrase: str | None = None
 
 
-def match(pattern: str, text: str) -> Match | None:
-    """Return the best way to find the letters of `pattern` in `text`; None if there is none."""
-    places: set[int] = set()
-    score = 0.0
-    for word in _fold(pattern).split():
-        found = _match_word(word, _fold(text))
-        if found is None:
-            return None
-        score += found.score
-        places.update(found.places)
-    return Match(score, tuple(sorted(places)))
-
-
 def rank(pattern: str, texts: Iterable[Text]) -> list[Hit]:
-    """Return what fits of (text, detail, about), best first; all in their order for no pattern.
+    """Return the matches of (text, detail, about), best first; without a pattern, all in order.
 
-    In the detail, and in the phrases about a text, which are shown only where something was found
-    in them, a word must stand from the start of a word: anything would be found in longer texts.
+    In the detail and in the phrases `about` a text, a typed word must match from the start of a
+    word: longer texts would match anything. A phrase is shown only if it matches.
     """
     words = _fold(pattern).split()
     if not words:
@@ -76,46 +63,47 @@ def rank(pattern: str, texts: Iterable[Text]) -> list[Hit]:
 def _hit(
     words: Sequence[str], number: int, of: Text
 ) -> tuple[tuple[bool, float, float], Hit] | None:
-    """Return the hit behind what it is sorted by: is it scattered, and how good is it."""
+    """Return the sort key (is scattered, ranks) and the hit; None without a match."""
     text, detail, _ = of
     places: set[int] = set()
     detail_places: set[int] = set()
     worth = score = 0.0
     is_scattered = False
     for word in words:
-        way = max(_ways(word, of), key=lambda way: way.worth, default=None)
-        if way is None:
+        found = max(_matches(word, of), key=lambda one: one.worth, default=None)
+        if found is None:
             return None
-        worth, score = worth + way.worth, score + way.match.score
-        is_scattered |= way.worth == SCATTERED
-        if way.phrase is None:
-            places.update(way.match.places)
+        worth, score = worth + found.worth, score + found.match.score
+        is_scattered |= found.worth == SCATTERED
+        if found.phrase is None:
+            places.update(found.match.places)
             continue
-        if way.phrase not in detail:
-            detail = f"{detail} · {way.phrase}"
-        at = detail.index(way.phrase)
-        detail_places.update(at + place for place in way.match.places)
+        if found.phrase not in detail:
+            detail = f"{detail} · {found.phrase}"
+        at = detail.index(found.phrase)
+        detail_places.update(at + place for place in found.match.places)
     hit = Hit(number, tuple(sorted(places)), detail, tuple(sorted(detail_places)))
     return (is_scattered, -worth, GAP * len(text) / 10 - score), hit
 
 
-def _ways(word: str, of: Text) -> Iterator[_Way]:
-    """Yield the ways to find a word, in folded letters; of equal ones the first is meant."""
+def _matches(word: str, of: Text) -> Iterator[_WordMatch]:
+    """Yield the matches of a folded word; of equally good ones the first counts."""
     text, detail, about = of
     kind, typed = _typed(word, _fold(text))
     if kind >= START:
-        yield _Way(kind, typed)
+        yield _WordMatch(kind, typed)
     elif (letters := _match_word(word, _fold(text))) is not None:
         starts = all(_starts_word(_fold(text), place) for place in letters.places)
-        yield _Way(INITIALS, letters) if starts else _Way(kind, typed if kind else letters)
+        found = letters if starts or not kind else typed
+        yield _WordMatch(INITIALS if starts else kind, found)
     for phrase, less in ((detail, DETAIL), *((each, ABOUT) for each in about)):
         kind, typed = _typed(word, _fold(phrase))
         if kind >= START:
-            yield _Way(kind - less, typed, phrase)
+            yield _WordMatch(kind - less, typed, phrase)
 
 
 def _typed(word: str, text: str) -> tuple[int, Match]:
-    """Return how a word stands in a text as it is typed, and where at best."""
+    """Return how a text contains a word unbroken, and where it does so best."""
     best, at = SCATTERED, 0
     place = text.find(word)
     while place >= 0 and best < WHOLE:
@@ -130,13 +118,13 @@ def _typed(word: str, text: str) -> tuple[int, Match]:
 
 
 def _match_word(word: str, text: str) -> Match | None:
-    """Find the best places letter by letter, from the best places of the letter before."""
+    """Return the best scattered match, found letter by letter (dynamic programming)."""
     if not _is_within(word, text):
         return None
     before: list[tuple[int, float, tuple[int, ...]]] = [(-1, 0.0, ())]
     for number, letter in enumerate(word):
         now = []
-        best: tuple[float, tuple[int, ...]] | None = None  # before a gap; the gap counts from 0
+        best: tuple[float, tuple[int, ...]] | None = None  # before a gap, counted from place 0
         following = 0
         place = text.find(letter)
         while place >= 0:
@@ -176,7 +164,7 @@ def _is_within(word: str, text: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Return the text in small letters, each at its place."""
+    """Return the text in lower case, of the same length."""
     small = text.lower()
     if len(small) == len(text):
         return small

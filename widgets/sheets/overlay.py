@@ -1,7 +1,7 @@
-"""How does the window ask or show something over its place? On a sheet, within the window.
+"""A modal sheet over the page, inside the window.
 
-While it is open the keys belong to it alone: no shortcut of the window acts, and Tab goes round on
-the sheet. Esc and a click beside it put it away, and the focus returns to where it was.
+While it is open it gets all keys: the window's shortcuts are off, and Tab stays on the sheet. Esc
+or a click beside it closes it, and the focus returns to where it was.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from widgets.controls.announce import announce
-from widgets.controls.basics import IconButton, label, panel, row
+from widgets.controls.basics import IconButton, announce, label, panel, row
 from widgets.frame.tab_order import go_on
 from widgets.style.look import Look
 from widgets.style.theme import SIZES, STEP
 
-VEIL_ALPHA = 0.75  # what lies below stays to be recognised
+VEIL_ALPHA = 0.75  # the page below stays recognisable
 MARGIN = 6 * STEP  # between the sheet and the edge of the window
 
 
 class Overlay(QWidget):
-    """A sheet over `parent`, for one time. Fill `content`, then `open()`; `closed` comes after."""
+    """A sheet over `parent`, used once. Fill `content`, then `open()`; it ends with `closed`."""
 
     closed = Signal()
 
@@ -46,8 +45,8 @@ class Overlay(QWidget):
         self.hide()
 
     def open(self) -> None:
-        """Show the sheet over everything else of the window, and give it the keys."""
-        # Asked of the window: while a dialog of the system goes, nothing has the focus yet.
+        """Show the sheet above the window's content, and focus it."""
+        # The window knows: while a system dialog closes, the application has no focus widget.
         self._focus_before = self.window().focusWidget()
         self._arrange()
         self.show()
@@ -59,7 +58,7 @@ class Overlay(QWidget):
             announce(self, self.accessibleName())
 
     def dismiss(self) -> None:
-        """Put the sheet away for good, and give the focus back."""
+        """Close and delete the sheet, and give the focus back."""
         if self.isHidden():
             return
         self.hide()
@@ -68,12 +67,12 @@ class Overlay(QWidget):
         self.deleteLater()
 
     def room_px(self) -> int:
-        """Return how wide the content will be."""
+        """Return the width of the content."""
         margins = self.content.contentsMargins()
         return self._sheet_px() - margins.left() - margins.right()
 
     def add_head(self, title: str, close_text: str, look: Look) -> None:
-        """Put a title with a close button on top of the content."""
+        """Add a title with a close button above the content."""
         self.setAccessibleName(title)
         self.closer = IconButton(look, "close", close_text)
         self.closer.clicked.connect(self.dismiss)
@@ -81,14 +80,14 @@ class Overlay(QWidget):
         self.content.addSpacing(STEP)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys from the shortcuts of the window."""
+        """Take all keys before the window's shortcuts."""
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the size of the window, and of what is on the sheet."""
+        """Arrange the sheet when the window or its content changes size."""
         if event.type() == (
             QEvent.Type.Resize if watched is self._window else QEvent.Type.LayoutRequest
         ):
@@ -96,7 +95,7 @@ class Overlay(QWidget):
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close on Esc, press a button by Enter too; what no control wanted ends here."""
+        """Close on Esc, press the focused button on Enter; swallow all other keys."""
         event.accept()
         focused = QApplication.focusWidget()
         if event.key() == Qt.Key.Key_Escape:
@@ -113,19 +112,19 @@ class Overlay(QWidget):
             self.dismiss()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab go round on the sheet."""
+        """Keep Tab on the sheet."""
         go_on(self, forward=forward)
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Lay a veil over what is below."""
+        """Dim the page below."""
         veil = self.palette().window().color()
         veil.setAlphaF(VEIL_ALPHA)
         with QPainter(self) as painter:
             painter.fillRect(event.rect(), veil)
 
     def _arrange(self) -> None:
-        """Cover the window, and give the sheet its place."""
+        """Cover the window, and place the sheet."""
         self.setGeometry(QRect(0, 0, self._window.width(), self._window.height()))
         width = self._sheet_px()
         height = self.sheet.sizeHint().height()
@@ -142,6 +141,6 @@ class Overlay(QWidget):
 
 
 def give_focus(widget: QWidget | None) -> None:
-    """Give the focus back to a widget that had it, if that is still there."""
+    """Give the focus back to a widget that had it, if it still exists."""
     if widget is not None and isValid(widget):
         widget.setFocus(Qt.FocusReason.OtherFocusReason)

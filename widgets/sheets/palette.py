@@ -1,4 +1,4 @@
-"""How does one get anywhere by typing a few letters? With the command palette (Ctrl+K)."""
+"""The command palette (Ctrl+K): reaches every page and action by a few typed letters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSize,
     Qt,
 )
@@ -18,9 +17,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QListView, QStackedLayout, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import label
-from widgets.sheets.choice_row import ChoiceRow
+from widgets.controls.basics import announce, label
+from widgets.sheets.choice_row import CHOICE_ROLE, HIT_ROLE, ChoiceRow, Index
 from widgets.sheets.fuzzy import Hit, rank
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
@@ -28,24 +26,21 @@ from widgets.style.theme import STEP
 
 WIDTH_PX = 680
 ROWS_SHOWN = 10
-HIT, CHOICE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that can be chosen, and what happens then."""
+    """One entry of the palette, and the function it runs."""
 
     text: str
     detail: str = ""
     keys: str = ""
     run: Callable[[], object] = lambda: None
-    about: Sequence[str] = ()  # phrases by which it is found too
+    about: Sequence[str] = ()  # hidden phrases that also match
 
 
 class Palette(Overlay):
-    """A field to type in, and below it what that finds; for one time."""
+    """A field to type in, with the matches below; used once."""
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
         super().__init__(parent, width_px=WIDTH_PX, top=True)
@@ -68,20 +63,20 @@ class Palette(Overlay):
         self._below = QStackedLayout()
         self.content.setContentsMargins(3 * STEP, 3 * STEP, 3 * STEP, 3 * STEP)
         self.content.addWidget(self.field)
-        self.content.addLayout(self._below, 1)  # first: without a parent, what is added to it
-        self._below.addWidget(self.list)  # would be a window of its own for a moment
+        self.content.addLayout(self._below, 1)  # first: without a parent, its widgets
+        self._below.addWidget(self.list)  # would be windows of their own for a moment
         self._below.addWidget(self.nothing)
         self.setFocusProxy(self.field)
 
     def open_with(self, choices: Sequence[Choice]) -> None:
-        """Show the palette; all choices in their order until something is typed."""
+        """Open the palette; it lists all choices in order until something is typed."""
         self._found.offer(choices)
         self.list.rows = min(len(choices), ROWS_SHOWN)
         self.open()
         self._search("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the keys that move in the list act from the field."""
+        """Let the field's arrow and page keys move the list."""
         if watched is self.field and isinstance(event, QKeyEvent):
             return event.type() == QEvent.Type.KeyPress and self._move(event)
         return super().eventFilter(watched, event)
@@ -127,13 +122,13 @@ class Palette(Overlay):
 
     def _run(self, index: QModelIndex) -> None:
         if index.isValid():
-            choice: Choice = index.data(CHOICE)
+            choice: Choice = index.data(CHOICE_ROLE)
             self.dismiss()
             choice.run()
 
 
 class _Found(QAbstractListModel):
-    """The choices that fit what is typed, best first."""
+    """The matching choices, best first."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -160,15 +155,15 @@ class _Found(QAbstractListModel):
                 return choice.text
             case Qt.ItemDataRole.AccessibleTextRole:
                 return ", ".join(filter(None, (choice.text, hit.detail, choice.keys)))
-            case _ if role == HIT:
+            case _ if role == HIT_ROLE:
                 return hit
-            case _ if role == CHOICE:
+            case _ if role == CHOICE_ROLE:
                 return choice
         return None
 
 
 class _List(QListView):
-    """As high as its rows, so that the sheet is no larger than it must be."""
+    """A list as high as its rows, so that the sheet stays small."""
 
     rows = 1
 
@@ -176,7 +171,7 @@ class _List(QListView):
         super().__init__()
         self.setProperty("role", "plain")
         self.setItemDelegate(ChoiceRow(look, self))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its keys act from the field
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field handles its keys
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setUniformItemSizes(True)

@@ -1,4 +1,4 @@
-"""How is a person asked before something is lost? Calmly, with named buttons and a way to stay."""
+"""A question asked before something is lost, with named buttons, one of which changes nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from widgets.controls.basics import button, label
-from widgets.controls.check import Check
-from widgets.controls.flow import FlowLayout
+from widgets.controls.choices import Check
+from widgets.controls.layouts import FlowLayout
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -21,7 +21,7 @@ WIDTH_PX = 560
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One button: the name of the answer, its words, and its role (see basics.button)."""
+    """One button: the name of the answer, its text, and its role (see basics.button)."""
 
     name: str
     text: str
@@ -29,9 +29,9 @@ class Answer:
 
 
 class Question(Overlay):
-    """Waits for an answer without holding anything up. `answered` comes once."""
+    """Waits for an answer without blocking. Emits `answered` once."""
 
-    answered = Signal(str, bool)  # the name of the answer; is it to be the same next time?
+    answered = Signal(str, bool)  # the answer's name; remember it?
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ def ask(
 ) -> Question:
     """Ask over `parent` and return at once.
 
-    The last answer is the one that changes nothing: it is also that of Esc and of a click beside.
+    The last answer must change nothing: Esc and a click beside the sheet give it too.
     """
     window = parent.window()
     if window.isMinimized():

@@ -1,4 +1,4 @@
-"""What can a person set? A few things, each of which holds at once."""
+"""The settings sheet; each change takes effect at once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, column, label, row
-from widgets.controls.check import Check
-from widgets.controls.scrolling import scrolling
-from widgets.controls.segments import Segments
+from widgets.controls.choices import Check, Segments
+from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP, ZOOMS
@@ -20,8 +19,8 @@ from widgets.style.theme import STEP, ZOOMS
 WIDTH_PX = 840
 
 
-class Shown(Protocol):
-    """What the page shows of the settings."""
+class SettingsLike(Protocol):
+    """The settings that the sheet shows."""
 
     @property
     def mode(self) -> str:
@@ -33,7 +32,7 @@ class Shown(Protocol):
 
     @property
     def letters(self) -> bool:
-        """Do single letters act as shortcuts?"""
+        """Whether single letters act as shortcuts."""
 
     @property
     def closing(self) -> str:
@@ -41,9 +40,9 @@ class Shown(Protocol):
 
 
 class SettingsDialog(Overlay):
-    """The settings. There is nothing to confirm: `changed` comes with each change."""
+    """The settings. Nothing needs confirming: each change emits `changed`."""
 
-    changed = Signal(object)  # dict of the settings that are others now
+    changed = Signal(object)  # dict of the changed settings
     folder_wanted = Signal()
 
     def __init__(self, words: Words, look: Look, parent: QWidget) -> None:
@@ -54,7 +53,7 @@ class SettingsDialog(Overlay):
         self.closing = self._segments("settings.closing", "closing", _closings(words))
         self.letters = Check(words.say("settings.letters_on"), look)
         self.letters.clicked.connect(lambda is_on: self.changed.emit({"letters": is_on}))
-        # One click for each size: a button for the next step would slip from under the mouse.
+        # One button per size: a "larger" button would move away from under the mouse.
         self.zoom = Segments(_zooms(words), name=words.say("settings.zoom"))
         self.zoom.chosen.connect(lambda zoom: self.changed.emit({"zoom": float(zoom)}))
         self.folder = label("", "small", wrap=True)
@@ -77,11 +76,11 @@ class SettingsDialog(Overlay):
         buttons = row(self.opener, self.copier, None)
         self._add(words.say("settings.folder"), column(self.folder, buttons, self.not_opened))
         area = scrolling(content, words.say("settings.title"))
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is focused in it comes into view
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its focused content scrolls into view
         self.content.addWidget(area, 1)
 
-    def show_settings(self, settings: Shown, folder: str) -> None:
-        """Show these values; emits nothing."""
+    def show_settings(self, settings: SettingsLike, folder: str) -> None:
+        """Show these values without emitting `changed`."""
         self.mode.choose(settings.mode)
         self.closing.choose(settings.closing)
         self.letters.setChecked(settings.letters)
@@ -89,7 +88,7 @@ class SettingsDialog(Overlay):
         self.zoom.choose(str(min(ZOOMS, key=lambda zoom: abs(zoom - settings.zoom))))
 
     def tell_not_opened(self) -> None:
-        """Say that the folder could not be shown; its path can be copied."""
+        """Say that the folder could not be opened; its path can be copied."""
         self.not_opened.setText(self._words.say("settings.not_opened"))
         self.not_opened.show()
 

@@ -1,4 +1,4 @@
-"""Which keys are there? All of them on one sheet, in two columns where there is room (?)."""
+"""The sheet of all shortcuts (key ?), in two columns where there is room."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import label
-from widgets.controls.scrolling import scrolling
+from widgets.controls.layouts import scrolling
 from widgets.sheets.overlay import Overlay
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-WIDTH_PX, NARROW_PX = 860, 460  # with groups for two columns, and for one
+WIDTH_PX, NARROW_PX = 860, 460  # for two columns of groups, and for one
 KEY_PLACE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
-COLUMN_PX = 340  # at zoom 1; narrower than two of them is one column
+COLUMN_PX = 340  # at zoom 1; a sheet narrower than two has one column
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Keys that belong together: (keys, what they do)."""
+    """Shortcuts that belong together, as (keys, action)."""
 
     title: str
     keys: Sequence[tuple[str, str]]
 
 
 class ShortcutSheet(Overlay):
-    """Every shortcut. Goes by Esc, by ? again, by its button and by a click beside it."""
+    """Every shortcut. Esc, ? again, its button or a click beside it closes the sheet."""
 
     def __init__(self, groups: Sequence[Group], words: Words, look: Look, parent: QWidget) -> None:
         groups = [group for group in groups if group.keys]
@@ -41,7 +41,7 @@ class ShortcutSheet(Overlay):
         self.content.addWidget(self.area, 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close by the key that opened it, too."""
+        """Close by the key that opened it too."""
         if event.text() == "?":
             self.dismiss()
         else:
@@ -65,7 +65,7 @@ class _Keys(QWidget):
         self._fill(2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Go to one column where two have no room."""
+        """Use one column if two have no room."""
         super().resizeEvent(event)
         self._fill(2 if self.width() >= 2 * COLUMN_PX * self._look.theme.zoom else 1)
 
@@ -87,7 +87,7 @@ class _Keys(QWidget):
 
 
 def _halfway(rows: Sequence[int]) -> int:
-    """Return after how many groups the second column begins, so that both are as even as can be."""
+    """Return the number of groups in the first column that makes both most even."""
     return min(range(1, len(rows) + 1), key=lambda n: abs(sum(rows[:n]) - sum(rows[n:])))
 
 

@@ -1,7 +1,7 @@
-"""How does the window tell that something went wrong? Beside its cause, with a next step.
+"""Error messages: a box on the page for expected problems, a dialog for crashes.
 
-Expected trouble is a sentence in a box on the page. What nobody expected comes as a dialog with a
-report to copy, and the window goes on.
+The box stands beside the cause, with next steps. The dialog has a report to copy, and the window
+keeps running.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
-from widgets.controls.announce import announce
-from widgets.controls.basics import button, column, label, row, set_role
-from widgets.controls.flow import FlowLayout
+from widgets.controls.basics import announce, button, column, label, row, set_role
+from widgets.controls.layouts import FlowLayout
 from widgets.style.icons import pixmap
 from widgets.style.look import Look
 from widgets.style.theme import STEP
@@ -23,11 +22,11 @@ from widgets.style.theme import STEP
 Action = tuple[str, Callable[[], object]]  # the words of a button, and what it does
 NAMES = {"attention": "trouble.attention", "fault": "trouble.fault"}
 CRASH_SIZE_PX = (760, 520)
-KEPT = 10  # reports that are copied; what repeats says no more
+KEPT = 10  # reports that are copied; more would only repeat
 
 
 class TroubleBox(QFrame):
-    """A sentence with its sign, the next steps as buttons, and the details to copy."""
+    """A sentence with an icon, next steps as buttons, and details to copy."""
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
@@ -54,7 +53,7 @@ class TroubleBox(QFrame):
         actions: Sequence[Action] = (),
         detail: str = "",
     ) -> None:
-        """Show a sentence; `role` is "attention", or "fault" for what is proven to be one."""
+        """Show a sentence; `role` is "attention", or "fault" for a proven fault."""
         self._role, self._detail = role, detail
         set_role(self, f"trouble-{role}")
         self.text.setText(sentence)
@@ -70,12 +69,12 @@ class TroubleBox(QFrame):
             self.buttons.append(self.copy)
         for each in self.buttons:
             self._actions.addWidget(each)
-        self.copy.setVisible(bool(detail))  # now that it has a place, or it were a window
+        self.copy.setVisible(bool(detail))  # only now: without a parent it would be a window
         self.show()
         announce(self, sentence)
 
     def clear(self) -> None:
-        """Take the box away: there is no trouble any more."""
+        """Hide the box: the problem is gone."""
         self.hide()
 
     def _copy(self) -> None:
@@ -90,7 +89,7 @@ class TroubleBox(QFrame):
 
 
 class CrashDialog(QDialog):
-    """What nobody expected. One dialog for all that comes while it is open."""
+    """The dialog for unexpected errors; while it is open it collects further ones."""
 
     quit_wanted = Signal()
 
@@ -125,7 +124,7 @@ class CrashDialog(QDialog):
         self.go_on.setFocus()
 
     def add(self, report: str) -> None:
-        """Take one more, instead of another dialog."""
+        """Add a further report to the open dialog."""
         self._more += 1
         if self._more < KEPT:
             self._reports.append(report)

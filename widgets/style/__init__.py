@@ -1,1 +1,1 @@
-"""widgets/style."""
+"""Colours, fonts, icons and the style sheet of the window."""

@@ -1,4 +1,4 @@
-"""How do our icons get the colours of the theme? Own strokes in SVG, drawn once per colour."""
+"""Icons from `resources/icons`, drawn in one colour of the theme and cached per colour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def icon(name: str, colour: str, size: int = 24, ratio: float = 2.0) -> QIcon:
 
 @functools.lru_cache(maxsize=256)
 def pixmap(name: str, colour: str, size: int = 24, ratio: float = 2.0) -> QPixmap:
-    """Return the icon as a picture for screens of `ratio` device pixels a pixel."""
+    """Return the icon as a pixmap for screens with `ratio` device pixels per pixel."""
     text = read_resource("icons", f"{name}.svg")
     renderer = QSvgRenderer(QByteArray(text.replace("currentColor", colour).encode()))
     picture = QPixmap(round(size * ratio), round(size * ratio))

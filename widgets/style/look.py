@@ -1,4 +1,4 @@
-"""How does every widget hear of another theme? Through one `Look` that is handed to all of them."""
+"""The current theme, shared by all widgets, with a signal for its changes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from widgets.style.theme import Theme
 
 
 class Look(QObject):
-    """The theme of now; `changed` comes after it has become another.
+    """The current theme. Emits `changed` after the theme has changed.
 
-    What Qt draws by style sheet follows by itself; painted widgets and icons listen to `changed`.
+    The style sheet restyles Qt's own widgets; painted widgets and icons listen to `changed`.
     """
 
     changed = Signal()
@@ -22,7 +22,7 @@ class Look(QObject):
         self.theme = theme
 
     def wear(self, theme: Theme) -> None:
-        """Give the whole application another theme."""
+        """Apply another theme to the whole application."""
         self.theme = theme
         application = QApplication.instance()
         if isinstance(application, QApplication):

@@ -23,8 +23,7 @@ from app.window.experiment.side_controller import Side
 from app.window.experiment.view_switch import Sides
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
-from widgets.controls.announce import announce
-from widgets.controls.basics import column, row
+from widgets.controls.basics import announce, column, row
 from widgets.controls.place_head import BELOW, MARGINS
 from widgets.controls.replay_bar import ReplayBar
 from widgets.experiment.action_button import ActionButton

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 
-from widgets.controls.escape import asks_for_escape
+from widgets.controls.basics import asks_for_escape
 from widgets.runs.details import Details
 from widgets.runs.model import Column
 from widgets.runs.table import RunsTable

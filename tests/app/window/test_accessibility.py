@@ -136,7 +136,7 @@ def heard(monkeypatch) -> list[str]:
         def updateAccessibility(event: QAccessibleAnnouncementEvent) -> None:
             said.append(event.message())
 
-    monkeypatch.setattr("widgets.controls.announce.QAccessible", Ear)
+    monkeypatch.setattr("widgets.controls.basics.QAccessible", Ear)
     return said
 
 

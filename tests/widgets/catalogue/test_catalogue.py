@@ -19,7 +19,7 @@ from widgets.catalogue.catalogue import Catalogue
 from widgets.catalogue.filter_bar import MenuChip
 from widgets.catalogue.shelf_grid import NARROWEST
 from widgets.catalogue.sketch import Sketch, expected
-from widgets.controls.wrapped_text import wrapped
+from widgets.controls.wrapped import wrapped
 from widgets.style import theme
 from widgets.style.look import Look
 from widgets.style.theme import STEP

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
 from experiments.core.words import load as load_words
 from widgets.controls.basics import chip, column, label
@@ -33,24 +33,28 @@ def head(qtbot, page):
     return made
 
 
-def title_y(head: PlaceHead) -> int:
-    return head._grid.itemAtPosition(1, 0).widget().y()
+def words(head: PlaceHead, text: str) -> QLabel:
+    return next(each for each in head.findChildren(QLabel) if each.text() == text)
+
+
+def chips_y(head):
+    return head.findChild(QPushButton).parentWidget().y()
 
 
 def test_chips_stand_beside_the_line_and_below_the_title_where_room_ends(qtbot, head):
-    beside = title_y(head)
-    assert head._chips.y() < beside
+    beside = words(head, "Title").y()
+    assert chips_y(head) < beside
 
     head.window().resize(100, 300)
 
-    qtbot.waitUntil(lambda: head._chips.y() > title_y(head))
-    assert title_y(head) == beside
+    qtbot.waitUntil(lambda: chips_y(head) > words(head, "Title").y())
+    assert words(head, "Title").y() == beside
 
 
 def test_a_long_line_makes_no_window_wider(head):
     least = head.minimumSizeHint().width()
 
-    head._about.setText("a very long name of a machine " * 10)
+    words(head, "about").setText("a very long name of a machine " * 10)
 
     assert head.minimumSizeHint().width() == least
 
@@ -64,7 +68,8 @@ def test_a_low_rail_leaves_out_the_words_of_the_tools_first(qtbot):
     rail.resize(rail.width(), 900)
     with qtbot.waitExposed(window):
         window.show()
-    whole = rail._needed()
+    whole = rail.layout().totalMinimumSize().height()
+    place = next(each for each in rail.findChildren(QToolButton) if each.text() == "Map")
 
     def has_words(button) -> bool:
         return button.toolButtonStyle() is button.toolButtonStyle().ToolButtonTextUnderIcon
@@ -72,7 +77,7 @@ def test_a_low_rail_leaves_out_the_words_of_the_tools_first(qtbot):
     assert has_words(rail.tool("search"))
     rail.resize(rail.width(), whole - 1)
     assert not has_words(rail.tool("search"))
-    assert has_words(rail._buttons["map"])
+    assert has_words(place)
     rail.resize(rail.width(), rail.minimumSizeHint().height())
-    assert not has_words(rail._buttons["map"])
-    assert rail._needed() <= rail.height()
+    assert not has_words(place)
+    assert rail.layout().totalMinimumSize().height() <= rail.height()

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.units import unbroken
-from widgets.controls.wrapped_link import WrappedLink
+from widgets.controls.wrapped import WrappedLink
 from widgets.experiment.comparison_table import ComparedRow, Comparison
 from widgets.experiment.result import ResultBlock
 from widgets.experiment.side_column import WIDEST_SHARE, SideColumn, Tab

@@ -11,7 +11,7 @@ from experiments.engine.recording import read
 from tests.app.recordings import burst
 from tests.gallery import plot_samples as samples
 from tests.shipped import SHIPPED
-from tests.widgets.plots.kinds.test_picture import frame
+from tests.widgets.plots.kinds.test_field import frame
 from widgets.experiment.puzzle import Puzzle
 from widgets.experiment.view_head import ViewHead
 from widgets.experiment.views_panel import ViewsPanel

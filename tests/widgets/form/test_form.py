@@ -1,4 +1,4 @@
-"""Is the form what the experiment declares, for hands on keys and hands on the mouse alike?"""
+"""The form of every experiment, filled in by keyboard and by mouse."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
 from experiments.core.problems import UserError
-from widgets.controls.check import Check
+from widgets.controls.choices import Check
 from widgets.controls.slider import StopSlider
 from widgets.form.form import ParamsForm
+from widgets.form.inputs import Input
 from widgets.style import theme
 from widgets.style.look import Look
 
@@ -27,11 +28,25 @@ PYTHONS = ("3.12", "3.13", "3.14t")
 DEVICES = ("cpu", "cuda:0")
 OFFERED = {"pythons": PYTHONS, "device": DEVICES, "beside": DEVICES}  # what a machine has
 MIB, GIB = 2**20, 2**30
+
+
+def shape(experiment, name: str) -> tuple[object, ...]:
+    """Return all that decides what input a parameter gets, and how its slider stops."""
+    spec = specs(experiment.params)[name]
+    kind = typing.get_type_hints(experiment.params)[name]
+    has_range = spec.minimum is not None and spec.maximum is not None
+    return kind, spec.unit, spec.scale, has_range, bool(spec.choices), spec.used_with is not None
+
+
+# One parameter of each shape: the others have the same input.
 PARAMETERS = [
     pytest.param(experiment, name, id=f"{experiment.id}-{name}")
-    for experiment in EXPERIMENTS.values()
-    for name, spec in specs(experiment.params).items()
-    if not spec.is_folder
+    for experiment, name in {
+        shape(experiment, name): (experiment, name)
+        for experiment in EXPERIMENTS.values()
+        for name, spec in specs(experiment.params).items()
+        if not spec.is_folder
+    }.values()
 ]
 
 
@@ -73,8 +88,12 @@ def form_of(qtbot):
     return make
 
 
+def input_of(form, name) -> Input:
+    return next(each for each in form.findChildren(Input) if each.info.name == name)
+
+
 def controls(form, name):
-    return form._inputs[name].controls()
+    return input_of(form, name).controls()
 
 
 def edit_of(form, name) -> QLineEdit:
@@ -86,7 +105,7 @@ def slider_of(form, name) -> StopSlider:
 
 
 def is_beside_the_chosen(control) -> bool:
-    """Is it a chip that Tab passes over, because an arrow key goes there?"""
+    """Return whether Tab passes over a choice, because arrow keys reach it."""
     return isinstance(control, QRadioButton) and not control.isChecked()
 
 
@@ -128,19 +147,19 @@ def test_every_control_has_a_name_and_says_its_help(form_of, experiment):
             assert control.accessibleName()
             assert ENGLISH.say(f"{experiment.id}.help.{name}") in control.accessibleDescription()
             assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
-        shown = [form._inputs[name], *form._inputs[name].findChildren(QLabel)]
+        shown = [input_of(form, name), *input_of(form, name).findChildren(QLabel)]
         assert ENGLISH.say(f"{experiment.id}.help.{name}") in [each.toolTip() for each in shown]
 
 
 def test_choices_do_not_share_the_tip_of_what_they_are_chosen_for(form_of):
     form = form_of("gil-threads")
-    for each in (form._inputs["methods"], form._inputs["job"]):
+    for each in (input_of(form, "methods"), input_of(form, "job")):
         assert each.toolTip() == ""  # which all that have none of their own would show
         assert {control.toolTip() for control in each.controls()} == {""}
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
+def test_a_parameter_of_each_shape_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
     form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     reached = [each for each in controls(form, name) if not is_beside_the_chosen(each)]
@@ -156,7 +175,7 @@ def test_every_parameter_can_be_changed_by_keyboard(form_of, qtbot, experiment, 
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_every_parameter_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
+def test_a_parameter_of_each_shape_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
     form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     control = controls(form, name)[-1]
@@ -177,9 +196,8 @@ def test_tab_goes_through_the_parameters_in_their_order(form_of, experiment):
     passed = []
     for _ in range(40):
         owner = QApplication.focusWidget().parentWidget()
-        name = next((n for n, each in form._inputs.items() if each is owner), None)
-        if name is not None and name not in passed:
-            passed.append(name)
+        if isinstance(owner, Input) and owner.info.name not in passed:
+            passed.append(owner.info.name)
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
 
     assert passed == wanted
@@ -293,17 +311,19 @@ def test_the_wheel_turns_a_slider_only_with_the_focus(form_of):
 
 
 @pytest.mark.parametrize(
-    ("name", "typed", "said"),
+    ("name", "typed", "key", "values"),
     [
-        ("workers", "65", "Workers must be at most 64."),
-        ("workers", "0", "Workers must be at least 1."),
-        ("workers", "2.5", "Workers takes a whole number such as 4, and '2.5' is none."),
-        ("job_s", "a while", "One job takes a number such as 150 ms, and 'a while' is none."),
-        ("job_s", "", "One job takes a number such as 150 ms, and '' is none."),
-        ("job_s", "11 s", "One job must be at most 10 s."),
+        ("workers", "65", "parameter_too_large", {"most": "64"}),
+        ("workers", "0", "parameter_too_small", {"least": "1"}),
+        ("workers", "2.5", "parameter_not_whole", {"like": "4", "text": "2.5"}),
+        ("job_s", "a while", "parameter_not_a_number", {"like": "150 ms", "text": "a while"}),
+        ("job_s", "", "parameter_not_a_number", {"like": "150 ms", "text": ""}),
+        ("job_s", "11 s", "parameter_too_large", {"most": "10 s"}),
     ],
 )
-def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(form_of, name, typed, said):
+def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(
+    form_of, name, typed, key, values
+):
     form = form_of("gil-threads")
     edit = edit_of(form, name)
     edit.clear()
@@ -311,12 +331,13 @@ def test_text_that_cannot_be_is_kept_and_answered_with_a_sentence(form_of, name,
     edit.textEdited.emit("")
     enter(form, name, typed)
 
+    shown = {**values, "name": ENGLISH.say(f"gil-threads.params.{name}")}
     assert edit.text() == typed
-    assert doubts(form) == [said]
+    assert doubts(form) == [ENGLISH.say(f"problems.{key}", shown)]
     with pytest.raises(UserError) as caught:
         form.params()
     problem = caught.value.problem
-    assert ENGLISH.say(f"problems.{problem.key}", problem.values) == said
+    assert [ENGLISH.say(f"problems.{problem.key}", problem.values)] == doubts(form)
     enter(form, name, "7 s" if name == "job_s" else "7")
     assert doubts(form) == []
     assert getattr(form.params(), name) == 7
@@ -401,14 +422,14 @@ def test_choices_that_this_machine_lacks_are_not_there_and_that_is_said(form_of)
 
     assert [each.text() for each in controls(form, "pythons")] == ["3.13"]
     assert form.params().pythons == ("3.13",)
-    assert any(label.text() == "Not on this machine: 3.14t." for label in form.findChildren(QLabel))
+    lacking = ENGLISH.say("form.not_here", {"names": "3.14t"})
+    assert lacking in [label.text() for label in form.findChildren(QLabel)]
 
     form.show_params(experiment.params(), {**some, "pythons": ()})
     assert controls(form, "pythons") == []
     assert form.params().pythons == ()
-    assert any(
-        label.text() == "None were found on this machine." for label in form.findChildren(QLabel)
-    )
+    none = ENGLISH.say("form.none_here")
+    assert none in [label.text() for label in form.findChildren(QLabel)]
 
 
 # --- the whole form -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from tests.widgets.sheets.below import WORDS, Below
@@ -68,7 +68,7 @@ def test_it_stays_while_it_has_the_focus(qtbot, notices):
     notices.tell("Deleted.", "Undo", lambda: None)
     notices.button.setFocus()
 
-    notices._go_if_nobody_looks()  # what the timer does
+    notices.findChild(QTimer).timeout.emit()
 
     assert notices.isVisible()
 
@@ -77,7 +77,7 @@ def test_it_stays_while_it_is_pointed_at(qtbot, notices):
     notices.tell("Deleted.")
     notices.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
 
-    notices._go_if_nobody_looks()
+    notices.findChild(QTimer).timeout.emit()
 
     assert notices.isVisible()
 

@@ -41,7 +41,9 @@ def way(area: QWidget, *, forward: bool = True) -> list[str]:
     first.setFocus()
     found: list[str] = []
     while not found or QApplication.focusWidget() is not first:
-        found.append(QApplication.focusWidget().text())
+        focused = QApplication.focusWidget()
+        assert isinstance(focused, QPushButton)
+        found.append(focused.text())
         go_on(area, forward=forward)
     return found
 

@@ -14,7 +14,7 @@ from experiments.core import words
 from experiments.core.declare import Part
 from tests.widgets.map.machines import MACHINES, small, workstation
 from tests.widgets.map.samples import sample, written
-from widgets.controls.wrapped_link import WrappedLink
+from widgets.controls.wrapped import WrappedLink
 from widgets.map.foot import FootLine, LoadScale
 from widgets.map.layout.boxes import Invitation, Kind, KnownValue
 from widgets.map.page import MapPage

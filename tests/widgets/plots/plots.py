@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from PySide6.QtGui import QImage
 
@@ -42,7 +44,7 @@ def reads() -> list[burst_random.Read]:
     ]
 
 
-TABLES = {
+TABLES: dict[str, dict[str, Any]] = {
     "gil-threads": samples.gil_tables(),
     "cache-ladder": {"steps": samples.ladder_steps()},
     "burst-random": {"reads": reads()},
@@ -60,7 +62,9 @@ def look(mode: str = "dark", zoom: float = 1.0) -> Look:
     return Look(themes.load(mode, zoom))
 
 
-def plotted(qtbot, name, view, *, wears=None, size=(850, 330), rows=None, values=None) -> Plot:
+def plotted(
+    qtbot, name, view, *, wears=None, size: Any = (850, 330), rows=None, values=None
+) -> Plot:
     """Return a plot that shows all rows of its view."""
     plot = Plot(EXPERIMENTS[name], view, ENGLISH, wears or look())
     qtbot.addWidget(plot)
@@ -72,14 +76,15 @@ def plotted(qtbot, name, view, *, wears=None, size=(850, 330), rows=None, values
     return plot
 
 
-def painted(plot: Plot):
-    """Return where everything of a plot is."""
-    return plot._up_to_date()
-
-
 def texts(plot: Plot) -> list[str]:
     """Return what its labels say."""
-    return [label.text for label in painted(plot).labels]
+    return [label.text for label in plot.painted().labels]
+
+
+def reading(plot: Plot) -> str:
+    """Return what the reading cursor says, "" without one."""
+    said = plot.accessibleDescription()
+    return "" if said == plot.summary() else said
 
 
 def colours(picture) -> set[str]:

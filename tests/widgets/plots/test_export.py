@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from tests.widgets.plots.plots import VIEWS, colours, look, painted, plotted, view_of
+from tests.widgets.plots.plots import VIEWS, colours, look, plotted, view_of
 from widgets.style import theme as themes
 
 WALL = ("gil-threads", view_of("gil-threads", "wall"))
@@ -62,7 +62,7 @@ def test_a_zoomed_vector_file_stays_inside_its_axes(qtbot):
     picture = rendered(plot.svg())
 
     series = {colour.lower() for colour in themes.load("dark").series[:2]}
-    left = round(painted(plot).area.rect.left())
+    left = round(plot.painted().area.rect.left())
     edge = {picture.pixelColor(x, y).name() for x in range(left - 8) for y in range(330)}
     assert not series & edge
 

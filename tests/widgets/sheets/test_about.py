@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -20,7 +21,7 @@ CREDITS = {credit.name: credit for credit in all_credits()}
 def opened(qtbot, *, zoom: float = 1.0, size: tuple[int, int] = (1280, 720)) -> About:
     window = Below(qtbot, zoom=zoom)
     window.resize(*size)
-    about = About(WORDS, window.look, window)
+    about: Any = About(WORDS, window.look, window)
     about.window_below = window
     about.open()
     QApplication.processEvents()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -17,7 +19,7 @@ def window(qtbot) -> Below:
 
 @pytest.fixture
 def overlay(window) -> Overlay:
-    made = Overlay(window, width_px=400)
+    made: Any = Overlay(window, width_px=400)
     made.add_head("A title", WORDS.say("overlay.close"), window.look)
     made.one, made.two = QPushButton("one"), QPushButton("two")
     made.content.addWidget(made.one)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -15,13 +18,13 @@ def window(qtbot) -> Below:
 
 @pytest.fixture
 def palette(window) -> Palette:
-    made = Palette(WORDS, window.look, window)
+    made: Any = Palette(WORDS, window.look, window)
     made.done = []
     names = [("Map", "Ctrl+1"), ("Live", "Ctrl+2"), ("Cache ladder", "")]
     names += [(f"Run {number}", "") for number in range(497)]
     made.open_with(
         [
-            Choice(name, f"detail {place}", keys, lambda name=name: made.done.append(name))
+            Choice(name, f"detail {place}", keys, partial(made.done.append, name))
             for place, (name, keys) in enumerate(names)
         ]
     )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ VALUES = {"mode": "system", "zoom": 1.0, "letters": True, "closing": "ask"}
 def opened(qtbot, *, zoom=1.0, size=(1280, 720), **values) -> SettingsDialog:
     window = Below(qtbot, zoom=zoom)
     window.resize(*size)
-    page = SettingsDialog(WORDS, window.look, window)
+    page: Any = SettingsDialog(WORDS, window.look, window)
     page.window_below, page.changes = window, []
     page.changed.connect(page.changes.append)
     page.show_settings(SimpleNamespace(**{**VALUES, **values}), "/a/folder")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel
@@ -18,7 +20,7 @@ GROUPS = [
 def opened(qtbot, *, zoom: float = 1.0, size: tuple[int, int] = (1280, 720)) -> ShortcutSheet:
     window = Below(qtbot, zoom=zoom)
     window.resize(*size)
-    sheet = ShortcutSheet(GROUPS, WORDS, window.look, window)
+    sheet: Any = ShortcutSheet(GROUPS, WORDS, window.look, window)
     sheet.window_below = window
     sheet.open()
     QApplication.processEvents()

@@ -21,7 +21,7 @@ from experiments.core.declare import Part
 from experiments.core.words import Words
 from machine.model import Machine
 from widgets.controls.basics import column, label, row, tip
-from widgets.controls.wrapped_link import WrappedLink
+from widgets.controls.wrapped import WrappedLink
 from widgets.map.layout.boxes import Box, Invitation, Kind, KnownValue
 from widgets.map.layout.device_labels import joined
 from widgets.map.live import Live

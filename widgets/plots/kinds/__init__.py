@@ -1,1 +1,1 @@
-"""widgets/plots/kinds."""
+"""The kinds of plot: lines, bars, heat maps, timelines and others."""

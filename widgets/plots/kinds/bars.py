@@ -1,4 +1,4 @@
-"""How do a few things compare? Bars from zero, every repeat a dot, the value in bold beside it."""
+"""Bars from zero, with a dot for every repeat and the value in bold beside each bar."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ from widgets.plots.terms import Terms
 from widgets.plots.ticks import placed
 from widgets.style.theme import STEP, Theme
 
-ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the air around it
-BAR, HALF_BAR = 0.38, 0.24  # thickness, in rows; the second that of two runs beside each other
-APART = 0.21  # of each of the two from the middle of their row
-SECOND_ALPHA = 130  # the bar of the other run
-FAR = 3.0  # a limit so many times the longest bar would leave nothing of the bars
+ROW_PX, LEAST_ROW_PX = 60.0, 19.0  # of a bar and the space around it
+BAR, HALF_BAR = 0.38, 0.24  # thickness in rows: of one bar, and of each of two runs' bars
+APART = 0.21  # distance of two runs' bars from the middle of their row
+SECOND_ALPHA = 130  # of the other run's bars
+FAR = 3.0  # a limit beyond so many times the longest bar would dwarf the bars
 
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """A bar at its place: -1 is the upper of a pair, 1 the lower, 0 one alone."""
+    """A placed bar; `side` is -1 for the upper of a pair, 1 for the lower, 0 for a single bar."""
 
     mark: marks.Bar
     name: str
     row: int
     side: int
-    number: str  # what stands right of it
+    number: str  # the text beside it
     colour: int
 
     @property
     def middle(self) -> float:
-        """Where on the axis of names the bar lies."""
+        """The place of the bar on the axis of names."""
         return self.row + self.side * APART
 
     @property
     def halves(self) -> tuple[float, float]:
-        """From its middle to its upper and its lower edge."""
+        """The distances from its middle to its upper and lower edge."""
         half = (HALF_BAR if self.side else BAR) / 2
         return -half, half
 
     def scattered(self) -> list[float]:
-        """Return places for the repeats around the middle: dots of one value stay apart."""
+        """Return places for the repeats around the middle, so that equal dots stay apart."""
         width = 0.7 * (HALF_BAR if self.side else BAR)
         count = len(self.mark.repeats)
         return [self.middle + ((n * 7) % 9 - 4) / 9 * width for n in range(count)]
 
 
 class BarsDrawing:
-    """Bars, one below the other; those of another run right below their twins."""
+    """Bars one below the other; another run's bars stand right below their counterparts."""
 
     def __init__(self, view: Bars, terms: Terms) -> None:
         self._view, self._terms = view, terms
@@ -68,7 +68,7 @@ class BarsDrawing:
         self._left_out = 0
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
-        """Group the rows to bars."""
+        """Group the rows into bars."""
         self._values = (values, beside.values if beside else {})
         ours = self._marks(rows)
         self._left_out = len(rows) - sum(len(bar.repeats) for bar in ours)
@@ -92,7 +92,7 @@ class BarsDrawing:
         self._bars = tuple(sorted(bars, key=lambda bar: (bar.row, bar.side)))
 
     def plan(self) -> Plan:
-        """Return an axis of values below, and the names at the left."""
+        """Return an axis of values below, and names at the left."""
         value = self._view.value
         title = self._terms.column(value)
         return Plan(
@@ -101,7 +101,7 @@ class BarsDrawing:
         )
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return zero to a round value that leaves room for the longest bar's number."""
+        """Return a range from zero that leaves room for the longest bar's number."""
         ends = [repeat for bar in self._bars for repeat in bar.mark.repeats]
         longest = max(ends, default=0.0)
         near = [value for value in self._limits() if 0.0 < value <= FAR * longest]
@@ -113,15 +113,15 @@ class BarsDrawing:
         return Span((low, high), (-0.5, max(len(self._names), 1) - 0.5))
 
     def least_px(self, area: Area, theme: Theme) -> float:
-        """Return the height at which each bar has its line of text."""
+        """Return the height that gives each bar a line of text."""
         row_px = LEAST_ROW_PX * theme.zoom
-        if any(bar.side for bar in self._bars):  # two lines, as far apart as their bars
+        if any(bar.side for bar in self._bars):  # two lines of text, as far apart as their bars
             line_px = text_size(self._bars[0].number, _number_font(theme, "small")).height()
             row_px = max(row_px, line_px / (2 * APART))
         return len(self._names) * row_px
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw bars and dots, and each number where dots and limits behind its bar leave room."""
+        """Draw bars and dots, and each number in a gap after its bar, clear of dots and limits."""
         area, theme = sheet.area, sheet.theme
         limits = [area.x_px(limit) for limit in self._limits()]
         for bar in self._bars:
@@ -137,7 +137,7 @@ class BarsDrawing:
             room = text_size(bar.number, font).width() + 2 * aside
             end, *dots = (area.x_px(x) for x in track.xs)
             left = _first_gap(end, [*dots, *limits], room)
-            is_full = left + room > area.rect.right() + aside  # then rather over the dots
+            is_full = left + room > area.rect.right() + aside  # then it rather covers dots
             left = end if is_full else left
             if area.rect.left() <= left <= area.rect.right():
                 anchor = Anchor(QPointF(left + aside, area.y_px(bar.middle)))
@@ -147,7 +147,7 @@ class BarsDrawing:
                 )  # fmt: skip
 
     def tracks(self) -> Sequence[Track]:
-        """Return the bars: first the end of the bar, then its rounds."""
+        """Return a track per bar: first its end, then its repeats."""
         return [
             Track(
                 bar.name,
@@ -159,7 +159,7 @@ class BarsDrawing:
         ]
 
     def read(self, track: int, point: int) -> str:
-        """Return the name, the round, the value and the distance to the nearest limit."""
+        """Return name, round, value and the distance to the nearest limit."""
         bar, terms = self._bars[track], self._terms
         if point == 0:
             value = bar.mark.value
@@ -167,14 +167,14 @@ class BarsDrawing:
             part = terms.of_count(self._view.statistic, count)
         else:
             value = bar.mark.repeats[point - 1]
-            rounds = bar.mark.rounds  # one may hold several dots
+            rounds = bar.mark.rounds  # a round may hold several dots
             part = terms.say("plot.round", {"round": rounds[point - 1] + 1}) if rounds else ""
         values = self._values[bar.side > 0]
         shown = terms.with_limit(value, self._view.value, "linear", "x", values, bar.mark.label)
         return terms.joined(bar.name, part, shown)
 
     def summary(self) -> str:
-        """Return each bar with its value."""
+        """Return the value of each bar."""
         said = [
             self._terms.say(
                 "plot.bar",
@@ -194,7 +194,7 @@ class BarsDrawing:
 
 
 def _first_gap(end: float, taken: Sequence[float], room: float) -> float:
-    """Return the end of the bar, or what is taken after it, behind which there is so much room."""
+    """Return the first place at or after the bar's end that is followed by so much room."""
     behind = [end, *sorted(px for px in taken if px > end)]
     return next((a for a, b in pairwise(behind) if b - a >= room), behind[-1])
 

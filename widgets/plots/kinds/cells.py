@@ -1,7 +1,7 @@
-"""How does a table of numbers look in colours? Cells in cividis, with numbers where they fit.
+"""Painting of a table as cells coloured by cividis, with numbers where they fit.
 
-Cells that were not measured are hatched. Whole rows of pixels are put together by numpy, so that
-256 x 256 cells cost as little as four.
+Cells that were not measured are hatched. numpy assembles all pixels at once, so that 256 x 256
+cells cost as little as four.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from widgets.plots.kinds.shades import cividis, is_bright
 from widgets.plots.sheet import Sheet
 from widgets.style.theme import STEP, Theme
 
-GAP_FROM_PX = 10  # cells of at least this size have a hairline between them
-NUMBER_FROM_PX = 20  # narrower cells are not even asked for their number
-BLACK, WHITE = "#000000", "#FFFFFF"  # one of them can be read on any cell
+GAP_FROM_PX = 10  # cells of at least this size have thin gaps
+NUMBER_FROM_PX = 20  # narrower cells show no number
+BLACK, WHITE = "#000000", "#FFFFFF"  # one of them is readable on any cell
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Cells (row, column) around whole places; `text` is called for those in sight only."""
+    """Cells (row, column) centred at integers; `text` is called for visible cells only."""
 
     shades: npt.NDArray[np.uint8]
     is_missing: npt.NDArray[np.bool_]
     text: Callable[[int, int], str]
-    left: float = 0.0  # where on the x axis the first column lies
+    left: float = 0.0  # place of the first column on the x axis
 
     def cell_at(self, x: float, y: float) -> tuple[int, int] | None:
         """Return row and column of the cell at a place on the axes."""
@@ -43,7 +43,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The cells first to last along one axis, and where in pixels each begins and ends."""
+    """The visible cells along one axis, and the pixels at which they begin and end."""
 
     first: int
     pixels: npt.NDArray[np.intp]
@@ -65,7 +65,7 @@ class _Edges:
 
 
 def paint(sheet: Sheet, grid: Grid) -> None:
-    """Draw the cells in sight."""
+    """Draw the visible cells."""
     area, painter, (rows, columns) = sheet.area, sheet.painter, grid.shades.shape
     across = _edges(area.sight.x, columns, grid.left, area.x_px, sheet.scale)
     down = _edges(area.sight.y, rows, 0.0, area.y_px, sheet.scale)
@@ -74,7 +74,7 @@ def paint(sheet: Sheet, grid: Grid) -> None:
     corner = QPointF(across.pixels[0], down.pixels[0])
     picture = _picture(grid, across, down, sheet.theme)
     painter.save()
-    painter.scale(1 / sheet.scale, 1 / sheet.scale)  # from here on in pixels of the screen
+    painter.scale(1 / sheet.scale, 1 / sheet.scale)  # from here on in device pixels
     hatch = QBrush(QColor(sheet.theme.line), Qt.BrushStyle.BDiagPattern)
     painter.fillRect(QRectF(corner, picture.size()), hatch)
     painter.drawImage(corner, picture)

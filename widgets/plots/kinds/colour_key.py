@@ -1,4 +1,4 @@
-"""Which value has which colour? A strip of colours beside the cells, with ticks in real units."""
+"""The colour key: a strip of colours beside the cells, with ticks in real units."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from widgets.plots.ticks import from_axis, labels, ticks, to_axis
 from widgets.style.theme import STEP
 
 WIDTH_PX = 3 * STEP
-ROOM_PX = 92.0  # that a drawing keeps free at its right
+ROOM_PX = 92.0  # reserved at the right of the drawing
 TALLEST_PX = 260.0
-TICK_PX = 40.0  # from one to the next, at least
-LEAST_SPREAD = 0.1  # around the median: cells that differ by less look alike
+TICK_PX = 40.0  # least distance between ticks
+LEAST_SPREAD = 0.1  # fraction of the median; cells that differ by less look alike
 
 
 def with_place(values: npt.NDArray[np.float64], scale: Scale) -> npt.NDArray[np.float64]:
-    """Return the values that have a place on an axis of this scale."""
+    """Return the values that fit on an axis of this scale."""
     known = values[np.isfinite(values)]
     return known if scale == "linear" else known[known > 0.0]
 
 
 def shades_of(values: Sequence[float], scale: Scale) -> list[str]:
-    """Return the colour of each of these values beside the others, as #RRGGBB."""
+    """Return the colour of each value in the range of all, as #RRGGBB."""
     every = np.array(values, dtype=np.float64)
     known = with_place(every, scale)
     key = key_of(known, scale, "") if len(known) else ColourKey((0.0, 1.0), scale, "")
@@ -40,7 +40,7 @@ def shades_of(values: Sequence[float], scale: Scale) -> list[str]:
 
 
 def key_of(known: npt.NDArray[np.float64], scale: Scale, unit: str) -> ColourKey:
-    """Return the colours for these values, all of which have a place on the axis."""
+    """Return the colour key of these values, all of which fit on the axis."""
     middle = float(np.median(known))
     spread = LEAST_SPREAD * abs(middle)
     low = to_axis(min(float(known.min()), middle - spread), scale)
@@ -50,14 +50,14 @@ def key_of(known: npt.NDArray[np.float64], scale: Scale, unit: str) -> ColourKey
 
 @dataclass(frozen=True, slots=True)
 class ColourKey:
-    """The colours of values between two places on an axis of this scale."""
+    """Maps values between two places of an axis to colours."""
 
     places: Range
     scale: Scale
     unit: str
 
     def shades(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-        """Return a step of colour for each value; the lowest for those that are missing."""
+        """Return the colour step of each value; the lowest for missing ones."""
         low, high = self.places
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.scale != "linear":

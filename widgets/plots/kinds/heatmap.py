@@ -1,4 +1,4 @@
-"""How does a value depend on two things? A table of coloured cells, each with its number."""
+"""A heat map: a value by row and column, as coloured cells with numbers."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from experiments.core.units import digits, show
 from experiments.core.views import Heatmap
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.kinds import cells
-from widgets.plots.kinds.cell_values import CellValues
 from widgets.plots.kinds.colour_key import ROOM_PX, ColourKey, key_of, with_place
+from widgets.plots.kinds.growing import CellValues
 from widgets.plots.sheet import Sheet
 from widgets.plots.terms import Terms
 from widgets.style.theme import STEP, Theme
 
-GAP = 0.6  # columns between two runs
+GAP = 0.6  # between two runs, in columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Run:
-    name: str  # "" where it is the only one
+    name: str  # "" if it is the only run
     values: npt.NDArray[np.float64]
-    left: float  # where its first column lies
+    left: float  # place of its first column
 
 
 class HeatmapDrawing:
-    """Cells of one run; those of another stand right of them, in the same colours."""
+    """The cells of one run; another run's cells stand right of them, in the same colours."""
 
     def __init__(self, view: Heatmap, terms: Terms) -> None:
         self._view, self._terms = view, terms
@@ -46,7 +46,7 @@ class HeatmapDrawing:
         spec = specs(terms.experiment.tables[view.table])[view.value]
         self._unit, self._scale = spec.unit, spec.scale
         self._key = ColourKey((0.0, 1.0), self._scale, self._unit)
-        self._common = ""  # what all numbers end in, and need not say each
+        self._common = ""  # the unit that all numbers share, and the cells leave out
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Put the new rows into their cells."""
@@ -81,7 +81,7 @@ class HeatmapDrawing:
         )
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return all cells, and a line above them for the names of two runs."""
+        """Return all cells; with two runs, also a line above for their names."""
         rows, columns = max(len(self._rows), 1), max(len(self._columns), 1)
         head = 0.0
         if len(self._runs) > 1:
@@ -102,7 +102,7 @@ class HeatmapDrawing:
         self._key.paint(sheet)
 
     def tracks(self) -> Sequence[Track]:
-        """Return the rows of cells, those of the other run at their end."""
+        """Return the rows of cells; each ends with the other run's cells."""
         if self._tracks is None:
             places = [run.left + np.arange(len(self._columns)) for run in self._runs]
             xs = np.concatenate(places) if places else np.empty(0)
@@ -121,7 +121,7 @@ class HeatmapDrawing:
         return None
 
     def read(self, track: int, point: int) -> str:
-        """Return row and column in words, the value, and how it stands to the other run."""
+        """Return row and column in words, the value, and its ratio to the other run's."""
         turn, column = divmod(point, len(self._columns))
         run, value = self._runs[turn], self._runs[turn].values[track, column]
         names = (
@@ -139,7 +139,7 @@ class HeatmapDrawing:
         return self._terms.joined(run.name, *names, show(float(value), self._unit), compared)
 
     def summary(self) -> str:
-        """Return how many cells there are, and the least and the greatest of them."""
+        """Return the number of cells, and the least and the greatest value."""
         return " ".join(
             self._summary_of(run) for run in self._runs if np.isfinite(run.values).any()
         )

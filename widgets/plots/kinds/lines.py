@@ -1,4 +1,4 @@
-"""How does something change along an axis? A line through the statistic, every repeat a dot."""
+"""Lines through a statistic along an axis, with a dot for every repeat."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from widgets.plots.terms import Terms
 from widgets.plots.ticks import from_axis, has_place, placed, to_axis
 from widgets.style.theme import STEP, Theme
 
-FEW = 12  # series whose labels must stand, if need be over a line; of more, those that fit
-FAR = 3.0  # a limit so many times farther than the data is not shown on a linear axis
-LABELS_AT = tuple(tenths / 10 for tenths in range(10, -1, -1))  # of the way that is in sight
+FEW = 12  # so many labels are always shown, even over a line; of more, those that fit
+FAR = 3.0  # a linear axis leaves out limits so many times beyond the data
+LABELS_AT = tuple(tenths / 10 for tenths in range(10, -1, -1))  # fractions of what is visible
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One series in places on the axes: the line, the dots, and how many repeats each point has."""
+    """One series in places on the axes: the line and the dots."""
 
     label: str
     colour: int
@@ -41,18 +41,18 @@ class _Line:
 
 
 class LinesDrawing:
-    """Lines with their labels at them; those of another run are dashed."""
+    """Lines with direct labels; another run's lines are dashed."""
 
     def __init__(self, view: Lines, terms: Terms) -> None:
         self._view, self._terms = view, terms
         self._lines: tuple[_Line, ...] = ()
         self._values: tuple[Mapping[str, float], ...] = ({}, {})  # of both runs
-        self._left_out = 0  # repeats that have no place on a logarithmic axis
+        self._left_out = 0  # repeats that do not fit on a logarithmic axis
         self._along = along(view, terms.experiment.views)
         self._others_xs: tuple[float, ...] = ()
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
-        """Group the rows to series."""
+        """Group the rows into series."""
         self._values, self._left_out = (values, beside.values if beside else {}), 0
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
         colours = marks.colours(self._view, (line.series for line in [*ours, *theirs]))
@@ -68,11 +68,11 @@ class LinesDrawing:
         self._others_xs = tuple(to_axis(x, self._view.x.scale) for x in elsewhere)
 
     def plan(self) -> Plan:
-        """Return two axes with units, hairlines at the values."""
+        """Return two axes with units, with grid lines at the y ticks."""
         return Plan(x=self._axis(self._view.x), y=self._axis(self._view.y, has_grid=True))
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return round values around all dots, with some room above for labels."""
+        """Return a round range around all dots, with room above for labels."""
         xs = [line.dot_xs for line in self._lines if len(line.dot_xs)]
         if not xs:
             return Span((0.0, 1.0), (0.0, 1.0), is_passing=True)
@@ -91,11 +91,11 @@ class LinesDrawing:
         )
 
     def least_px(self, area: Area, theme: Theme) -> float:
-        """Return the height at which all labels could stand one below the other."""
+        """Return the height that holds all labels one below the other."""
         return min(len(self._lines), FEW) * QFontMetricsF(theme.font("note")).height()
 
     def paint(self, sheet: Sheet) -> None:
-        """Draw dots, lines and labels; the first line lies above the others."""
+        """Draw dots, lines and labels; the first line is on top."""
         theme, upward = sheet.theme, self._lines[::-1]
         paths = sheet.lines(
             [
@@ -110,11 +110,11 @@ class LinesDrawing:
         )
         crowd = sum(len(line.dot_xs) for line in self._lines)
         for line in upward:
-            if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line says it all
+            if crowd <= ROUND_DOTS or len(line.dot_xs) > len(line.xs):  # else the line shows all
                 colour = theme.series_colour(line.colour)
                 hollow = line.is_second
                 sheet.dots(line.dot_xs, line.dot_ys, colour, crowd=crowd, is_hollow=hollow)
-            if len(line.xs) == 1:  # no line goes through its statistic
+            if len(line.xs) == 1:  # no line is drawn through one point
                 sheet.dots(line.xs, line.ys, theme.series_colour(line.colour), alpha=255)
         font = theme.font("note", weight=QFont.Weight.DemiBold)
         away = 1.0 + 1.5 * STEP * theme.zoom / QFontMetricsF(theme.font("note")).height()
@@ -136,7 +136,7 @@ class LinesDrawing:
         ]
 
     def read(self, track: int, point: int) -> str:
-        """Return series, x and y, each with the distance to its nearest limit."""
+        """Return series, x and y, with their distances to the nearest limits."""
         line, view, terms = self._lines[track], self._view, self._terms
         values = self._values[line.is_second]
         x = from_axis(float(line.xs[point]), view.x.scale)
@@ -148,29 +148,29 @@ class LinesDrawing:
         )
 
     def summary(self) -> str:
-        """Return for each line where it begins and ends, and its least and its most."""
-        said = [self._told(line) for line in self._lines if len(line.xs)]
+        """Return first, last, least and greatest value of each line."""
+        said = [self._describe(line) for line in self._lines if len(line.xs)]
         said.append(self._terms.left_out(self._left_out))
         return " ".join(part for part in said if part)
 
-    def _told(self, line: _Line) -> str:
+    def _describe(self, line: _Line) -> str:
         terms, x, y = self._terms, self._view.x, self._view.y
 
-        def told(axis: Axis, place: float) -> str:
+        def shown(axis: Axis, place: float) -> str:
             return terms.show(from_axis(float(place), axis.scale), axis.column)
 
         values = {
             "name": line.label or terms.column(y.column),
-            "first_x": told(x, line.xs[0]),
-            "first_y": told(y, line.ys[0]),
+            "first_x": shown(x, line.xs[0]),
+            "first_y": shown(y, line.ys[0]),
         }
         if len(line.xs) == 1:
             return terms.say("plot.point", values)
         values |= {
-            "last_x": told(x, line.xs[-1]),
-            "last_y": told(y, line.ys[-1]),
-            "least": told(y, line.ys.min()),
-            "most": told(y, line.ys.max()),
+            "last_x": shown(x, line.xs[-1]),
+            "last_y": shown(y, line.ys[-1]),
+            "least": shown(y, line.ys.min()),
+            "most": shown(y, line.ys.max()),
         }
         return terms.say("plot.line", values)
 
@@ -203,7 +203,7 @@ class LinesDrawing:
         )
 
     def _with_limits(self, extent: Range, axis: str, of: Axis, views: Sequence[Lines]) -> Range:
-        """Return a range that also holds the limits of views, but not those that are far away."""
+        """Return a range that also holds the views' limits, except those far away."""
         low, high = extent
         limits = [limit for view in views for limit in view.limits]
         for limit, values in product(limits, self._values):
@@ -231,7 +231,7 @@ def _extent(parts: Sequence[np.ndarray]) -> Range:
 
 
 def _along(path: Path, within: QRectF, shares: Sequence[float]) -> dict[float, QPointF]:
-    """Return those points of a line that are in sight, from its end to its start."""
+    """Return the visible points at these fractions of a line, from its end to its start."""
     xs, ys = path
     reach = within.adjusted(-1.0, -1.0, 1.0, 1.0)
     points = {}
@@ -244,7 +244,7 @@ def _along(path: Path, within: QRectF, shares: Sequence[float]) -> dict[float, Q
 
 
 def _anchors(along: Mapping[float, QPointF], away: float) -> list[Anchor]:
-    """Return places `away` heights above and below each point of a line."""
+    """Return label places `away` heights above and below each point of a line."""
     return [
         Anchor(at, left, above)
         for share, at in along.items()

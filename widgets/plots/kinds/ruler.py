@@ -1,4 +1,4 @@
-"""How far apart are things of different size? Pins on a logarithmic ruler, each with its flag."""
+"""Values of very different size as pins with flags on a logarithmic ruler."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from widgets.plots.ticks import from_axis, has_place, ladder, placed
 from widgets.style.theme import STEP, Theme
 
 HEAD_PX = 4.0
-FLAG_ROW = 2.0  # from one flag to the next, in heights of the text
-BELOW = 0.12  # of what is above the ruler: room for heads and dots
+FLAG_ROW = 2.0  # distance between flags, in heights of the text
+BELOW = 0.12  # room below the ruler, as a fraction of that above
 LIFT_PX = 14.0  # from the ruler to the lowest flag
 
 
@@ -33,7 +33,7 @@ class _Pin:
     mark: marks.Bar
     name: str
     run: str
-    flag: str  # what stands beside it
+    flag: str  # its label
     place: float
     repeats: np.ndarray
     is_second: bool
@@ -41,7 +41,7 @@ class _Pin:
 
 
 class RulerDrawing:
-    """Pins above the ruler; those of another run hang below it."""
+    """Pins above the ruler; another run's pins hang below it."""
 
     def __init__(self, view: Ruler, terms: Terms) -> None:
         self._view, self._terms = view, terms
@@ -51,7 +51,7 @@ class RulerDrawing:
         self._left_out = 0
 
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
-        """Put a pin for each label."""
+        """Make a pin for each label."""
         self._values = (values, beside.values if beside else {})
         self._left_out, self._has_second = 0, beside is not None
         ours, theirs = self._marks(rows), self._marks(beside.rows) if beside else []
@@ -75,7 +75,7 @@ class RulerDrawing:
         )
 
     def plan(self) -> Plan:
-        """Return the ruler below; nothing stands at the left."""
+        """Return the ruler below; no y axis."""
         value = self._view.value
         return Plan(
             x=AxisPlan(
@@ -100,14 +100,14 @@ class RulerDrawing:
             (pin.place, (text_size(pin.flag, font).width() + 2 * STEP) / size.width())
             for pin in self._pins
         ]
-        for _ in range(12):  # until the flags of the greatest fit
+        for _ in range(12):  # until the flags of the greatest values fit
             if all(place + min(share, 0.9) * (high - low) <= high for place, share in shares):
                 break
             high += 0.25
         return Span((low, high), y)
 
     def least_px(self, area: Area, theme: Theme) -> float:
-        """Return the height at which each flag has its row."""
+        """Return the height that gives each flag its row."""
         font = _flag_font(theme)
         sides = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
         rows = max(_rows(self._flags(area, pins, font, len(pins))) for pins in sides)
@@ -136,7 +136,7 @@ class RulerDrawing:
         return found
 
     def read(self, track: int, point: int) -> str:
-        """Return the name, the value, and how many times the one before it that is."""
+        """Return name, value, and its ratio to the pin before."""
         runs = [[pin for pin in self._pins if pin.is_second == second] for second in (False, True)]
         pins = [pins for pins in runs if pins][track]
         pin, terms = pins[point], self._terms
@@ -149,7 +149,7 @@ class RulerDrawing:
         return terms.joined(terms.of_run(pin.run, pin.name), shown, before)
 
     def summary(self) -> str:
-        """Return each pin with its value."""
+        """Return the value of each pin."""
         said = [
             self._terms.say(
                 "plot.bar",
@@ -185,7 +185,7 @@ class RulerDrawing:
         painter.restore()
 
     def _paint_pins(self, sheet: Sheet, pins: Sequence[_Pin], up: float) -> None:
-        """Draw pins and flags; a pin without room for its flag is short, and read by the cursor."""
+        """Draw pins and flags; a pin without room for a flag is short, only the cursor reads it."""
         area, theme, painter = sheet.area, sheet.theme, sheet.painter
         font = _flag_font(theme)
         height = text_size("", font).height()
@@ -218,10 +218,10 @@ class RulerDrawing:
     def _flags(
         self, area: Area, pins: Sequence[_Pin], font: QFont, most: int
     ) -> list[tuple[QRectF, int]]:
-        """Return where across each flag is, and its row: the lowest of `most` that is free.
+        """Return the rectangle and the row of each flag: the lowest free row of `most`.
 
-        It stands right of its pin, left of it where that has no room. Row -1 is none at all: every
-        place left is taken, or a stem would cross a flag there.
+        A flag stands right of its pin, or left if there is no room. Row -1 is no flag: all places
+        are taken, or a stem would cross a flag.
         """
         stems = [area.x_px(pin.place) for pin in pins]
         sizes = [text_size(pin.flag, font) for pin in pins]
@@ -229,7 +229,7 @@ class RulerDrawing:
         to_right = [place for place, end in enumerate(ends) if end <= area.rect.right()]
         to_left = [place for place in range(len(pins)) if place not in to_right]
         found = [(QRectF(), -1)] * len(pins)
-        for place in (*reversed(to_right), *to_left):  # each after those that stand in its way
+        for place in (*reversed(to_right), *to_left):  # each after the flags that could block it
             size, px = sizes[place], stems[place]
             taken = [(*flag, stem) for flag, stem in zip(found, stems, strict=True) if flag[1] >= 0]
             for left, row in product((px + STEP, px - STEP - size.width()), range(most)):
@@ -242,7 +242,7 @@ class RulerDrawing:
 
 
 def _is_free(rect: QRectF, row: int, px: float, taken: Sequence[tuple[QRectF, int, float]]) -> bool:
-    """Does a flag with its stem at `px` meet none of the others, nor any stem a flag?"""
+    """Return whether a flag with its stem at `px` touches no other flag or stem."""
     reach = rect.adjusted(-2 * STEP, 0, 2 * STEP, 0)
     return not any(
         (at == row and other.intersects(reach))

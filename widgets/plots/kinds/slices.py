@@ -1,9 +1,8 @@
-"""When did each lane run? Up to 100 000 slices of time on lanes, painted in a few milliseconds.
+"""Painting of up to 100 000 time slices on lanes, in a few milliseconds.
 
-Slices that are wide enough are round blocks with a hairline between them. Narrower ones become a
-strip: each column of pixels is as strong as the share of its time that is covered, and never so
-faint that a single slice is lost. Two threads that take turns faster than a pixel thus look half
-there, both of them, and not busy all the time.
+Wide slices are rounded blocks with thin gaps. Narrow ones become a strip: each column of pixels is
+as opaque as the fraction of its time that is covered, but never so faint that one slice is lost. So
+two threads that alternate faster than a pixel both look half busy.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ Places = npt.NDArray[np.intp]
 Steps = npt.NDArray[np.uint8]
 Band = tuple[int, int]  # top and bottom of a lane, in pixels
 
-HEIGHT = 0.78  # of a lane, the rest is air
+HEIGHT = 0.78  # of a slice, as a fraction of its lane
 CORNER_PX = 3.0
 GAP_PX = 1.0
-WIDE_PX = 4.0  # a slice is a block from here on
-FEW = 1500  # blocks with round corners; more would cost more than a frame
-BEYOND_PX = 8  # how far blocks may reach out of sight
-FAINTEST = 0.5  # a strip that is hardly covered
+WIDE_PX = 4.0  # slices at least this wide are blocks
+FEW = 1500  # most blocks with round corners; more would take longer than a frame
+BEYOND_PX = 8  # how far blocks may extend beyond the visible part
+FAINTEST = 0.5  # opacity of a hardly covered strip
 BACKGROUND_ALPHA = 90
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """When one lane ran: in order of the starts, and never twice at once."""
+    """The slices of one lane, ordered by start and without overlap."""
 
     starts: Floats
     ends: Floats
@@ -50,13 +49,13 @@ class Times:
         return at if at >= 0 and x <= self.ends[at] else None
 
     def busy(self) -> float:
-        """Return how long the lane ran, all together."""
+        """Return the total time the lane ran."""
         return float((self.ends - self.starts).sum())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Where one lane is drawn, and how: its place from the top, the place of its colour."""
+    """How one lane is drawn: its place from the top, and the index of its colour."""
 
     place: float
     colour: int
@@ -65,7 +64,7 @@ class Lane:
 
 
 def in_turn(slices: Sequence[tuple[float, float]]) -> Times:
-    """Return a lane that does one thing at a time: of two slices at once, the first goes on."""
+    """Return slices without overlap: of two overlapping slices, the first continues."""
     pairs = np.array(slices, dtype=np.float64).reshape(-1, 2)
     pairs = pairs[np.isfinite(pairs).all(axis=1)]
     starts, ends = pairs[:, 0], pairs[:, 1]
@@ -78,7 +77,7 @@ def in_turn(slices: Sequence[tuple[float, float]]) -> Times:
 
 
 def paint(sheet: Sheet, lanes: Sequence[Lane]) -> None:
-    """Draw the lanes in sight. Costs some milliseconds for 100 000 slices on 64 lanes."""
+    """Draw the visible lanes. Takes some milliseconds for 100 000 slices on 64 lanes."""
     painter, area = sheet.painter, sheet.area
     low, high = area.sight.y
     lanes = [each for each in lanes if low < each.place + 0.5 and each.place - 0.5 < high]
@@ -86,7 +85,7 @@ def paint(sheet: Sheet, lanes: Sequence[Lane]) -> None:
         return
     painter.save()
     painter.translate(area.rect.toAlignedRect().topLeft())
-    painter.scale(1 / sheet.scale, 1 / sheet.scale)  # from here on in pixels of the screen
+    painter.scale(1 / sheet.scale, 1 / sheet.scale)  # from here on in device pixels
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     _paint_lanes(painter, _Pixels(area, sheet.scale), sheet.theme, lanes)
@@ -94,7 +93,7 @@ def paint(sheet: Sheet, lanes: Sequence[Lane]) -> None:
 
 
 class _Pixels:
-    """Where times and lanes are, in pixels of the screen from the corner of the area."""
+    """Converts times and lanes to device pixels from the corner of the area."""
 
     def __init__(self, area: Area, ratio: float) -> None:
         rect = area.rect.toAlignedRect()
@@ -146,7 +145,7 @@ def _draw_block(painter: QPainter, left: float, right: float, band: Band, corner
 
 
 def _in_sight(lanes: Sequence[Lane], pixels: _Pixels) -> tuple[Places, Floats, Floats]:
-    """Return lane, start and end in pixels of each slice in sight, hardly beyond the borders."""
+    """Return lane, start and end in pixels of each visible slice, cut near the borders."""
     left, right = pixels.area.sight.x
     parts = []
     for times in (each.times for each in lanes):
@@ -159,8 +158,8 @@ def _in_sight(lanes: Sequence[Lane], pixels: _Pixels) -> tuple[Places, Floats, F
 
 
 def _strips(owners: Places, starts: Floats, ends: Floats, count: int, width: int) -> Steps:
-    """Return how strong each column of pixels of each of `count` lanes is, from 0 to 255."""
-    # The lanes stand one behind the other on one long line, and are reckoned at once.
+    """Return the opacity of each pixel column of each of `count` lanes, from 0 to 255."""
+    # All lanes are laid end to end on one long line, and computed at once.
     length = width + 2 * BEYOND_PX
     offsets = owners * length
     offsets += BEYOND_PX
@@ -170,7 +169,7 @@ def _strips(owners: Places, starts: Floats, ends: Floats, count: int, width: int
 
 
 def _strengths(starts: Floats, ends: Floats, count: int) -> Floats:
-    """Return how strong each of `count` columns of width 1 is, from 0 to 1."""
+    """Return the opacity of each of `count` columns of width 1, from 0 to 1."""
     begun = np.bincount(starts.astype(np.intp), minlength=count)[:count]
     before = np.concatenate(([0], np.cumsum(begun)))  # slices that began before each column
     lengths = np.concatenate(([0.0], ends - starts))
@@ -180,7 +179,7 @@ def _strengths(starts: Floats, ends: Floats, count: int) -> Floats:
     covered += FAINTEST
     long = lengths >= WIDE_PX
     if long.any():
-        covered[(begun == 1) & long[before[1:]] & long[before[:-1]]] = FAINTEST  # a seam
+        covered[(begun == 1) & long[before[1:]] & long[before[:-1]]] = FAINTEST  # a seam of two
     covered[(begun == 0) & (beyond[:-1] <= 0.0)] = 0.0
     return np.clip(covered, 0.0, 1.0, out=covered)
 
@@ -198,7 +197,7 @@ def _picture(
 
 @functools.lru_cache(maxsize=32)
 def _shades(colour: int) -> npt.NDArray[np.uint32]:
-    """Return a colour in 256 strengths, as premultiplied ARGB."""
+    """Return a colour in 256 opacities, as premultiplied ARGB."""
     full = QColor.fromRgba(colour)
     alphas = np.arange(256, dtype=np.uint32) * full.alpha() // 255
     shades = alphas << 24

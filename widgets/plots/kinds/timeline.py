@@ -1,4 +1,4 @@
-"""When did each lane really run? Slices of time on lanes, the lanes of one group in one colour."""
+"""A timeline: time slices on lanes, with the lanes of one group in one colour."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.core import marks
 from experiments.core.views import Timeline
 from widgets.plots.drawing import AxisPlan, Beside, Name, Plan, Span, Track
 from widgets.plots.kinds import slices
-from widgets.plots.kinds.lanes import Key, Lanes
+from widgets.plots.kinds.growing import LaneKey, Lanes
 from widgets.plots.kinds.slices import Times
 from widgets.plots.ranges import reach
 from widgets.plots.sheet import Sheet
@@ -22,16 +22,16 @@ from widgets.plots.terms import Terms
 from widgets.style.theme import Theme
 
 LANE_PX = 26.0
-FEW = 24  # lanes; more stand without gaps, and each with its whole name
+FEW = 24  # most lanes with gaps; more have none, and each its full name
 GAP = 0.5  # between two groups, in lanes
 SECOND_ALPHA = 130  # of the other run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lane:
-    title: str  # of its group, in words
-    group: str  # the same, with the run where there are two
-    number: str  # among the lanes of its group, "" where it is the only one
+    title: str  # its group in words
+    group: str  # the same, with the run if there are two
+    number: str  # within its group, "" if it is the only lane
     detail: str
     colour: int
     times: Times
@@ -39,7 +39,7 @@ class _Lane:
 
 
 class TimelineDrawing:
-    """Lanes, one below the other; those of another run right below each group."""
+    """Lanes one below the other; another run's lanes stand right below each group."""
 
     def __init__(self, view: Timeline, terms: Terms) -> None:
         self._view, self._terms = view, terms
@@ -80,7 +80,7 @@ class TimelineDrawing:
         self._names = tuple(self._axis_names([run for run, _ in runs if run]))
 
     def plan(self) -> Plan:
-        """Return an axis of time below, and the lanes at the left."""
+        """Return an axis of time below, and lane names at the left."""
         return Plan(
             x=AxisPlan(unit=self._terms.unit(self._view.end), has_grid=True),
             y=AxisPlan(
@@ -93,7 +93,7 @@ class TimelineDrawing:
         )
 
     def span(self, size: QSizeF, theme: Theme) -> Span:
-        """Return zero to a round time after the last slice."""
+        """Return a range from zero to a round time after the last slice."""
         ends = [float(lane.times.ends[-1]) for lane in self._lanes if len(lane.times.ends)]
         return Span((0.0, reach(max(ends, default=0.0))), (-0.5, self._last() + 0.5))
 
@@ -126,7 +126,7 @@ class TimelineDrawing:
         return self._tracks
 
     def point_at(self, x: float, y: float) -> tuple[int, int] | None:
-        """Return the lane and the slice at a place, wherever in the slice it is."""
+        """Return the lane and the slice that contain a place."""
         for track, (place, lane) in enumerate(zip(self._places, self._lanes, strict=True)):
             if abs(y - place) <= slices.HEIGHT / 2:
                 point = lane.times.slice_at(x)
@@ -134,7 +134,7 @@ class TimelineDrawing:
         return None
 
     def read(self, track: int, point: int) -> str:
-        """Return the lane, from when to when it ran, how long, and the nearest limit."""
+        """Return the lane, the slice's start, end and length, and the nearest limit."""
         lane, column, terms = self._lanes[track], self._view.end, self._terms
         start, end = float(lane.times.starts[point]), float(lane.times.ends[point])
         until = terms.with_limit(end, column, "linear", "x", self._values[lane.is_second])
@@ -163,9 +163,9 @@ class TimelineDrawing:
         return " ".join(said)
 
     def _axis_names(self, runs: Sequence[str]) -> Iterator[tuple[Name, float]]:
-        """Yield what stands beside the lanes: each group once, in its middle, or many lanes each.
+        """Yield the names beside the lanes with their places: one per group, or per lane if many.
 
-        Of two runs the lanes of the first stand above those of the second.
+        With two runs, the first run's lanes stand above the second's.
         """
         placed = list(zip(self._lanes, self._places, strict=True))
         if len(placed) > FEW and not runs:
@@ -188,13 +188,13 @@ class TimelineDrawing:
         return self._places[-1] if self._places else 0.0
 
 
-def _number(key: Key) -> str:
+def _number(key: LaneKey) -> str:
     lane = key[2]
     return str(int(lane) + 1) if lane.isdigit() else lane
 
 
 def _places(lanes: Sequence[_Lane]) -> Iterator[float]:
-    """Yield where the lanes lie, with gaps between the groups where there is room for that."""
+    """Yield the places of the lanes, with gaps between groups if the lanes are few."""
     place = -1.0
     for number, lane in enumerate(lanes):
         place += 1.0

@@ -1,1 +1,1 @@
-"""widgets/plots/table."""
+"""The table of a run's rows."""

@@ -1,6 +1,6 @@
-"""Which numbers were measured? Every row of every table, to be read, sorted and copied.
+"""The table of measured rows, to be read, sorted and copied.
 
-This is also the plots' twin for those who do not see them.
+For screen readers it also stands in for the plots.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from experiments.core.tables import to_tabs
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, label, row, tip
 from widgets.controls.elided import ElidedButton
-from widgets.controls.flow import FlowLayout
+from widgets.controls.layouts import FlowLayout
 from widgets.plots.table.rows_model import RowsModel
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
-LEAST_ROWS = 6  # in sight, the head among them
-MOST_KEPT = 1000  # rows that stay chosen when new ones are sorted in between them
+LEAST_ROWS = 6  # visible, header included
+MOST_KEPT = 1000  # selected rows that survive when new rows are sorted in
 
 
 class DataTable(QWidget):
-    """The tables of one run, one at a time."""
+    """The tables of one run, one visible at a time."""
 
-    csv_wanted = Signal(str)  # the table that is shown
+    csv_wanted = Signal(str)  # name of the visible table
 
     def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
         super().__init__()
@@ -56,11 +56,11 @@ class DataTable(QWidget):
 
     @property
     def table(self) -> str:
-        """Which table is seen, "" for none."""
+        """The name of the visible table, "" for none."""
         return self._table
 
     def show_tables(self, tables: Mapping[str, Sequence[Any]]) -> None:
-        """Show the tables of a run; of the same run with more rows, as `refresh` does."""
+        """Show the tables of a run; for the same run with more rows, like `refresh`."""
         names = [name for name in self._experiment.tables if name in tables]
         if names != list(self._tables):
             self._make_chips(names)
@@ -71,17 +71,17 @@ class DataTable(QWidget):
         self._show(self._table if self._table in names else names[0])
 
     def refresh(self) -> None:
-        """Show the rows that have come since; meant for twice a second, no more."""
+        """Show the new rows; call it at most twice a second."""
         had_rows = self.model.rowCount() > 0
         if self.model.is_sorted and self._chosen_rows() > MOST_KEPT:
-            self.view.clearSelection()  # to move so many would take Qt seconds
+            self.view.clearSelection()  # Qt would take seconds to move so many
         self.model.refresh()
         if not had_rows and self.model.rowCount():
             self._fit_columns()
         self._say_count()
 
     def copy(self) -> None:
-        """Put what is chosen on the clipboard, with all digits and tabs between the cells."""
+        """Copy the selected cells with all digits, separated by tabs."""
         parts = self.view.selectionModel().selection().toList()
         columns = sorted({at for part in parts for at in range(part.left(), part.right() + 1)})
         rows = sorted({at for part in parts for at in range(part.top(), part.bottom() + 1)})
@@ -115,16 +115,16 @@ class DataTable(QWidget):
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setShowGrid(False)
         view.setWordWrap(False)
-        view.setTabKeyNavigation(False)  # Tab leads on to the next control
+        view.setTabKeyNavigation(False)  # Tab moves to the next control
         view.setCornerButtonEnabled(False)
         view.verticalHeader().hide()
         head = view.horizontalHeader()
         head.setHighlightSections(False)
         head.setSortIndicatorClearable(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        head.setResizeContentsPrecision(200)  # rows that are measured
+        head.setResizeContentsPrecision(200)  # rows that Qt measures
         view.setSortingEnabled(True)
-        head.setSortIndicatorShown(False)  # its arrow stands in its words: no room for another
+        head.setSortIndicatorShown(False)  # the header text has an arrow of its own
         head.sortIndicatorChanged.connect(self._fit_arrow)
         for key, keys, do in (
             ("data.copy", QKeySequence.StandardKey.Copy, self.copy),
@@ -154,7 +154,7 @@ class DataTable(QWidget):
         self._chips.setVisible(len(names) > 1)
 
     def _title(self, table: str) -> str:
-        """Return what a table is called: as the first view that shows it, if there is one."""
+        """Return the name of a table: of the first view that shows it, if any."""
         views = (f"views.{view.key}" for view in self._experiment.views if view.table == table)
         return self._words.say(f"{self._experiment.id}.{next(views, f'tables.{table}')}")
 
@@ -188,7 +188,7 @@ class DataTable(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give every column what it needs, and its share of the room that is left."""
+        """Give every column the width it needs, and a share of the rest."""
         view, count = self.view, self.model.columnCount()
         if not count:
             return
@@ -199,22 +199,13 @@ class DataTable(QWidget):
             view.setColumnWidth(at, width + air + (at < rest))
 
     def _fit_arrow(self, column: int) -> None:
-        """Make the column that it is sorted by wider, if its head has no room for the arrow."""
+        """Widen the sorted column if its header has no room for the arrow."""
         head = self.view.horizontalHeader()
         if column >= 0:
             head.resizeSection(column, max(head.sectionSize(column), head.sectionSizeHint(column)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Share out the room anew where it has changed, be it by a scroll bar that has come."""
+        """Fit the columns to a new width, such as when a scroll bar appears."""
         if event.type() == QEvent.Type.Resize:
             self._fit_columns()
         return super().eventFilter(watched, event)
-
-
-def _sample(look: Look, words: Words) -> QWidget:
-    from experiments.python_at_work.gil_threads.experiment import EXPERIMENT
-    from tests.gallery.plot_samples import gil_tables
-
-    table = DataTable(EXPERIMENT, words, look)
-    table.show_tables(gil_tables())
-    return table

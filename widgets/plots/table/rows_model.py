@@ -1,4 +1,4 @@
-"""What stands in each cell of a table of rows? The records themselves, in words and units."""
+"""The Qt model of a table of rows: reads the records, shows words and units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.core.units import show
 from experiments.core.words import Words
 from widgets.style.look import Look
 
-ROUND = "repeat"  # counted from 0 in files, and from 1 for people
+ROUND = "repeat"  # counted from 0 in files, shown from 1
 AnyIndex = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 ARROWS = {Qt.SortOrder.AscendingOrder: "↑", Qt.SortOrder.DescendingOrder: "↓"}
@@ -23,23 +23,23 @@ WORD = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowsModel(QAbstractTableModel):
-    """Shows a sequence of records without copying them; it may grow, and is then refreshed."""
+    """Shows a sequence of records without copying them; call `refresh` after it grows."""
 
     def __init__(self, experiment: Experiment[Any], words: Words, look: Look) -> None:
         super().__init__()
         self._experiment, self._words, self._look = experiment, words, look
         self._rows: Sequence[Any] = ()
-        self._count = 0  # rows that the view knows of
+        self._count = 0  # rows known to the view
         self.columns: tuple[str, ...] = ()
         self._units: tuple[str, ...] = ()
         self._is_number: tuple[bool, ...] = ()
-        self._order: list[int] | None = None  # None: as they were measured
+        self._order: list[int] | None = None  # None: as measured
         self._sorted_by, self._direction = -1, Qt.SortOrder.AscendingOrder
         self._take_fonts()
         look.changed.connect(self._change_fonts)
 
     def show_rows(self, rows: Sequence[Any], record: type[Record]) -> None:
-        """Show another table, in the order it was measured."""
+        """Show another table, in the order measured."""
         self.beginResetModel()
         self._rows, self._count = rows, len(rows)
         declared = specs(record)
@@ -52,15 +52,15 @@ class RowsModel(QAbstractTableModel):
 
     @property
     def is_sorted(self) -> bool:
-        """Are the rows in another order than they were measured?"""
+        """Whether the rows are in another order than measured."""
         return self._order is not None
 
     def shows(self, rows: Sequence[Any]) -> bool:
-        """Are these the very rows that are shown, perhaps with more at their end?"""
+        """Return whether this is the shown sequence, perhaps with new rows at its end."""
         return self._rows is rows and len(rows) >= self._count
 
     def refresh(self) -> None:
-        """Show what has come since."""
+        """Show the new rows."""
         new = len(self._rows)
         if new <= self._count:
             return
@@ -73,19 +73,19 @@ class RowsModel(QAbstractTableModel):
             self.sort(self._sorted_by, self._direction)
 
     def value(self, row: int, column: int) -> Any:
-        """Return what was measured, as it is."""
+        """Return the measured value of a cell."""
         return getattr(self._rows[self._place(row)], self.columns[column])
 
     def rowCount(self, parent: AnyIndex | None = None) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return 0 if parent is not None and parent.isValid() else self._count
 
     def columnCount(self, parent: AnyIndex | None = None) -> int:
-        """Return how many columns there are."""
+        """Return the number of columns."""
         return 0 if parent is not None and parent.isValid() else len(self.columns)
 
     def data(self, index: AnyIndex, role: int = Role.DisplayRole) -> Any:
-        """Return text, font or place of a cell."""
+        """Return text, font or alignment of a cell."""
         column = index.column()
         if role == Role.DisplayRole:
             return self._text(self.value(index.row(), column), column)
@@ -98,7 +98,7 @@ class RowsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole
     ) -> Any:
-        """Return the head of a column: its words, and what it is called in a file."""
+        """Return a column's header: its text, and its name in files as the tooltip."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Role.DisplayRole:
@@ -107,7 +107,7 @@ class RowsModel(QAbstractTableModel):
         if role == Role.TextAlignmentRole:
             return NUMBER if self._is_number[section] else WORD
         if role == Role.FontRole:
-            return self._small  # in which the style sheet paints it: Qt measures without asking it
+            return self._small  # the style sheet's font, which Qt does not ask for when it measures
         if role == Role.ToolTipRole:
             values = {"name": self.columns[section], "unit": self._units[section]}
             if self._units[section]:
@@ -116,7 +116,7 @@ class RowsModel(QAbstractTableModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column, or back to the order of measuring with column -1."""
+        """Sort by a column; -1 restores the order measured."""
         self.layoutAboutToBeChanged.emit()
         kept = self.persistentIndexList()
         places = [
@@ -137,11 +137,11 @@ class RowsModel(QAbstractTableModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
 
     def _place(self, row: int) -> int:
-        """Return where among the records the one of a shown row is."""
+        """Return the index of a shown row's record."""
         return row if self._order is None else self._order[row]
 
     def _key(self, column: int) -> Callable[[int], Any]:
-        """Return what rows are sorted by: numbers, or words as they are shown; nothing is last."""
+        """Return the sort key: numbers, or words as shown; empty cells come last."""
         name = self.columns[column]
         values = [getattr(row, name) for row in self._rows[: self._count]]
         if not self._is_number[column]:

@@ -48,7 +48,7 @@ def test_the_code_is_there_before_any_run_and_nothing_runs(stage):
     stage.page.open("clinic")
 
     assert puzzle(stage).lines.model().rowCount() == len(FIRST.broken.splitlines())
-    assert bars(stage)._scene.is_empty
+    assert bars(stage).scene.is_empty
     assert checker(stage) == ""
     assert stage.runner.started == []
 
@@ -62,7 +62,7 @@ def test_what_was_found_stays_found_while_it_runs(stage, run):
     drawn(stage)
 
     assert "1/3" in puzzle(stage).pieces.buttons[FIRST.key].text()
-    assert not bars(stage)._scene.is_empty
+    assert not bars(stage).scene.is_empty
     assert "5001" in checker(stage)
 
 
@@ -72,11 +72,11 @@ def test_a_recording_shows_its_remarks_and_nothing_of_it_stays(qtbot, stage, run
     drawn(stage)
 
     assert "5001" in checker(stage)
-    assert bars(stage)._scene.band.startswith("RECORDED")
+    assert bars(stage).scene.band.startswith("RECORDED")
     stage.page._actions.live.trigger()
     assert checker(stage) == ""
-    assert bars(stage)._scene.is_empty
-    assert bars(stage)._scene.band == ""
+    assert bars(stage).scene.is_empty
+    assert bars(stage).scene.band == ""
 
 
 def test_pictures_and_rows_are_those_of_the_plot(stage, run):

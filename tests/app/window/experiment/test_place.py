@@ -419,7 +419,7 @@ def test_plots_fill_together_unless_that_takes_long(stage, monkeypatch, draws_s,
     stage.page._drawing._draw()
 
     plots = stage.page._panel.views.plots
-    assert [plot._scene.is_empty for plot in plots].count(True) == without
+    assert [plot.scene.is_empty for plot in plots].count(True) == without
 
 
 def test_limit_lines_come_with_the_first_estimate(stage):
@@ -695,7 +695,7 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
     qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
 
     drawn(qtbot, stage)
-    assert stage.page._panel.views.plots[0]._scene.band.startswith("RECORDED")
+    assert stage.page._panel.views.plots[0].scene.band.startswith("RECORDED")
     assert "Show a recording" not in said(stage)
     button(stage, "Back to this machine").click()
     assert button(stage, "Show a recording").isEnabled()
@@ -723,7 +723,7 @@ def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
     assert stage.page._side._form.params().rounds == 5
     assert not stage.page._side._form._content.isEnabled()
     drawn(qtbot, stage)
-    scene = stage.page._panel.views.plots[0]._scene
+    scene = stage.page._panel.views.plots[0].scene
     assert scene.band == "RECORDED · Test CPU · 2026-05-04"
 
 
@@ -765,7 +765,7 @@ def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     open_run(qtbot, stage, burst(here=here))
     drawn(qtbot, stage)
 
-    assert "RECORDED" not in stage.page._panel.views.plots[0]._scene.band
+    assert "RECORDED" not in stage.page._panel.views.plots[0].scene.band
     assert ENGLISH.say("page.earlier_run", {"date": "2026-05-04"}) in said(stage)
     assert button(stage, "Back to the latest whole run")
 
@@ -896,7 +896,7 @@ def gil_run(*rows, **more) -> Made:
 
 def plots_left(stage) -> list[str]:
     plots = stage.page._panel.views.plots
-    return [plot._scene.terms.view.key for plot in plots if not plot.isHidden()]
+    return [plot.scene.terms.view.key for plot in plots if not plot.isHidden()]
 
 
 def test_once_a_run_has_ended_plots_without_a_measurement_are_left_out(qtbot, stage):

@@ -7,7 +7,9 @@ from PySide6.QtCore import QSizeF
 from tests.gallery import plot_samples as samples
 from tests.gallery.pictures import EXPERIMENT as PICTURES
 from tests.gallery.plot_samples import Latency
+from tests.widgets.plots.plots import colours
 from widgets.plots.drawing import Beside
+from widgets.plots.kinds.colour_key import key_of
 from widgets.plots.kinds.heatmap import HeatmapDrawing
 from widgets.plots.kinds.shades import shade
 from widgets.plots.plot import Plot
@@ -99,16 +101,12 @@ def test_the_tracks_are_the_rows_of_all_runs():
 
 
 def test_cells_that_hardly_differ_look_alike():
-    near = drawing([message(0, 1, 36.3), message(1, 0, 36.4)])
-    far = drawing([message(0, 1, 36.3), message(1, 0, 80.0)])
-
-    def apart(made):
-        (run,) = made._runs
-        shades = made._key.shades(run.values)[np.isfinite(run.values)]
+    def apart(*values):
+        shades = key_of(np.array(values), "linear", "").shades(np.array(values))
         return int(shades.max()) - int(shades.min())
 
-    assert apart(near) < 8
-    assert apart(far) > 128
+    assert apart(36.3, 36.4) < 8
+    assert apart(36.3, 80.0) > 128
 
 
 def test_rows_that_come_one_by_one_lead_to_the_same_cells():
@@ -140,11 +138,7 @@ def test_a_plot_of_it_has_cells_names_and_a_key(qtbot, mode, beside):
     plot.resize(900, 400)
     rows = samples.latencies()
     plot.draw(rows, {}, beside=Beside("A", "B", rows) if beside else None)
-    shown = plot.grab().toImage()
 
-    colours = {
-        shown.pixelColor(x, y).name() for x in range(shown.width()) for y in range(shown.height())
-    }
     key = {shade(step).name() for step in range(0, 256)}
-    assert len(key & colours) > 128  # the key shows them all, or every second
+    assert len(key & colours(plot.grab())) > 128  # the key shows them all, or every second
     assert plot.summary().startswith("A 56 cells" if beside else "56 cells")

@@ -4,17 +4,20 @@ import dataclasses
 import itertools
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
 
 from experiments.core.views import Axis, Lines
 from experiments.memory.cache_ladder.experiment import Step
 from experiments.python_at_work.amdahl import experiment as amdahl
 from tests.gallery import plot_samples as samples
-from tests.widgets.plots.plots import ENGLISH, TABLES, look, painted, plotted, texts, view_of
+from tests.widgets.plots.plots import ENGLISH, TABLES, look, plotted, texts, view_of
+from widgets.plots import axes
 from widgets.plots.drawing import Beside
 from widgets.plots.plot import Plot
 from widgets.plots.sheet import cut, envelope
@@ -33,15 +36,15 @@ def step(size_bytes: int, latency_s: float, order: str = "random") -> Step:
 def test_each_line_has_its_label_in_its_colour_beside_it(qtbot):
     plot = plotted(qtbot, *LADDER)
 
-    labels = {label.text: label for label in painted(plot).labels}
-    area = painted(plot).area
-    for track in plot._known_tracks():
+    labels = {label.text: label for label in plot.painted().labels}
+    area = plot.painted().area
+    for track in plot.scene.drawing.tracks():
         rect = labels[track.name].rect
         away = np.hypot(
             area.x_px(track.xs) - rect.center().x(), area.y_px(track.ys) - rect.center().y()
         )
         assert away.min() < rect.width()
-        assert labels[track.name].colour == plot._look.theme.series_colour(track.colour, word=True)
+        assert labels[track.name].colour == look().theme.series_colour(track.colour, word=True)
 
 
 def test_zero_and_less_have_no_place_on_a_logarithmic_axis_and_are_counted(qtbot):
@@ -49,14 +52,14 @@ def test_zero_and_less_have_no_place_on_a_logarithmic_axis_and_are_counted(qtbot
 
     plot = plotted(qtbot, *LADDER, rows=rows)
 
-    assert "3 values are left out" in plot.summary()
-    assert all(np.isfinite(track.ys).all() for track in plot._known_tracks())
+    assert ENGLISH.say("plot.left_out", {"count": 3}) in plot.summary()
+    assert all(np.isfinite(track.ys).all() for track in plot.scene.drawing.tracks())
 
 
 def test_only_values_without_a_place_are_an_empty_plot_that_says_why(qtbot):
     plot = plotted(qtbot, *LADDER, rows=[step(4096, 0.0)], values={})
 
-    assert plot.summary() == "One value is left out: it has no place on this axis."
+    assert plot.summary() == ENGLISH.say("plot.one_left_out")
 
 
 def test_nan_and_infinity_are_left_out(qtbot):
@@ -64,7 +67,7 @@ def test_nan_and_infinity_are_left_out(qtbot):
 
     plot = plotted(qtbot, *LADDER, rows=rows)
 
-    assert painted(plot).full.y[1] < 0
+    assert plot.painted().full.y[1] < 0
 
 
 def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
@@ -75,7 +78,7 @@ def test_another_run_is_dashed_and_has_labels_of_its_own(qtbot):
 
     named = texts(plot)
     assert {"A random order", "B random order", "A in a row", "B in a row"} <= set(named)
-    assert [line.is_second for line in plot._scene.drawing._lines] == [False, False, True, True]
+    assert plot.svg().count(b"stroke-dasharray") == 2
 
 
 def test_the_dots_of_another_run_are_rings(qtbot):
@@ -88,7 +91,7 @@ def test_the_dots_of_another_run_are_rings(qtbot):
 
     plot.draw(ours, {}, beside=Beside("A", "B", theirs))
 
-    area, picture = painted(plot).area, plot.grab().toImage()
+    area, picture = plot.painted().area, plot.grab().toImage()
     ground = QColor(look().theme.panel)
     for is_ring, latency_s in high_s.items():
         middle = picture.pixelColor(round(area.x_px(2000)), round(area.y_px(latency_s)))
@@ -105,11 +108,12 @@ def test_each_run_has_its_own_limits_and_is_told_against_them(qtbot):
     row = "in a row, at the largest size"
     named = {text for text in texts(plot) if row in text or "L1" in text}
     assert named == {f"A · {row} · 1.30 ns", f"B · {row} · 13 ns", "L1 · 32 KiB"}
-    drawing = plot._scene.drawing
+    drawing = plot.scene.drawing
     ours, theirs = drawing.read(0, 0), drawing.read(2, 0)
     assert theirs[theirs.rindex("(") :] == ours[ours.rindex("(") :]
-    assert f"The limit “B · {row}” stands at 13 ns." in plot.summary()
-    rects = [label.rect for label in painted(plot).labels]
+    said = ENGLISH.say("plot.limit", {"limit": f"B · {row}", "value": "13 ns"})
+    assert said in plot.summary()
+    rects = [label.rect for label in plot.painted().labels]
     assert not any(a.intersects(b) for a, b in itertools.combinations(rects, 2))
 
 
@@ -121,10 +125,10 @@ def test_labels_of_two_runs_stand_in_the_order_of_the_ends_of_their_lines(qtbot,
 
     plot.draw(ROWS, {}, beside=Beside("A", "B", other))
 
-    area, drawn = painted(plot).area, {each.text: each for each in painted(plot).labels}
+    area, drawn = plot.painted().area, {each.text: each for each in plot.painted().labels}
     for name in ("random order", "in a row"):
         above, below = drawn[f"A {name}"], drawn[f"B {name}"]
-        tracks = {track.name: track for track in plot._known_tracks()}
+        tracks = {track.name: track for track in plot.scene.drawing.tracks()}
         for label, is_below in ((above, 0), (below, 1)):
             xs, ys = (getattr(tracks[label.text], axis) for axis in ("xs", "ys"))
             x, y = area.x_px(xs), area.y_px(ys)
@@ -140,14 +144,14 @@ def test_a_limit_has_its_label_beside_it_and_over_no_data(qtbot, limits_s, size)
 
     plot.draw(ROWS, ours, beside=Beside("A", "B", list(ROWS), theirs))
 
-    area, drawn = painted(plot).area, painted(plot).labels
+    area, drawn = plot.painted().area, plot.painted().labels
     for run, latency_s, other_s in (("A", *limits_s), ("B", *limits_s[::-1])):
         label = next(each for each in drawn if each.text.startswith(f"{run} · in a row"))
         own, other = (area.y_px(math.log10(each)) for each in (latency_s, other_s))
         middle = label.rect.center().y()
         assert label.leader or abs(middle - own) < abs(middle - other)
         assert not label.leader or label.leader.y1() == pytest.approx(own, abs=1.0)
-        for track in plot._known_tracks():
+        for track in plot.scene.drawing.tracks():
             xs = np.linspace(label.rect.left(), label.rect.right(), 200)
             ys = np.interp(xs, area.x_px(track.xs), area.y_px(track.ys))
             assert not ((ys > label.rect.top() + 2) & (ys < label.rect.bottom() - 2)).any()
@@ -188,10 +192,8 @@ def test_a_linear_axis_of_bytes_has_ticks_in_powers_of_two(qtbot):
 
     plot = plotted(qtbot, "cache-ladder", LINEAR, rows=rows, values={})
 
-    from widgets.plots import axes
-
-    plan, area = plot._scene.drawing.plan(), painted(plot).area
-    said = [text for _, text in axes._ticks(plan.x, area.sight.x, 6)]
+    plan, area = plot.scene.drawing.plan(), plot.painted().area
+    said = [text for _, text in axes.axis_ticks(plan.x, area.sight.x, 6)]
     assert "128 KiB" in said
 
 
@@ -200,7 +202,7 @@ def test_one_or_two_points_are_drawn(qtbot, count):
     plot = plotted(qtbot, *LADDER, rows=[step(4096 << n, 1e-9) for n in range(count)], values={})
 
     assert texts(plot) == ["random order"]
-    full = painted(plot).full
+    full = plot.painted().full
     assert full.y[0] < -9 < full.y[1]
 
 
@@ -212,12 +214,10 @@ def test_a_single_count_stands_in_the_middle(qtbot):
     qtbot.addWidget(plot)
     plot.draw(rows, {})
 
-    from widgets.plots import axes
-
-    area = painted(plot).area
-    across = plot._scene.drawing.plan().x
+    area = plot.painted().area
+    across = plot.scene.drawing.plan().x
     assert area.sight.x == (1.5, 2.5)
-    assert [text for _, text in axes._ticks(across, area.sight.x, 9)] == ["2"]
+    assert [text for _, text in axes.axis_ticks(across, area.sight.x, 9)] == ["2"]
 
 
 def test_many_curves_can_be_moved_smoothly(qtbot):
@@ -229,11 +229,12 @@ def test_many_curves_can_be_moved_smoothly(qtbot):
     ]
     plot = plotted(qtbot, "cache-ladder", LINEAR, rows=rows, values={})
     plot.zoom_in()
+    QTest.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(400, 150))
 
     took_s = []
-    for _ in range(5):
+    for turn in range(1, 6):
         start_s = time.process_time()
-        plot._refresh()
+        QTest.mouseMove(plot, QPoint(400 + 20 * turn, 150))
         plot.grab()
         took_s.append(time.process_time() - start_s)
 
@@ -243,16 +244,16 @@ def test_many_curves_can_be_moved_smoothly(qtbot):
 def test_an_axis_is_as_wide_as_it_was_until_that_is_forgotten(qtbot):
     far, near = ({"in_a_row_latency_s": each} for each in (1e-6, 2e-9))
     plot = plotted(qtbot, *LADDER, rows=ROWS, values=near)
-    alone = painted(plot).full
+    alone = plot.painted().full
     plot.draw(ROWS, far)
-    wide = painted(plot).full
+    wide = plot.painted().full
     plot.draw(ROWS, near)
-    kept = painted(plot).full
+    kept = plot.painted().full
     plot.forget_widest()
     plot.draw(ROWS, near)
 
     assert kept.y == wide.y != alone.y
-    assert painted(plot).full.y == alone.y
+    assert plot.painted().full.y == alone.y
 
 
 def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
@@ -261,16 +262,14 @@ def test_an_axis_that_counts_has_no_ticks_between_whole_numbers(qtbot):
 
     plot = plotted(qtbot, "cache-ladder", view, rows=rows)
 
-    from widgets.plots import axes
-
-    plan, area = plot._scene.drawing.plan(), painted(plot).area
-    assert [text for _, text in axes._ticks(plan.x, area.sight.x, 9)] == ["1", "2"]
+    plan, area = plot.scene.drawing.plan(), plot.painted().area
+    assert [text for _, text in axes.axis_ticks(plan.x, area.sight.x, 9)] == ["1", "2"]
 
 
 def test_a_single_point_shows_its_statistic_among_its_repeats(qtbot):
     rows = [step(4096, latency_s) for latency_s in (1e-9, 2e-9, 8e-9)]
     plot = plotted(qtbot, "cache-ladder", LINEAR, rows=rows, values={})
-    area, track = painted(plot).area, plot._known_tracks()[0]
+    area, track = plot.painted().area, plot.scene.drawing.tracks()[0]
 
     at = area.point(float(track.xs[0]), float(track.ys[0])).toPoint()
     assert near(plot, at, 0)
@@ -280,13 +279,14 @@ def test_the_first_line_lies_above_the_others(qtbot):
     rows = [step(size, 1e-9, order) for size in (4096, 8192) for order in ("b", "a")]
     view = dataclasses.replace(LINEAR, order=("a", "b"))
     plot = plotted(qtbot, "cache-ladder", view, rows=rows, values={})
-    area = painted(plot).area
+    area = plot.painted().area
 
     at = area.point(6144.0, 1e-9).toPoint()
     assert near(plot, at, 0)
 
 
 def near(plot, at: QPoint, series: int) -> bool:
-    """Has a pixel the colour of a series, but for rounding?"""
+    """Return whether a pixel has the colour of a series, but for rounding."""
     seen = plot.grab().toImage().pixelColor(at).getRgb()
-    return np.allclose(seen, QColor(plot._look.theme.series_colour(series)).getRgb(), atol=4)
+    wanted: Any = QColor(look().theme.series_colour(series)).getRgb()
+    return np.allclose(seen, wanted, atol=4)

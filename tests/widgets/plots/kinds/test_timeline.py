@@ -189,7 +189,7 @@ def test_a_plot_of_it_reads_the_slice_under_the_mouse(qtbot, mode):
     plot.resize(800, 300)
     plot.draw(ROWS, {})
     plot.show()
-    area = plot._up_to_date().area
+    area = plot.painted().area
     at = area.point(0.29, 0.0)  # near the end of a long slice
 
     with qtbot.waitSignal(plot.reading_changed) as said:
@@ -211,9 +211,9 @@ def test_when_two_runs_are_compared_no_more_the_lanes_take_all_room_again(qtbot)
     qtbot.addWidget(plot)
     plot.resize(800, 300)
     plot.draw(ROWS, {})
-    before = plot._up_to_date().area.sight
+    before = plot.painted().area.sight
     plot.draw(ROWS, {}, beside=Beside("A", "B", samples.slices()))
-    assert plot._up_to_date().area.sight != before
+    assert plot.painted().area.sight != before
 
     plot.draw(ROWS, {})
-    assert plot._up_to_date().area.sight == before
+    assert plot.painted().area.sight == before

@@ -13,6 +13,7 @@ from widgets.style.look import Look
 
 DOWN, UP = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
 WALL, METHOD = 3, 0
+SAY = words.load().say
 
 
 def timing(method, repeat, wall_s, gil=True):
@@ -210,20 +211,17 @@ def test_everything_is_chosen_by_key(table, qtbot):
 def test_there_is_a_chip_for_each_table_and_the_csv_is_of_the_one_shown(table, qtbot):
     slices = [Slice(method="threads", python="3.11", worker=0, start_s=0.0, end_s=0.25)]
     table.show_tables({"timings": timings(), "slices": slices, "wakes": []})
-    assert [chip.text() for chip in chips(table)] == [
-        "Time until all jobs are done",
-        "When each worker really ran, in the first round; in the gaps it had to wait",
-        "How late a thread wakes that only sleeps",
+    first_views = {view.table: view.key for view in reversed(EXPERIMENT.views)}
+    titles = [
+        SAY(f"gil-threads.views.{first_views[name]}") for name in ("timings", "slices", "wakes")
     ]
+    assert [chip.text() for chip in chips(table)] == titles
     assert [chip.isChecked() for chip in chips(table)] == [True, False, False]
 
     chips(table)[1].click()
     assert shown(table) == [["threads", "3.11", "0", "0 s", "250 ms"]]
-    assert (
-        table.view.accessibleName()
-        == "When each worker really ran, in the first round; in the gaps it had to wait"
-    )
-    save = next(b for b in table.findChildren(QPushButton) if b.text() == "Save as CSV")
+    assert table.view.accessibleName() == titles[1]
+    save = next(b for b in table.findChildren(QPushButton) if b.text() == SAY("data.save_csv"))
     with qtbot.waitSignal(table.csv_wanted) as wanted:
         save.click()
     assert wanted.args == ["slices"]
@@ -248,10 +246,10 @@ def test_a_single_table_needs_no_chips(table):
 def test_it_says_how_many_rows_there_are(table):
     rows = []
     table.show_tables({"timings": rows})
-    assert table.view.accessibleDescription() == "No rows yet"
+    assert table.view.accessibleDescription() == SAY("data.no_rows")
     rows += timings()[:1]
     table.refresh()
-    assert table.view.accessibleDescription() == "1 row"
+    assert table.view.accessibleDescription() == SAY("data.one_row")
     rows += timings()
     table.refresh()
     assert table.view.accessibleDescription() == "4 rows"

@@ -1,21 +1,24 @@
-"""How is something chosen or left out? A box with a tick; its words wrap where room is short."""
+"""A check box whose text wraps, and a row of buttons of which one is on."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QCheckBox, QSizePolicy
+from collections.abc import Sequence
 
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSizePolicy, QWidget
+
+from widgets.controls.layouts import FlowLayout
 from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 BOX, CORNER = 16, 4  # pixels at zoom 1
-MOST_PX = 2**15  # higher than any text
-TICK = ((0.24, 0.52), (0.43, 0.70), (0.77, 0.32))  # in shares of the box
+MOST_PX = 2**15  # taller than any text
+TICK = ((0.24, 0.52), (0.43, 0.70), (0.77, 0.32))  # fractions of the box
 
 
 class Check(QCheckBox):
-    """A check box whose words take as many lines as they need."""
+    """A check box whose text wraps where it is too long."""
 
     def __init__(self, text: str, look: Look) -> None:
         super().__init__(text)
@@ -32,25 +35,25 @@ class Check(QCheckBox):
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """Return what is needed with many lines."""
+        """Return a size that holds one line; the text wraps into more."""
         return QSize(8 * self._indent(), self._line_px())
 
     def hasHeightForWidth(self) -> bool:
-        """Narrow means high."""
+        """Say that a narrow box needs more height."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the words when they are wrapped."""
+        """Return the height of the wrapped text."""
         room = QRect(0, 0, max(1, width - self._indent()), MOST_PX)
         words = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
         return max(self._line_px(), words.height() + STEP)
 
     def hitButton(self, place: QPoint) -> bool:
-        """Take clicks on the words too."""
+        """Accept clicks on the text too."""
         return self.rect().contains(place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the box, the tick and the words."""
+        """Draw the box, the tick and the text."""
         theme = self._look.theme
         side = self._box_px()
         box = QRectF(1.5, (self._line_px() - side) / 2 + 0.5, side - 1, side - 1)
@@ -105,3 +108,32 @@ def _tick_pen(colour: str, side: int) -> QPen:
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     return pen
+
+
+class Segments(QWidget):
+    """Buttons side by side, of which one is on; `choices` are (name, text).
+
+    Arrow keys move along. A person's choice emits `chosen`; the method `choose` does not.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, choices: Sequence[tuple[str, str]], *, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._group = QButtonGroup(self)
+        self.buttons = {choice: self._button(choice, text, name) for choice, text in choices}
+        self.setLayout(FlowLayout(*self.buttons.values(), space=STEP))
+
+    def choose(self, name: str) -> None:
+        """Select `name` without emitting `chosen`."""
+        self.buttons[name].setChecked(True)
+
+    def _button(self, choice: str, text: str, name: str) -> QRadioButton:
+        button = QRadioButton(text)
+        button.setProperty("role", "segment")
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.setAccessibleDescription(name)
+        button.clicked.connect(lambda _checked=False: self.chosen.emit(choice))
+        self._group.addButton(button)
+        return button

@@ -1,15 +1,16 @@
-"""How do small things stand side by side and go on in the next line where room ends?"""
+"""A layout that wraps its widgets into lines, and an area that scrolls."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QScrollArea, QWidget
 
 from widgets.style.theme import STEP
 
 
 class FlowLayout(QLayout):
-    """Lines of widgets as words stand in a text; each line is centred vertically."""
+    """A layout that wraps widgets into lines, as text wraps; each line is centred vertically."""
 
     def __init__(self, *widgets: QWidget, space: int = 2 * STEP) -> None:
         super().__init__()
@@ -20,27 +21,27 @@ class FlowLayout(QLayout):
             self.addWidget(widget)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Add one at the end."""
+        """Append an item."""
         self._items.append(item)
 
     def count(self) -> int:
-        """Return how many there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """Return one, None beyond the last."""
+        """Return an item, None beyond the last."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Remove one and return it, None beyond the last."""
+        """Remove and return an item, None beyond the last."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Take no more room than is needed."""
+        """Take no more room than needed."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """Narrow means high."""
+        """Say that a narrow layout needs more height."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -48,18 +49,18 @@ class FlowLayout(QLayout):
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def setGeometry(self, rect: QRect) -> None:
-        """Put every widget into its line."""
+        """Move every widget to its place."""
         super().setGeometry(rect)
         self._place(rect, move=True)
 
     def sizeHint(self) -> QSize:
-        """Return the size of one line."""
+        """Return the size of all widgets in one line."""
         sizes = [item.sizeHint() for item in self._shown()]
         width = sum(size.width() for size in sizes) + self.spacing() * max(0, len(sizes) - 1)
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        """Return the size of the largest."""
+        """Return the size of the largest widget."""
         size = QSize()
         for item in self._shown():
             size = size.expandedTo(item.minimumSize())
@@ -69,7 +70,7 @@ class FlowLayout(QLayout):
         return [item for item in self._items if not item.isEmpty()]
 
     def _place(self, rect: QRect, *, move: bool) -> int:
-        """Return the height of all lines, and move the widgets there if wanted."""
+        """Return the height of all lines; with `move`, place the widgets."""
         top = rect.top()
         for line in self._lines(rect.width()):
             height = max(item.sizeHint().height() for item in line)
@@ -94,3 +95,37 @@ class FlowLayout(QLayout):
             lines[-1].append(item)
             left += needed + self.spacing()
         return lines
+
+
+class _Scroll(QScrollArea):
+    """A scroll area as high as its content where there is room."""
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__()
+        self._content = content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for another height: at another width the content wraps differently."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        content = self._content
+        height = content.sizeHint().height()
+        if content.hasHeightForWidth():
+            height = content.heightForWidth(max(self.viewport().width(), 1))
+        return QSize(content.sizeHint().width(), height + 2 * self.frameWidth() + 2)
+
+
+def scrolling(content: QWidget, name: str) -> QScrollArea:
+    """Return an area that scrolls `content` vertically, by keys too, and shrinks to its height."""
+    area = _Scroll(content)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setProperty("role", "reader")
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click would draw a focus frame around the text
+    area.setAccessibleName(name)
+    return area

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from widgets.plots.kinds.newcomers import Newcomers
+from widgets.plots.kinds.growing import NewRows
 
 
 class Row:
@@ -8,7 +8,7 @@ class Row:
 
 
 def test_only_what_has_come_since_is_new():
-    seen, rows = Newcomers(), [Row() for _ in range(3)]
+    seen, rows = NewRows(), [Row() for _ in range(3)]
 
     assert seen.among(rows) == (rows, True)
     rows.append(Row())
@@ -18,7 +18,7 @@ def test_only_what_has_come_since_is_new():
 
 
 def test_other_or_fewer_rows_are_another_table():
-    seen, rows = Newcomers(), [Row() for _ in range(3)]
+    seen, rows = NewRows(), [Row() for _ in range(3)]
     seen.among(rows)
 
     assert seen.among(rows[:2]) == (rows[:2], True)
@@ -29,7 +29,7 @@ def test_other_or_fewer_rows_are_another_table():
 
 
 def test_an_empty_table_is_another_one():
-    seen, rows = Newcomers(), [Row()]
+    seen, rows = NewRows(), [Row()]
     seen.among(rows)
 
     assert seen.among([]) == ([], True)

@@ -1,4 +1,4 @@
-"""Can a folder be typed and chosen, and is what is none said to be none?"""
+"""Typing and choosing a folder, and the sentence that refuses what is none."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
-from widgets.form.folder_input import FolderInput
 from widgets.form.form import ParamsForm
+from widgets.form.typed_input import FolderInput
 from widgets.style import theme
 from widgets.style.look import Look
 
@@ -55,12 +55,13 @@ def test_a_folder_that_is_typed_is_taken(form, tmp_path, qtbot):
 
 
 def test_what_is_no_folder_is_refused_in_a_sentence_below_it(form, tmp_path):
-    type_in(form, str(tmp_path / "nowhere"))
+    nowhere = str(tmp_path / "nowhere")
+    type_in(form, nowhere)
 
     with pytest.raises(UserError):
         form.params()
-    assert doubt(form).startswith("Folder cannot be")
-    assert "nowhere" in doubt(form)
+    values = {"name": ENGLISH.say("storage.params.folder"), "text": nowhere}
+    assert doubt(form) == ENGLISH.say("problems.parameter_not_a_folder", values)
 
 
 def test_a_folder_can_be_chosen_and_reset_goes_back_to_the_usual_one(
