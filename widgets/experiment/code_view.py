@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
@@ -21,15 +21,15 @@ BEGINS = re.compile(r"^(?:@|def |class )", re.MULTILINE)
 
 
 class CodeView(QWidget):
-    """One file at a time. `save_wanted` carries its name and its text."""
+    """One file at a time; all of them are offered as one script, which others make."""
 
-    save_wanted = Signal(str, str)
+    copy_wanted = Signal()
+    save_wanted = Signal()
 
     def __init__(self, words: Words, look: Look) -> None:
         super().__init__()
         self._words, self._look = words, look
         self._files: Sequence[tuple[str, str]] = ()
-        self._place = 0
         self._chips = QButtonGroup(self)
         self._chooser = FlowLayout()
         self._text = QPlainTextEdit()
@@ -39,10 +39,10 @@ class CodeView(QWidget):
         self._text.setTabChangesFocus(True)
         self._text.setAccessibleName(words.say("page.code"))
         self._colours = PythonHighlighter(self._text.document(), look)
-        copy, save = chip(words.say("page.copy")), chip(words.say("page.save_code"))
-        save.setToolTip(words.say("page.save_code_help"))
-        copy.clicked.connect(lambda: self.copy())
-        save.clicked.connect(lambda: self._save())
+        copy, save = chip(words.say("page.copy_script")), chip(words.say("page.save_script"))
+        for use, wanted in ((copy, self.copy_wanted), (save, self.save_wanted)):
+            use.setToolTip(words.say("page.script_help"))
+            use.clicked.connect(lambda _checked=False, wanted=wanted: wanted.emit())
         uses = row(copy, save)
         head = row(self._chooser, uses, space=4 * STEP)
         head.setStretch(0, 1)
@@ -67,12 +67,7 @@ class CodeView(QWidget):
             self._chooser.addWidget(made)
         self._show(0)
 
-    def copy(self) -> None:
-        """Copy the whole file."""
-        QGuiApplication.clipboard().setText(self._text.toPlainText())
-
     def _show(self, place: int) -> None:
-        self._place = place
         text = self._files[place][1] if self._files else ""
         self._colours.read(text)
         self._text.setPlainText(text)
@@ -81,10 +76,6 @@ class CodeView(QWidget):
         self._text.verticalScrollBar().setValue(block.firstLineNumber())
         if self._files:
             self._chips.button(place).setChecked(True)
-
-    def _save(self) -> None:
-        if self._files:
-            self.save_wanted.emit(*self._files[self._place])
 
     def _restyle(self) -> None:
         self._text.setFont(self._look.theme.font("note", mono=True))

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import button, chip, column, label, leave_keys, row
-from widgets.controls.place_head import BELOW, MARGINS
 from widgets.controls.layouts import scrolling
+from widgets.controls.place_head import BELOW, MARGINS
 from widgets.live.board import Board
 from widgets.live.controls import Controls
 from widgets.sheets.overlay import Overlay

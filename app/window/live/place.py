@@ -22,8 +22,7 @@ from app.window.live.shown import Shown
 from app.window.live.watching import Watching
 from experiments.engine import messages as wire
 from machine.live.recorded_watch import RecordedWatch
-from widgets.controls.basics import announce
-from widgets.controls.basics import column
+from widgets.controls.basics import announce, column
 from widgets.live.gpu_processes import Idleness
 from widgets.live.page import Explanation, LivePage
 

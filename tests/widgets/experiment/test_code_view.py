@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
 from experiments.core import words
@@ -65,18 +64,14 @@ def test_the_first_file_is_shown_and_the_others_are_offered(view):
     assert text_of(view).toPlainText() == "x = 1\n"
 
 
-def test_it_can_only_be_read_and_copied_whole(view):
+def test_it_can_only_be_read(view):
     assert text_of(view).isReadOnly()
-    view.copy()
-    assert QGuiApplication.clipboard().text() == TEXT
 
 
-def test_saving_asks_for_the_file_that_is_shown(qtbot, view):
-    chip(view, "two.py").click()
-    with qtbot.waitSignal(view.save_wanted) as wanted:
-        chip(view, ENGLISH.say("page.save_code")).click()
-
-    assert wanted.args == ["two.py", "x = 1\n"]
+@pytest.mark.parametrize("use", ["copy", "save"])
+def test_all_of_it_is_asked_for_as_one_script(qtbot, view, use):
+    with qtbot.waitSignal(getattr(view, f"{use}_wanted")):
+        chip(view, ENGLISH.say(f"page.{use}_script")).click()
 
 
 def test_keywords_have_the_colour_of_the_theme(view, look):
