@@ -20,7 +20,7 @@ from experiments.core.problems import UserError
 from experiments.core.statistics import Spread, spreads
 from experiments.core.units import SWITCH, show, unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording
 
 Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
@@ -103,12 +103,12 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
     values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
-    cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
+    cut_short = "".join(run for run, end in ends.items() if end is not messages.Outcome.COMPLETED)
     disturbed = {
         run: fraction
         for run, recording in (("A", a), ("B", b))
         for event in recording.events
-        if isinstance(event, wire.Note) and event.key == "machine_was_busy"
+        if isinstance(event, messages.Note) and event.key == "machine_was_busy"
         if isinstance(fraction := event.values.get("others_fraction"), int | float)
     }
     return Compared(tuple(values), params, cut_short, disturbed)
@@ -160,7 +160,7 @@ def _differing(
         yield words.say("terminal.differs", {"name": called, "a": a, "b": b})
 
 
-def _finding(experiment: Experiment[Any], run: Recording) -> wire.FindingSent | None:
+def _finding(experiment: Experiment[Any], run: Recording) -> messages.FindingSent | None:
     known = run.started.experiment_version == experiment.version
     return run.finding(experiment) if known else run.finished.finding
 

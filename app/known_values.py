@@ -27,7 +27,7 @@ from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
 from experiments.core.words import Words
 from experiments.devices.device import CPU
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import Machine
 from widgets.map.layout.boxes import EarnedValue, Invitation, is_of_part
 
@@ -38,7 +38,7 @@ _INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earned:
+class KnownValues:
     """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
 
     values: dict[Part, list[EarnedValue]]
@@ -123,14 +123,14 @@ class Fingerprints:
         return self._known[path]
 
 
-def earned(
+def known_values(
     runs: Iterable[Kept],
     experiments: Iterable[Experiment[Any]],
     words: Words,
     machine: Machine,
     fingerprints: Fingerprints,
     now: datetime | None = None,
-) -> Earned:
+) -> KnownValues:
     """Return what is known of this machine. Reads files."""
     values: dict[Part, list[EarnedValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
@@ -197,7 +197,7 @@ def earned(
         of_part = [one for one in known if is_of_part(place, one.unit)]
         others = [one for one in known if one not in of_part]
         values[place] = _told_apart([*of_part, *others], words)
-    return Earned(values=values, invitations=invitations, possible=possible)
+    return KnownValues(values=values, invitations=invitations, possible=possible)
 
 
 def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[str, ...]:
@@ -266,10 +266,10 @@ def _fingerprint(path: Path) -> str | None:
         with path.open("rb") as file:
             is_packed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if is_packed else path.open("rb") as file:
-            started = wire.decode_event(file.readline(wire.LINE_LIMIT_BYTES + 1))
-    except (OSError, EOFError, zlib.error, wire.BadMessage):
+            started = messages.decode_event(file.readline(messages.LINE_LIMIT_BYTES + 1))
+    except (OSError, EOFError, zlib.error, messages.BadMessage):
         return None
-    if not isinstance(started, wire.Started):
+    if not isinstance(started, messages.Started):
         return None
     found = started.machine.get("fingerprint")
     return found if isinstance(found, str) else None

@@ -12,7 +12,7 @@ from experiments.core.parameters import to_text
 from experiments.core.statistics import TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording
 
 DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
@@ -50,12 +50,17 @@ class Report:
 
 
 def report(
-    words: Words, experiment: Experiment[Any], finished: wire.Finished, *, rows: int, quick: bool
+    words: Words,
+    experiment: Experiment[Any],
+    finished: messages.Finished,
+    *,
+    rows: int,
+    quick: bool,
 ) -> Report:
     """Put the end of a run into words."""
     ending = ""
-    if finished.outcome is not wire.Outcome.COMPLETED:
-        key = "stopped_empty" if finished.outcome is wire.Outcome.STOPPED and not rows else None
+    if finished.outcome is not messages.Outcome.COMPLETED:
+        key = "stopped_empty" if finished.outcome is messages.Outcome.STOPPED and not rows else None
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
     finding = finished.finding
@@ -68,7 +73,7 @@ def report(
     )
 
 
-def sentence(words: Words, experiment: Experiment[Any], finding: wire.FindingSent) -> str:
+def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
     """Return a finding in one or two sentences."""
     return words.say(f"{experiment.id}.findings.{finding.message}", finding.values)
 
@@ -107,7 +112,7 @@ def _is_gain(name: str) -> bool:
     return _GAIN.search(name) is not None
 
 
-def _why_unclear(finding: wire.FindingSent, name: str) -> str:
+def _why_unclear(finding: messages.FindingSent, name: str) -> str:
     """Return why there is no number, as far as that is kept."""
     if finding.message == TOO_FEW:
         return "too_few"
@@ -166,7 +171,7 @@ _OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+
 
 def analysed_anew(
     recording: Recording, experiment: Experiment[Any]
-) -> tuple[wire.Finished, wire.Note | None]:
+) -> tuple[messages.Finished, messages.Note | None]:
     """Return the end of the run with what `analyse` says of its rows today.
 
     A run of another version of the experiment keeps the finding that was recorded, and the note
@@ -175,16 +180,16 @@ def analysed_anew(
     started, finished = recording.started, recording.finished
     if started.experiment_version != experiment.version:
         versions = {"recorded": started.experiment_version, "known": experiment.version}
-        return finished, wire.Note(key="other_version", values=versions)
+        return finished, messages.Note(key="other_version", values=versions)
     finding = recording.finding(experiment)
     if finding is None:
         return finished, None
-    anew = wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
+    anew = messages.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
     return anew, None
 
 
 def _remarks(
-    words: Words, experiment: Experiment[Any], finding: wire.FindingSent, *, quick: bool
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, *, quick: bool
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
@@ -199,7 +204,7 @@ def _remarks(
         yield words.say(f"{experiment.id}.limits.{key}", finding.values)
 
 
-def conditions(words: Words, started: wire.Started) -> tuple[tuple[str, str], ...]:
+def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
     """Return under which conditions a run took place, as far as it says so."""
     environment, cpu = started.environment, started.machine.get("cpu")
     facts = {

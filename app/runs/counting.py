@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.runs.library import Kept
-from experiments.engine import messages as wire
+from experiments.engine import messages
 
 
 def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:
@@ -15,6 +15,6 @@ def completed(runs: Iterable[Kept], experiment: str) -> list[Kept]:
         for run in runs
         if run.experiment == experiment
         and run.problem is None
-        and run.outcome == wire.Outcome.COMPLETED
+        and run.outcome == messages.Outcome.COMPLETED
     ]
     return sorted(found, key=lambda run: (not run.quick, run.at), reverse=True)

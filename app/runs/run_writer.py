@@ -11,11 +11,11 @@ from pathlib import Path
 
 from app.runs.library import Library
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recorder
 
 
-class Keeping:
+class RunWriter:
     """Keeps the lines of one run in the library, from the moment it has started."""
 
     def __init__(self, library: Library) -> None:
@@ -23,9 +23,9 @@ class Keeping:
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
 
-    def keep(self, event: wire.Event, line: bytes) -> None:
+    def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
-        if isinstance(event, wire.Started) and self.problem is None:
+        if isinstance(event, messages.Started) and self.problem is None:
             try:
                 self.recorder = self._library.create(event)
             except UserError as trouble:

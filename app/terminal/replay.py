@@ -18,7 +18,7 @@ from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
 from experiments.core.units import show
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording, read
 
 LOOK_S = 0.05  # between two looks whether to stop
@@ -60,7 +60,7 @@ def _introduce(recording: Recording, experiment: Experiment[Any], context: Conte
 
 
 def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:
-    timed = [e for e in recording.events if isinstance(e, wire.Row | wire.Frame)]
+    timed = [e for e in recording.events if isinstance(e, messages.Row | messages.Frame)]
     total_s = timed[-1].t_s if timed else 0.0
     start_s = time.monotonic()
     columns = (BarColumn(bar_width=28), TextColumn("{task.description}"))

@@ -13,7 +13,7 @@ from app.report import NamedValue, report
 from app.terminal.draw import Draw
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 
 
 def tell(
@@ -21,7 +21,7 @@ def tell(
     words: Words,
     experiment: Experiment[Any],
     tables: Mapping[str, Sequence[Any]],
-    finished: wire.Finished,
+    finished: messages.Finished,
     *,
     quick: bool,
 ) -> None:

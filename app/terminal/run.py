@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
@@ -22,7 +22,7 @@ from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text, to_json
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
@@ -32,7 +32,7 @@ class Ended(NamedTuple):
     """How a run ended, with which finding, where it has one, and what disturbed it, in words."""
 
     code: ExitCode
-    finding: wire.FindingSent | None = None
+    finding: messages.FindingSent | None = None
     disturbances: tuple[str, ...] = ()
 
 
@@ -96,12 +96,12 @@ def measure(
     to_be_run = None if stream else puzzle(context.words, experiment)
     if to_be_run is not None:
         context.console.print(to_be_run)
-    keeping = Keeping(context.library) if keep else None
+    writer = RunWriter(context.library) if keep else None
     copy: list[bytes] = []
 
-    def each_line(event: wire.Event, line: bytes) -> None:
-        if keeping is not None:
-            keeping.keep(event, line)
+    def each_line(event: messages.Event, line: bytes) -> None:
+        if writer is not None:
+            writer.keep(event, line)
         if out is not None:
             copy.append(line)
         if stream:
@@ -120,8 +120,8 @@ def measure(
             finished, tables = follow.to_the_end()
     finally:
         engine.close()
-        if keeping is not None:
-            keeping.close()
+        if writer is not None:
+            writer.close()
     if follow.refused is not None:
         context.complain(follow.refused)
         return Ended(ExitCode.CANNOT_RUN_HERE)
@@ -132,8 +132,8 @@ def measure(
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
         context.complain(Problem(finished.problem.key, finished.problem.values))
-    if keeping is not None:
-        _tell_kept(context, keeping, running, silent=stream)
+    if writer is not None:
+        _tell_kept(context, writer, running, silent=stream)
     if out is not None and copy:
         _write_copy(out, copy)
     if svg is not None:
@@ -141,21 +141,21 @@ def measure(
     return Ended(_exit_code(finished), finished.finding, tuple(follow.disturbances))
 
 
-def _exit_code(finished: wire.Finished) -> ExitCode:
+def _exit_code(finished: messages.Finished) -> ExitCode:
     match finished.outcome:
-        case wire.Outcome.COMPLETED:
+        case messages.Outcome.COMPLETED:
             return ExitCode.DONE
-        case wire.Outcome.STOPPED:
+        case messages.Outcome.STOPPED:
             return ExitCode.STOPPED
         case _:
             lacks = finished.problem is not None and finished.problem.key.startswith("needs_")
             return ExitCode.CANNOT_RUN_HERE if lacks else ExitCode.FAILED
 
 
-def _tell_kept(context: Context, keeping: Keeping, running: Run, *, silent: bool) -> None:
-    if keeping.problem is not None:
-        context.complain(keeping.problem.problem)
-    elif keeping.recorder is not None and not silent:
+def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: bool) -> None:
+    if writer.problem is not None:
+        context.complain(writer.problem.problem)
+    elif writer.recorder is not None and not silent:
         context.console.print()
         said = context.words.say("terminal.kept", {"id": running.id[:8]})
         context.console.print(said, style="dim")
@@ -165,7 +165,7 @@ def _draw(
     context: Context,
     experiment: Experiment[Any],
     tables: Mapping[str, Sequence[Any]],
-    finished: wire.Finished,
+    finished: messages.Finished,
     path: Path,
 ) -> None:
     from app.terminal import picture

@@ -15,7 +15,7 @@ from experiments.engine.recording import analysed
 log = logging.getLogger(__name__)
 
 
-class Following:
+class RunState:
     """The rows of every table, the newest frames, the progress, and in the end the outcome.
 
     `drawn_from` grows by one with each row or frame of a table, so that a plot knows if it is old.

@@ -7,7 +7,7 @@ from app.report import analysed_anew, conditions, named_values, report
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.statistics import TOO_FEW
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst
 
@@ -24,7 +24,7 @@ def recording(tmp_path):
 
 
 def test_what_does_not_apply_is_empty():
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED)
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED)
 
     told = report(ENGLISH, BURST, finished, rows=0, quick=False)
 
@@ -49,7 +49,7 @@ def test_a_run_of_another_version_keeps_its_finding_and_says_so(recording):
     finished, note = analysed_anew(kept, BURST)
 
     assert finished is kept.finished
-    assert note == wire.Note(key="other_version", values={"recorded": 0, "known": 1})
+    assert note == messages.Note(key="other_version", values={"recorded": 0, "known": 1})
 
 
 def test_the_conditions_are_those_that_are_known(recording):
@@ -67,7 +67,7 @@ def test_the_conditions_are_those_that_are_known(recording):
 
 
 def shown(experiment, values, unclear=(), message="m") -> dict[str, str]:
-    judged = wire.FindingSent(message=message, values=values, limits=[], unclear=list(unclear))
+    judged = messages.FindingSent(message=message, values=values, limits=[], unclear=list(unclear))
     return {told.label: told.shown for told in named_values(ENGLISH, experiment, values, judged)}
 
 
@@ -101,18 +101,20 @@ def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
 
 
 def test_an_unclear_value_travels_and_older_files_know_none(recording):
-    finding = wire.FindingSent(message="m", values={"a_speedup": 1.0}, limits=[], unclear=["a"])
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+    finding = messages.FindingSent(message="m", values={"a_speedup": 1.0}, limits=[], unclear=["a"])
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
 
-    assert wire.decode_event(wire.encode(finished)) == finished
-    assert b"unclear" not in wire.encode(recording().finished)
+    assert messages.decode_event(messages.encode(finished)) == finished
+    assert b"unclear" not in messages.encode(recording().finished)
 
 
 def test_why_a_gain_is_not_clear_is_said_of_each(recording):
     values = {"threads_speedup": 0.9, "processes_speedup": 1.1, "serial_s": 1.0}
     unclear = ["threads_speedup", "processes_speedup"]
-    finding = wire.FindingSent(message="threads_gain", values=values, limits=[], unclear=unclear)
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+    finding = messages.FindingSent(
+        message="threads_gain", values=values, limits=[], unclear=unclear
+    )
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
     gil = Catalogue().load("gil-threads")
 
     slower, near = report(ENGLISH, gil, finished, rows=9, quick=False).remarks

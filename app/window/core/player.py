@@ -1,7 +1,7 @@
-"""How is a recorded run played? Its events go into a Following at the times they once came at.
+"""How is a recorded run played? Its events go into a RunState at the times they once came at.
 
 A run under way takes the same path, so what draws one draws the other. Seeking forward hands over
-what lies between; seeking back begins anew with a fresh Following, so always ask for `following`.
+what lies between; seeking back begins anew with a fresh RunState, so always ask for `run_state`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.report import analysed_anew
 from experiments.core.declare import Experiment
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 
 TICK_MS = 33
 LEAD_S = 0.5  # that is played of what came before anything was drawn
@@ -30,8 +30,8 @@ class Player(QObject):
     filled, so `left_out_s` of a run are not played. What came in them comes with what is next.
     """
 
-    moved = Signal()  # there is something new in `following`, or the time has gone on
-    ended = Signal()  # `following.finished` is there
+    moved = Signal()  # there is something new in `run_state`, or the time has gone on
+    ended = Signal()  # `run_state.finished` is there
     playing_changed = Signal(bool)
 
     def __init__(
@@ -46,7 +46,7 @@ class Player(QObject):
         recording.tables(experiment)  # so that no row can fail later
         self.recording, self.experiment = recording, experiment
         self.finished, self.remark = analysed_anew(recording, experiment)
-        self.following = Following(experiment)
+        self.run_state = RunState(experiment)
         self.speed = 1.0
         self.t_s = 0.0
         self._clock = clock
@@ -59,7 +59,7 @@ class Player(QObject):
         visible = [
             place
             for place, event in enumerate(recording.events)
-            if isinstance(event, wire.Row | wire.Frame)
+            if isinstance(event, messages.Row | messages.Frame)
         ]
         self._stops = [*visible[1:], len(recording.events)] if visible else []
         self._timer = QTimer(self)
@@ -81,7 +81,7 @@ class Player(QObject):
     @property
     def is_at_end(self) -> bool:
         """Has the end of the run been handed over?"""
-        return self.following.finished is not None
+        return self.run_state.finished is not None
 
     def play(self, speed: float = 1.0) -> None:
         """Let the time go on, `speed` times as fast as it did; from the beginning if at the end."""
@@ -128,8 +128,8 @@ class Player(QObject):
         self.seek(self.total_s or 1.0)
 
     def _begin(self) -> None:
-        self.following = Following(self.experiment)
-        self.following.add(self.recording.started)
+        self.run_state = RunState(self.experiment)
+        self.run_state.add(self.recording.started)
         self._next = 0
 
     def _go(self, place: int, t_s: float | None = None) -> None:
@@ -142,11 +142,11 @@ class Player(QObject):
         if self.is_at_end or place < self._next:
             self._begin()
         for event in self.recording.events[self._next : place]:
-            self.following.add(event)
+            self.run_state.add(event)
         self._next = place
         self.t_s = t_s if t_s is not None else self._times[place - 1] if place else 0.0
         if is_end:
-            self.following.add(self.finished)
+            self.run_state.add(self.finished)
         self.moved.emit()
         if is_end:
             self.ended.emit()
@@ -165,7 +165,7 @@ def _drawn_from_s(recording: Recording, experiment: Experiment[Any]) -> float:
     """Return when the first row or frame came that a plot shows, 0 if none did."""
     drawn = {plot.table for plot in experiment.plots}
     for event in recording.events:
-        if isinstance(event, wire.Row | wire.Frame) and event.table in drawn:
+        if isinstance(event, messages.Row | messages.Frame) and event.table in drawn:
             return event.t_s
     return 0.0
 
@@ -174,7 +174,7 @@ def _times(recording: Recording) -> list[float]:
     """Return when each event came; progress and notes have no time but that of what is before."""
     times, latest_s = [], 0.0
     for event in recording.events:
-        if isinstance(event, wire.Row | wire.Frame):
+        if isinstance(event, messages.Row | messages.Frame):
             latest_s = max(latest_s, event.t_s)
         times.append(latest_s)
     return times

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
+MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
 Then = Literal["", "measure", "replay"]  # an opened run, once more with its settings, or as it was
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.window.live.recorded import WatchPlayer
 from experiments.core.problems import Problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Worker
 from machine.live.recorded_watch import RecordedWatch
 
@@ -29,7 +29,7 @@ class Watcher(QObject):
 
     inspected = Signal(object)  # dict, as of `machine.model.to_json`
     not_inspected = Signal(object)  # Problem: why there is none
-    sampled = Signal(object)  # wire.Sample
+    sampled = Signal(object)  # messages.Sample
     ended = Signal()  # the workers have gone, though nobody asked them to
     _heard = Signal(object)
 
@@ -61,13 +61,13 @@ class Watcher(QObject):
     def inspect(self) -> None:
         """Look anew at what this machine is; `inspected` comes when that is done."""
         if self._worker is not None:
-            self._worker.send(wire.Inspect())
+            self._worker.send(messages.Inspect())
 
     def set_rate(self, hz: float) -> None:
         """Send samples at another rate from now on."""
         self._hz = hz
         if self._worker is not None:
-            self._worker.send(wire.Rate(hz=hz))
+            self._worker.send(messages.Rate(hz=hz))
 
     @property
     def pid(self) -> int | None:
@@ -92,34 +92,34 @@ class Watcher(QObject):
             log.info("no worker to watch: %s", error)
             self._replace()
             return
-        self._worker.send(wire.Watch(hz=self._hz))
+        self._worker.send(messages.Watch(hz=self._hz))
         if not self._is_inspected:
-            self._worker.send(wire.Inspect())
+            self._worker.send(messages.Inspect())
         self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
         self._thread.start()
 
     def _read(self, worker: Worker) -> None:
         try:
             while line := worker.readline():
-                event = wire.decode_event(line)
-                if isinstance(event, wire.Hello):
+                event = messages.decode_event(line)
+                if isinstance(event, messages.Hello):
                     worker.pid = event.pid
                 self._heard.emit(event)
-        except wire.BadMessage as error:
+        except messages.BadMessage as error:
             log.info("the worker that watches cannot be understood: %s", error)
         worker.close()  # here: to close a pipe that another thread reads would wait for it
         self._heard.emit(None)
 
     @Slot(object)
-    def _take(self, event: wire.Event | None) -> None:
+    def _take(self, event: messages.Event | None) -> None:
         if self._closing:
             return
-        if isinstance(event, wire.Sample):
+        if isinstance(event, messages.Sample):
             self.sampled.emit(event)
-        elif isinstance(event, wire.Whole):
+        elif isinstance(event, messages.Whole):
             self._is_inspected = True
             self.inspected.emit(event.value)
-        elif isinstance(event, wire.Finished) and event.problem is not None:
+        elif isinstance(event, messages.Finished) and event.problem is not None:
             self._give_up(Problem(event.problem.key, event.problem.values))
         elif event is None:
             assert self._thread is not None

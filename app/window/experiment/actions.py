@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
 from experiments.core.words import Words
 
@@ -64,31 +64,31 @@ class ExperimentActions(QObject):
         self.save_picture.setText(say("page.save_picture_of", {"view": view}))
         self.save_csv.setText(say("page.save_csv_of", {"table": table}))
 
-    def show_state(self, showing: Showing, *, has_beside: bool) -> None:
+    def show_state(self, model: PageModel, *, has_beside: bool) -> None:
         """Allow what makes sense now, and hide what does not."""
-        state, shown = showing.state, showing.shown
+        state, loaded = model.state, model.loaded
         say = self._words.say
-        is_opened = shown is not None and shown.is_opened
-        can_run = state in (State.READY, State.ENDED) and showing.can_run
+        is_opened = loaded is not None and loaded.is_opened
+        can_run = state in (State.READY, State.ENDED) and model.can_run
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
-        waits = waits and showing.experiment is not None and showing.needs_nothing
-        self.run.setText(say(_run_key(has_run=shown is not None, is_opened=is_opened)))
+        waits = waits and model.experiment is not None and model.needs_nothing
+        self.run.setText(say(_run_key(has_run=loaded is not None, is_opened=is_opened)))
         self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else "page.run_help"))
         _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
         _allow(self.quick, can_run and has_quick, seen=has_quick and waits)
-        _allow(self.stop, showing.under_way is not None and state is not State.STOPPING)
+        _allow(self.stop, model.under_way is not None and state is not State.STOPPING)
         _allow(self.go_there, state is State.ELSEWHERE)
         has_end = state is State.ENDED
-        _allow(self.replay, has_end and showing.path is not None)
-        way_back = "page.latest_run" if showing.is_of_here else "page.own_run"
+        _allow(self.replay, has_end and model.path is not None)
+        way_back = "page.latest_run" if model.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
-        _allow(self.recording, showing.recording is not None and shown is None)
+        _allow(self.recording, model.recording is not None and loaded is None)
         _allow(self.reset, can_run and not is_opened)
-        _allow(self.compare, has_end and showing.path is not None, seen=True)
+        _allow(self.compare, has_end and model.path is not None, seen=True)
         _allow(self.stop_comparing, has_beside)
-        has_rows = showing.following is not None
+        has_rows = model.run_state is not None
         for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
             _allow(action, has_rows)
         _allow(self.data, has_rows, seen=True)

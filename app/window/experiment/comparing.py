@@ -12,19 +12,19 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.report import about, label
 from app.runs.library import machine_name
-from app.runs.run_notes import read_meta
+from app.runs.run_notes import read_notes
 from app.window.core.saving import Saving
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import Shown, load, runs_of
-from app.window.experiment.page_model import Showing
+from app.window.experiment.loaded_run import LoadedRun, load, runs_of
+from app.window.experiment.page_model import PageModel
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.experiment.comparison_table import ComparedRow, Comparison
 
-Result = tuple[Shown, Shown, Comparison]
+Result = tuple[LoadedRun, LoadedRun, Comparison]
 MENU_RUNS = 12
 
 
@@ -33,11 +33,13 @@ class Comparing(QObject):
 
     changed = Signal()
 
-    def __init__(self, session: Session, showing: Showing, saving: Saving) -> None:
+    def __init__(self, session: Session, model: PageModel, saving: Saving) -> None:
         super().__init__()
-        self._session, self._showing, self._saving = session, showing, saving
+        self._session, self._model, self._saving = session, model, saving
         self._asked = 0  # what was asked for before is of no interest any more
-        self.pair: tuple[Shown, Shown] | None = None  # A and B, to be drawn on the same axes
+        self.pair: tuple[LoadedRun, LoadedRun] | None = (
+            None  # A and B, to be drawn on the same axes
+        )
         self.found = Comparison()
 
     @property
@@ -45,10 +47,10 @@ class Comparing(QObject):
         """Is there a comparison, or a reason why there is none?"""
         return self.found != Comparison()
 
-    def letter(self, shown: Shown) -> str:
+    def letter(self, loaded: LoadedRun) -> str:
         """Return which of the two a run is, "A" or "B"; "" where it is neither."""
         runs = [each.run for each in self.pair or ()]
-        return "AB"[runs.index(shown.run)] if shown.run in runs else ""
+        return "AB"[runs.index(loaded.run)] if loaded.run in runs else ""
 
     def begin(self, path: Path, beside: Path) -> None:
         """Compare the run in `path` with another; ends in `changed`."""
@@ -57,7 +59,7 @@ class Comparing(QObject):
 
         def work() -> Result:
             loaded = (load(each, catalogue, is_opened=True) for each in (path, beside))
-            a, b = sorted(loaded, key=lambda shown: shown.at)
+            a, b = sorted(loaded, key=lambda loaded: loaded.at)
             return a, b, comparison(words, listing, a, b)
 
         take = partial(self._take, self._asked)
@@ -72,8 +74,8 @@ class Comparing(QObject):
 
     def with_shown(self, beside: Path) -> None:
         """Compare the shown run with another."""
-        if self._showing.path is not None:
-            self.begin(self._showing.path, beside)
+        if self._model.path is not None:
+            self.begin(self._model.path, beside)
 
     def ask(self) -> None:
         """Compare the shown run with one from a file that a person chooses."""
@@ -83,13 +85,13 @@ class Comparing(QObject):
 
     def menu(self, parent: QWidget) -> QMenu:
         """Return a menu of the other runs of the shown experiment, and of any file."""
-        menu, say, experiment = QMenu(parent), self._session.words.say, self._showing.experiment
-        listing, shown = self._listing(), self._showing.shown
-        started = shown.following.started if shown is not None else None
+        menu, say, experiment = QMenu(parent), self._session.words.say, self._model.experiment
+        listing, loaded = self._listing(), self._model.loaded
+        started = loaded.run_state.started if loaded is not None else None
         runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
         # What was stopped before it found anything has nothing to compare.
-        found = (run for run in runs if run.values or run.outcome != wire.Outcome.STOPPED)
-        others = [run for run in found if shown is None or run.run != shown.run][:MENU_RUNS]
+        found = (run for run in runs if run.values or run.outcome != messages.Outcome.STOPPED)
+        others = [run for run in found if loaded is None or run.run != loaded.run][:MENU_RUNS]
         for run in others:
             line = listing.line(run)
             result = "".join(f"{each.label} {each.shown}" for each in line.results[:1])
@@ -98,7 +100,7 @@ class Comparing(QObject):
                 # What differs from the shown run; of a quick beside a full one, nearly all does.
                 differing = listing.differing(run.experiment, run.params, started.params)
                 settings = tuple(differing) or (say("page.same_settings"),)
-            parts = (run.meta.name, line.when, line.kind, *settings, line.ending, result)
+            parts = (run.run_notes.name, line.when, line.kind, *settings, line.ending, result)
             action = menu.addAction(" · ".join(part for part in parts if part).replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, path=run.path: self.with_shown(path))
         if not others:
@@ -115,7 +117,7 @@ class Comparing(QObject):
             self.pair, self.found = None, Comparison(refusal=self._session.say(result))
         else:
             a, b, self.found = result
-            same = a.following.experiment is b.following.experiment
+            same = a.run_state.experiment is b.run_state.experiment
             self.pair = (a, b) if same else None
         self.changed.emit()
 
@@ -123,11 +125,11 @@ class Comparing(QObject):
         return Listing(self._session.words, self._session.catalogue, self._session.entries)
 
 
-def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison:
+def comparison(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> Comparison:
     """Compare two recordings; where that cannot be, a sentence says why. May take a while."""
     assert a.recording is not None
     assert b.recording is not None
-    experiment = a.following.experiment
+    experiment = a.run_state.experiment
     try:
         compared = compare(experiment, a.recording, b.recording)
     except UserError as trouble:
@@ -145,17 +147,17 @@ def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison
     )
 
 
-def _names(words: Words, listing: Listing, a: Shown, b: Shown) -> tuple[str, str]:
+def _names(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> tuple[str, str]:
     """Return what two runs are called side by side; to the second where that tells them apart."""
 
-    def name(shown: Shown, when: str) -> str:
-        started = shown.following.started
+    def name(loaded: LoadedRun, when: str) -> str:
+        started = loaded.run_state.started
         machine = machine_name(started) if started is not None else ""
-        given = read_meta(shown.path).name if shown.path is not None else ""
+        given = read_notes(loaded.path).name if loaded.path is not None else ""
         told = words.say("page.run_name", {"when": when, "machine": machine})
         return " · ".join(part for part in (given, told) if part)
 
-    (short_a, exact_a), (short_b, exact_b) = (listing.when(shown.at) for shown in (a, b))
+    (short_a, exact_a), (short_b, exact_b) = (listing.when(loaded.at) for loaded in (a, b))
     if name(a, short_a) != name(b, short_b):
         return name(a, short_a), name(b, short_b)
     return name(a, exact_a), name(b, exact_b)

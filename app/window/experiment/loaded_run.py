@@ -17,71 +17,71 @@ from experiments.core.declare import Experiment
 from experiments.core.parameters import from_json, to_kept_json
 from experiments.core.problems import UserError
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording, read
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from machine.model import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class LoadedRun:
     """One run; without a recording it was measured while the window was open."""
 
-    following: Following
+    run_state: RunState
     recording: Recording | None = None
     path: Path | None = None
     is_opened: bool = False  # somebody asked for this very run, so it is shown as a recording
-    note: wire.Note | None = None  # what is to be said of its finding
+    note: messages.Note | None = None  # what is to be said of its finding
 
     @property
     def run(self) -> str | None:
         """The id of the run, None before it has begun."""
-        started = self.following.started
+        started = self.run_state.started
         return started.run if started is not None else None
 
     @property
     def at(self) -> str:
         """When it began, "" before it has."""
-        started = self.following.started
+        started = self.run_state.started
         return started.at if started is not None else ""
 
     def is_of(self, machine: Machine) -> bool:
         """Was it measured on this machine?"""
-        started = self.following.started
+        started = self.run_state.started
         mark = started.machine.get("fingerprint") if started is not None else None
         return mark is not None and mark == machine.fingerprint
 
 
-def came_to_nothing(following: Following) -> bool:
+def came_to_nothing(run_state: RunState) -> bool:
     """Was a run stopped before there was anything to see?"""
-    finished = following.finished
-    is_stopped = finished is not None and finished.outcome is wire.Outcome.STOPPED
-    return is_stopped and not following.rows and not following.frames
+    finished = run_state.finished
+    is_stopped = finished is not None and finished.outcome is messages.Outcome.STOPPED
+    return is_stopped and not run_state.rows and not run_state.frames
 
 
-def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> Shown:
+def load(path: Path, catalogue: Catalogue, *, is_opened: bool) -> LoadedRun:
     """Read a run file and analyse it anew; may take a while. Raises UserError."""
     recording = read(path)
     experiment = catalogue.load(recording.started.experiment)
     recording.tables(experiment)  # refuses the tables of another version
     finished, note = analysed_anew(recording, experiment)
-    following = Following(experiment)
+    run_state = RunState(experiment)
     for event in (recording.started, *recording.events, finished):
-        following.add(event)
-    return Shown(
-        following=following, recording=recording, path=path, is_opened=is_opened, note=note
+        run_state.add(event)
+    return LoadedRun(
+        run_state=run_state, recording=recording, path=path, is_opened=is_opened, note=note
     )
 
 
 def last_run(runs: Sequence[Kept], experiment: str, machine: Machine) -> Kept | None:
     """Return the newest run of an experiment on this machine; a completed one, if there is any."""
     here = list(runs_here(runs, experiment, machine))
-    whole = (run for run in here if run.outcome == wire.Outcome.COMPLETED)
+    whole = (run for run in here if run.outcome == messages.Outcome.COMPLETED)
     return next(whole, next(iter(here), None))
 
 
 def is_shown_unasked(
-    path: Path, runs: Sequence[Kept], machine: Machine | None, own: Following | None
+    path: Path, runs: Sequence[Kept], machine: Machine | None, own: RunState | None
 ) -> bool:
     """Is it the run that the page of its experiment begins with? `own` is that of this window."""
     kept = next((run for run in runs if run.path == path), None)
@@ -106,7 +106,7 @@ def expected_s(
     Without such a one the estimate counts, by as much longer or shorter as it was for another, if
     possible one that was as quick.
     """
-    whole = [run for run in runs if run.outcome == wire.Outcome.COMPLETED and run.taken_s]
+    whole = [run for run in runs if run.outcome == messages.Outcome.COMPLETED and run.taken_s]
     whole.sort(key=lambda run: run.quick != quick)
     wanted = msgspec.json.decode(msgspec.json.encode(to_kept_json(params)))  # lists, no tuples
     estimate_s = experiment.seconds(params)
@@ -129,7 +129,7 @@ def runs_of(runs: Sequence[Kept], experiment: str) -> Iterator[Kept]:
     )
 
 
-def band(words: Words, started: wire.Started) -> str:
+def band(words: Words, started: messages.Started) -> str:
     """Return what stands above the plots of a recording."""
     values = {"machine": machine_name(started), "date": started.at[:10]}
     return words.say("terminal.recorded_on", values)
@@ -147,24 +147,24 @@ class Doing:
         """Begin anew, with another run."""
         self._seen, self.said = {}, ""
 
-    def look(self, following: Following) -> None:
+    def look(self, run_state: RunState) -> None:
         """See what has come."""
-        counts = following.drawn_from.items()
+        counts = run_state.drawn_from.items()
         grown = [table for table, count in counts if count != self._seen.get(table, 0)]
         if grown:
-            self.said = doing(self._words, following, grown[0])
-            self._seen = dict(following.drawn_from)
+            self.said = doing(self._words, run_state, grown[0])
+            self._seen = dict(run_state.drawn_from)
 
 
-def doing(words: Words, following: Following, table: str) -> str:
+def doing(words: Words, run_state: RunState, table: str) -> str:
     """Return what a run has just done, from the row that came last, in `table`.
 
     The round and the way can be told where the headline view is fed; else how much there is.
     """
-    experiment, started = following.experiment, following.started
-    rows = following.tables.get(table, ())
+    experiment, started = run_state.experiment, run_state.started
+    rows = run_state.tables.get(table, ())
     if started is None or not rows or table != experiment.plots[0].table:
-        return words.say("page.rows", {"rows": following.rows}) if following.rows else ""
+        return words.say("page.rows", {"rows": run_state.rows}) if run_state.rows else ""
     row = rows[-1]
     names = (str(getattr(row, field)) for field in type(row).__dataclass_fields__)
     ways = [
@@ -174,6 +174,6 @@ def doing(words: Words, following: Following, table: str) -> str:
     ]
     round_, rounds = getattr(row, "repeat", None), started.params.get("rounds")
     if not ways or not isinstance(round_, int) or not isinstance(rounds, int):
-        return words.say("page.rows", {"rows": following.rows})
+        return words.say("page.rows", {"rows": run_state.rows})
     values = {"round": round_ + 1, "rounds": rounds, "way": ", ".join(ways)}
     return words.say("page.round", values)

@@ -14,10 +14,10 @@ from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from experiments.core.declare import Experiment
 from experiments.core.tables import to_csv
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from widgets.experiment.data_side import DataSide
 from widgets.experiment.main_panel import MainPanel
 
@@ -28,14 +28,14 @@ class Output(QObject):
     def __init__(
         self,
         session: Session,
-        showing: Showing,
+        model: PageModel,
         comparing: Comparing,
         panel: MainPanel,
         actions: ExperimentActions,
         saving: Saving,
     ) -> None:
         super().__init__()
-        self._session, self._showing, self._panel = session, showing, panel
+        self._session, self._model, self._panel = session, model, panel
         self._comparing, self._saving, self._actions = comparing, saving, actions
         self._data: DataSide | None = None
         self._experiment: Experiment[Any] | None = None
@@ -69,27 +69,27 @@ class Output(QObject):
 
         self._session.background.do_soon(partial(sources, experiment), take)
 
-    def data_side(self, following: Following) -> DataSide:
+    def data_side(self, run_state: RunState) -> DataSide:
         """Return the rows of a run, to be looked at."""
         if self._data is None:
             words, look = self._session.words, self._session.look
-            self._data = DataSide(following.experiment, words, look)
+            self._data = DataSide(run_state.experiment, words, look)
             self._data.csv_wanted.connect(self._save_table)
-        self._data.show_run(following.tables, self._facts(following), self._whose())
+        self._data.show_run(run_state.tables, self._facts(run_state), self._whose())
         return self._data
 
     def _whose(self) -> str:
         """Return which of two compared runs has these rows."""
-        shown = self._showing.shown
-        letter = self._comparing.letter(shown) if shown is not None else ""
+        loaded = self._model.loaded
+        letter = self._comparing.letter(loaded) if loaded is not None else ""
         return self._session.words.say("page.rows_of", {"letter": letter}) if letter else ""
 
-    def _facts(self, following: Following) -> list[tuple[str, str]]:
+    def _facts(self, run_state: RunState) -> list[tuple[str, str]]:
         """Return what a run was started with, and where."""
-        words, started = self._session.words, following.started
+        words, started = self._session.words, run_state.started
         if started is None:
             return []
-        told = settings(words, following.experiment, started.params)
+        told = settings(words, run_state.experiment, started.params)
         return [*((called, value) for _, called, value in told), *conditions(words, started)]
 
     def refresh(self) -> None:
@@ -115,18 +115,18 @@ class Output(QObject):
         return self._experiment.plots[self._panel.views.place].table
 
     def _save_table(self, table: str) -> None:
-        following = self._showing.following
-        if following is not None and table:
-            if not following.tables[table]:
+        run_state = self._model.run_state
+        if run_state is not None and table:
+            if not run_state.tables[table]:
                 self._session.tell(self._session.words.say("plot.empty"))
                 return
-            text = to_csv(following.tables[table], following.experiment.tables[table])
-            self._saving.save_text(f"{following.experiment.id}-{table}.csv", text)
+            text = to_csv(run_state.tables[table], run_state.experiment.tables[table])
+            self._saving.save_text(f"{run_state.experiment.id}-{table}.csv", text)
 
     def _save_plot(self, plot: Any, suffix: str) -> None:
-        following = self._showing.following
-        if following is not None:
-            self._saving.save(f"{following.experiment.id}{suffix}", plot.save)
+        run_state = self._model.run_state
+        if run_state is not None:
+            self._saving.save(f"{run_state.experiment.id}{suffix}", plot.save)
 
     def _save_picture(self) -> None:
         plot = self._panel.views.plot_in_focus()

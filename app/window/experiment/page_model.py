@@ -18,7 +18,7 @@ from app.window.core.player import Player
 from app.window.core.session import Session
 from app.window.experiment.loaded_run import (
     Doing,
-    Shown,
+    LoadedRun,
     came_to_nothing,
     is_shown_unasked,
     last_run,
@@ -28,16 +28,16 @@ from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
 from experiments.core.parameters import check_memory, to_json
 from experiments.core.problems import Problem, UserError
-from experiments.engine import messages as wire
-from experiments.engine.run_state import Following
+from experiments.engine import messages
+from experiments.engine.run_state import RunState
 from machine.memory.host import available_bytes
 
-Loaded = Shown | Problem
+Result = LoadedRun | Problem
 
 LOOK_SHARE = 0.1  # of this thread, for the finding of what is played
 
 
-class Showing(QObject):
+class PageModel(QObject):
     """One experiment, and at most one run of it; `session` may still be asleep."""
 
     changed = Signal()  # another run is shown, or another state holds
@@ -49,8 +49,8 @@ class Showing(QObject):
         super().__init__()
         self._session = session
         self.experiment: Experiment[Any] | None = None
-        self.shown: Shown | None = None
-        self._before: Shown | None = None  # what was shown when the run began
+        self.loaded: LoadedRun | None = None
+        self._before: LoadedRun | None = None  # what was shown when the run began
         self.player: Player | None = None
         self.is_reading = self._is_starting = False  # a file, a run
         self._moved_in: State | None = None  # the state at the last rows
@@ -78,17 +78,17 @@ class Showing(QObject):
         return self._session.catalogue.recording(id_)
 
     @property
-    def following(self) -> Following | None:
+    def run_state(self) -> RunState | None:
         """What is drawn: the run, or what has been played of it."""
         if self.player is not None:
-            return self.player.following
-        return self.shown.following if self.shown is not None else None
+            return self.player.run_state
+        return self.loaded.run_state if self.loaded is not None else None
 
     @property
-    def under_way(self) -> Following | None:
+    def under_way(self) -> RunState | None:
         """The run that goes on now, of whatever experiment."""
         runner = self._session.runner if self._session.is_awake else None
-        return runner.following if runner is not None and runner.is_running else None
+        return runner.run_state if runner is not None and runner.is_running else None
 
     @property
     def state(self) -> State:
@@ -97,7 +97,7 @@ class Showing(QObject):
             return State.READING
         return state_of(
             self.entry,
-            self.shown,
+            self.loaded,
             self.under_way,
             stopping=self.under_way is not None and self._session.runner.is_stopping,
             playing=self.player is not None,
@@ -107,7 +107,7 @@ class Showing(QObject):
     def is_of_here(self) -> bool:
         """Was the shown run measured on this machine?"""
         here = self._session.machine
-        return self.shown is not None and here is not None and self.shown.is_of(here)
+        return self.loaded is not None and here is not None and self.loaded.is_of(here)
 
     @property
     def needs_nothing(self) -> bool:
@@ -122,10 +122,10 @@ class Showing(QObject):
     @property
     def path(self) -> Path | None:
         """The file of the shown run, None while it has none."""
-        if self.shown is None:
+        if self.loaded is None:
             return None
-        kept = (run.path for run in self._session.runs if run.run == self.shown.run)
-        return self.shown.path or next(kept, None)
+        kept = (run.path for run in self._session.runs if run.run == self.loaded.run)
+        return self.loaded.path or next(kept, None)
 
     def open(self, experiment_id: str) -> None:
         """Show an experiment: its run under way, its last one, or what it could show."""
@@ -142,7 +142,7 @@ class Showing(QObject):
         self.is_reading = False
         own = self._of_window()
         if own is not None and own.experiment is self.experiment:
-            self._show(Shown(following=own))
+            self._show(LoadedRun(run_state=own))
         else:
             self._show(None)
             self._find_last()
@@ -170,12 +170,12 @@ class Showing(QObject):
         runner = self._session.runner
         self._is_starting = True
         try:
-            following = runner.start(self.experiment, to_json(params), quick=quick)
+            run_state = runner.start(self.experiment, to_json(params), quick=quick)
         finally:
             self._is_starting = False
         self._asked += 1
-        self._before = self.shown
-        self._show(Shown(following=following))
+        self._before = self.loaded
+        self._show(LoadedRun(run_state=run_state))
 
     def stop(self) -> None:
         """End the run under way, of whatever experiment."""
@@ -189,10 +189,10 @@ class Showing(QObject):
 
     def replay(self, speed: float) -> None:
         """Play the shown run from its beginning, `speed` times as fast as it was."""
-        if self.shown is None or self.experiment is None:
+        if self.loaded is None or self.experiment is None:
             return
-        if self.shown.recording is not None:
-            self._play(speed, self.shown)
+        if self.loaded.recording is not None:
+            self._play(speed, self.loaded)
         elif self.path is not None:
             self._read(self.path, partial(self._play, speed), is_opened=False)
 
@@ -206,9 +206,9 @@ class Showing(QObject):
 
     def look_again(self) -> None:
         """Estimate where the limit lines are; meant for once a second while a run goes on."""
-        following = self.following
-        if following is not None and following.finished is None:
-            finding = following.finding()
+        run_state = self.run_state
+        if run_state is not None and run_state.finished is None:
+            finding = run_state.finding()
             self.values = finding.clear_values() if finding is not None else {}
 
     def _keep_up(self, player: Player) -> None:
@@ -219,33 +219,33 @@ class Showing(QObject):
             now_s = time.perf_counter()
             self._look_from_s = now_s + (now_s - began_s) / LOOK_SHARE
 
-    def _of_window(self) -> Following | None:
+    def _of_window(self) -> RunState | None:
         """Return the run that this window has made last, if it came to anything.
 
         One that was stopped makes room for a whole one, which is what the cards speak of.
         """
         session = self._session
-        own = session.runner.following if session.is_awake else None
+        own = session.runner.run_state if session.is_awake else None
         if own is None or came_to_nothing(own):
             return None
-        is_stopped = own.finished is not None and own.finished.outcome is wire.Outcome.STOPPED
+        is_stopped = own.finished is not None and own.finished.outcome is messages.Outcome.STOPPED
         if is_stopped and session.machine is not None:
             last = last_run(session.runs, own.experiment.id, session.machine)
-            if last is not None and last.outcome == wire.Outcome.COMPLETED:
+            if last is not None and last.outcome == messages.Outcome.COMPLETED:
                 return None
         return own
 
-    def _show(self, shown: Shown | None) -> None:
+    def _show(self, loaded: LoadedRun | None) -> None:
         self._end_replay()
-        self.shown, self.values = shown, {}
+        self.loaded, self.values = loaded, {}
         self.doing.forget()
         self._take_finding()
         self.changed.emit()
 
     def _take_finding(self) -> None:
-        following = self.following
-        if following is not None and following.finished is not None:
-            finding = following.finished.finding
+        run_state = self.run_state
+        if run_state is not None and run_state.finished is not None:
+            finding = run_state.finished.finding
             self.values = finding.clear_values() if finding is not None else {}
 
     def _wake(self) -> None:
@@ -261,18 +261,18 @@ class Showing(QObject):
             self.changed.emit()
 
     def _move(self) -> None:
-        following = self.following
-        if self.player is None and following is not None and following is self.under_way:
-            self.doing.look(following)
+        run_state = self.run_state
+        if self.player is None and run_state is not None and run_state is self.under_way:
+            self.doing.look(run_state)
             self.moved.emit()
             if self.state is not self._moved_in:
                 self._moved_in = self.state
                 self.changed.emit()
 
     def _end(self) -> None:
-        following = self._session.runner.following
-        is_shown = self.shown is not None and self.shown.following is following
-        if is_shown and following is not None and came_to_nothing(following):
+        run_state = self._session.runner.run_state
+        is_shown = self.loaded is not None and self.loaded.run_state is run_state
+        if is_shown and run_state is not None and came_to_nothing(run_state):
             self._show(self._before)
             self._find_last()
             self.warm()
@@ -290,44 +290,44 @@ class Showing(QObject):
 
     def _find_last(self) -> None:
         machine = self._session.machine
-        if self.experiment is None or self.shown is not None or self.is_reading or not machine:
+        if self.experiment is None or self.loaded is not None or self.is_reading or not machine:
             return
         last = last_run(self._session.runs, self.experiment.id, machine)
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
 
-    def _read(self, path: Path, then: Callable[[Loaded], None], *, is_opened: bool) -> None:
+    def _read(self, path: Path, then: Callable[[Result], None], *, is_opened: bool) -> None:
         """Read a file in the background; only of the newest one `then` hears."""
         asked = self._asked = self._asked + 1
 
-        def take(loaded: Loaded) -> None:
+        def take(loaded: Result) -> None:
             if asked == self._asked:
                 then(loaded)
 
         work = partial(load, path, self._session.catalogue, is_opened=is_opened)
         self._session.background.do_soon(work, take, failed=take)
 
-    def _take_last(self, loaded: Loaded) -> None:
-        if isinstance(loaded, Shown):  # a damaged one is not missed here
+    def _take_last(self, loaded: Result) -> None:
+        if isinstance(loaded, LoadedRun):  # a damaged one is not missed here
             self._show(loaded)
 
-    def _take_opened(self, loaded: Loaded) -> None:
+    def _take_opened(self, loaded: Result) -> None:
         self.is_reading = False
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
             self.changed.emit()
         else:
-            self.experiment = loaded.following.experiment
+            self.experiment = loaded.run_state.experiment
             self._show(loaded)
 
-    def _play(self, speed: float, loaded: Loaded) -> None:
+    def _play(self, speed: float, loaded: Result) -> None:
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
             return
         assert loaded.recording is not None
         self._end_replay()
-        self.shown, self.values = loaded, {}
-        self.player = Player(loaded.recording, loaded.following.experiment)
+        self.loaded, self.values = loaded, {}
+        self.player = Player(loaded.recording, loaded.run_state.experiment)
         self.player.moved.connect(self._follow_player)
         self.player.playing_changed.connect(self.moved)
         self.doing.forget()
@@ -336,7 +336,7 @@ class Showing(QObject):
 
     def _follow_player(self) -> None:
         if self.player is not None:
-            self.doing.look(self.player.following)
+            self.doing.look(self.player.run_state)
             self._take_finding()
             self._keep_up(self.player)
             self.moved.emit()

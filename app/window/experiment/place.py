@@ -18,10 +18,10 @@ from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.comparing import Comparing
 from app.window.experiment.drawing import Drawing
 from app.window.experiment.output import Output
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
-from app.window.experiment.side_controller import Side
-from app.window.experiment.view_switch import Sides
+from app.window.experiment.side_controller import SideController
+from app.window.experiment.view_switch import ViewSwitch
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from widgets.controls.announce import announce
@@ -40,7 +40,7 @@ QUARTERS = 4
 
 
 class ExperimentPage(QWidget):
-    """Shows one experiment at a time; what it knows of it is in `showing`."""
+    """Shows one experiment at a time; what it knows of it is in `model`."""
 
     back = Signal()
 
@@ -49,16 +49,16 @@ class ExperimentPage(QWidget):
         self.session = session
         words, look = session.words, session.look
         self.announce: Callable[[QWidget, str], object] = announce
-        self.showing, self.saving = Showing(session), Saving(session, self)
-        self.comparing = Comparing(session, self.showing, self.saving)
+        self.model, self.saving = PageModel(session), Saving(session, self)
+        self.comparing = Comparing(session, self.model, self.saving)
         do = self._actions = ExperimentActions(self, words)
-        self._side = Side(session, self.showing, self.comparing, do)
+        self._side = SideController(session, self.model, self.comparing, do)
         self._panel = MainPanel(words, look)
-        self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
-        self._output = Output(session, self.showing, self.comparing, self._panel, do, self.saving)
-        self._sides = Sides(words, self.showing, do, self._panel, self._drawing, self._output)
+        self._drawing = Drawing(self.model, self.comparing, self._panel.views, words)
+        self._output = Output(session, self.model, self.comparing, self._panel, do, self.saving)
+        self._sides = ViewSwitch(words, self.model, do, self._panel, self._drawing, self._output)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
-        self._replaying = Replaying(self.showing, self._bar)
+        self._replaying = Replaying(self.model, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
         self._wants_focus = False
@@ -67,7 +67,7 @@ class ExperimentPage(QWidget):
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
         self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
-        self._warming.timeout.connect(self.showing.warm)
+        self._warming.timeout.connect(self.model.warm)
         self._connect()
         self._connect_actions()
         self._use_letters()
@@ -78,7 +78,7 @@ class ExperimentPage(QWidget):
         """Show an experiment: the run under way, the last one, or what it could show."""
         self._begin()
         self._wants_focus = True
-        self.showing.open(experiment_id)
+        self.model.open(experiment_id)
         self._warming.start()
 
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
@@ -90,7 +90,7 @@ class ExperimentPage(QWidget):
             self.setFocus()
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.showing.open_run(path, for_settings=then == "measure")
+        self.model.open_run(path, for_settings=then == "measure")
         if beside is not None:
             self.comparing.begin(path, beside)
 
@@ -120,17 +120,17 @@ class ExperimentPage(QWidget):
         """Return those of the plots, and of the bar while a recording is played."""
         say = self.session.words.say
         keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
-        if self.showing.player is not None:
+        if self.model.player is not None:
             keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
         return keys
 
     def status(self) -> str:
         """Return how much there is of the shown run."""
-        following = self.showing.following
-        if following is None or following.started is None or not following.rows:
+        run_state = self.model.run_state
+        if run_state is None or run_state.started is None or not run_state.rows:
             return ""
-        key = "page.status" if following.finished is not None else "page.rows"
-        values = {"rows": following.rows, "run": following.started.run[:8]}
+        key = "page.status" if run_state.finished is not None else "page.rows"
+        values = {"rows": run_state.rows, "run": run_state.started.run[:8]}
         return self.session.words.say(key, values)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -140,8 +140,8 @@ class ExperimentPage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Stop by Escape also where no window has it as a shortcut."""
-        if event.key() == Qt.Key.Key_Escape and self.showing.under_way is not None:
-            self.showing.stop()
+        if event.key() == Qt.Key.Key_Escape and self.model.under_way is not None:
+            self.model.stop()
         else:
             super().keyPressEvent(event)
 
@@ -162,14 +162,14 @@ class ExperimentPage(QWidget):
         self.setLayout(whole)
 
     def _connect(self) -> None:
-        showing, views = self.showing, self._panel.views
-        showing.changed.connect(self._refresh)
-        showing.changed.connect(self.session.status_changed)
-        showing.moved.connect(self._move)
-        showing.ended.connect(self._tell_end)
-        showing.ended.connect(self._warming.start)  # the next run begins as quickly
+        model, views = self.model, self._panel.views
+        model.changed.connect(self._refresh)
+        model.changed.connect(self.session.status_changed)
+        model.moved.connect(self._move)
+        model.ended.connect(self._tell_end)
+        model.ended.connect(self._warming.start)  # the next run begins as quickly
         self.session.entries_changed.connect(self._warming.start)
-        showing.refused.connect(self._refuse)
+        model.refused.connect(self._refuse)
         self.comparing.changed.connect(self._show_comparison)
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
@@ -180,14 +180,14 @@ class ExperimentPage(QWidget):
         views.table_wanted.connect(self._actions.turn.trigger)
 
     def _connect_actions(self) -> None:
-        do, showing = self._actions, self.showing
+        do, model = self._actions, self.model
         acts: dict[QAction, Callable[[], object]] = {
             do.run: lambda: self._run(quick=False),
             do.quick: lambda: self._run(quick=True),
-            do.stop: showing.stop,
+            do.stop: model.stop,
             do.go_there: self._go_there,
             do.replay: self._replay,
-            do.live: showing.leave_recording,
+            do.live: model.leave_recording,
             do.recording: self._open_shipped,
             do.reset: self._side.reset,
             do.compare: self._choose_beside,
@@ -204,18 +204,18 @@ class ExperimentPage(QWidget):
 
     def _refresh(self) -> None:
         """Show what is the case now; called whenever that may have become another."""
-        experiment = self.showing.experiment
+        experiment = self.model.experiment
         if experiment is not None and experiment is not self._experiment:
             self._show_experiment(experiment)
         focused = self.window().focusWidget()
-        self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
+        self._actions.show_state(self.model, has_beside=self.comparing.is_on)
         if isinstance(focused, ActionButton) and focused.isHidden():
             self._wants_focus = True  # what had it is not there any more
         if self._wants_focus and self._side.focus():
             self._wants_focus = False
         self._side.refresh()
         self._sides.show()
-        if self._then and not self.showing.is_reading:
+        if self._then and not self.model.is_reading:
             action = self._actions.run if self._then == "measure" else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
@@ -256,11 +256,11 @@ class ExperimentPage(QWidget):
 
     def _move(self) -> None:
         """There are new rows, or the time of a recording has gone on."""
-        self._side.show_standing()
+        self._side.show_status()
         if self.isVisible():  # the count in the status line is that of the side column
             self.session.status_changed.emit()
-        under_way = self.showing.under_way
-        if self.showing.player is not None:
+        under_way = self.model.under_way
+        if self.model.player is not None:
             self._side.show_result()
         elif under_way is not None:
             quarter = int(under_way.progress.fraction * QUARTERS)
@@ -271,20 +271,20 @@ class ExperimentPage(QWidget):
 
     def _look_again(self) -> None:
         """Do what is done once a second."""
-        self.showing.look_again()
+        self.model.look_again()
         self._drawing.soon()
         self._output.refresh()
-        if self.showing.under_way is None:  # else it moves each second, with the status line
-            self._side.show_standing()  # time goes on: "5 minutes ago"
+        if self.model.under_way is None:  # else it moves each second, with the status line
+            self._side.show_status()  # time goes on: "5 minutes ago"
 
     def _run(self, *, quick: bool) -> None:
         """Start a run with what the form says."""
-        if self._experiment is None or not self.showing.can_run:
+        if self._experiment is None or not self.model.can_run:
             return
         self._begin()
         try:
             params = self._side.params()
-            self.showing.run(self._experiment.quick(params) if quick else params, quick=quick)
+            self.model.run(self._experiment.quick(params) if quick else params, quick=quick)
         except UserError as trouble:
             self._side.refuse(trouble.problem)
             return
@@ -305,18 +305,18 @@ class ExperimentPage(QWidget):
         self._replaying.begin()
 
     def _open_shipped(self) -> None:
-        recording = self.showing.recording
+        recording = self.model.recording
         if recording is not None:
             self.open_run(recording)
 
     def _go_there(self) -> None:
         """Go to the run under way, which may be on this page."""
-        under_way = self.showing.under_way
+        under_way = self.model.under_way
         if under_way is None:
             return
         if under_way.experiment is self._experiment:
             self._begin()
-            self.showing.show_own()
+            self.model.show_own()
         else:
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
 

@@ -8,7 +8,7 @@ from app.source import method
 from app.window.experiment.actions import ExperimentActions
 from app.window.experiment.drawing import Drawing
 from app.window.experiment.output import Output
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
 from experiments.core.declare import Experiment
 from experiments.core.views import Code
@@ -16,19 +16,19 @@ from experiments.core.words import Words
 from widgets.experiment.main_panel import MainPanel
 
 
-class Sides:
+class ViewSwitch:
     """Shows what the checked action asks for, as far as there is something; draws while seen."""
 
     def __init__(
         self,
         words: Words,
-        showing: Showing,
+        model: PageModel,
         actions: ExperimentActions,
         panel: MainPanel,
         drawing: Drawing,
         output: Output,
     ) -> None:
-        self._words, self._showing, self._actions = words, showing, actions
+        self._words, self._model, self._actions = words, model, actions
         self._panel, self._drawing, self._output = panel, drawing, output
         self._experiment: Experiment[Any] | None = None
         self._is_seen = False
@@ -46,17 +46,17 @@ class Sides:
 
     def show(self) -> None:
         """Show plots, code or data, whichever is wanted and there."""
-        do, following = self._actions, self._showing.following
-        if do.data.isChecked() and following is None:
+        do, run_state = self._actions, self._model.run_state
+        if do.data.isChecked() and run_state is None:
             do.plot.setChecked(True)
         self.set_seen(self._is_seen)
         if do.code.isChecked():
             self._output.show_code()
             self._panel.show_code()
-        elif following is None:
+        elif run_state is None:
             self._show_empty()
         elif do.data.isChecked():
-            self._panel.show_data(self._output.data_side(following))
+            self._panel.show_data(self._output.data_side(run_state))
         else:
             self._panel.show_views()
 
@@ -69,10 +69,10 @@ class Sides:
     def _show_empty(self) -> None:
         """Say what would be here, and how it is measured."""
         say, experiment = self._words.say, self._experiment
-        if experiment is None or self._showing.state is State.READING:
+        if experiment is None or self._model.state is State.READING:
             self._panel.show_empty("")
             return
-        waits = self._showing.state in (State.READY, State.ELSEWHERE)
+        waits = self._model.state in (State.READY, State.ELSEWHERE)
         hint = say("page.empty") if waits else ""
         if any(isinstance(view, Code) for view in experiment.views):  # to be read before a run
             self._panel.views.show_unmeasured(experiment)

@@ -15,7 +15,7 @@ from app.runs.watches import read_watch
 from app.window.core.folders import begin, remember
 from app.window.core.saving import Saving
 from app.window.core.session import Session
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live import recorded_watch
 
 
@@ -30,7 +30,7 @@ class LiveFiles(QObject):
         self.saving = Saving(session, parent)
         self.choose: Callable[[], Path | None] = self._ask
 
-    def save(self, samples: Sequence[wire.Sample], marks_s: Sequence[float]) -> None:
+    def save(self, samples: Sequence[messages.Sample], marks_s: Sequence[float]) -> None:
         """Write samples and marks into a file that a person chooses; nothing in it names people."""
         now, machine = datetime.now().astimezone(), self._session.machine
         date = now.strftime("%Y-%m-%d-%H%M%S")

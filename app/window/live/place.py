@@ -15,12 +15,12 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import LIVE, Target
-from app.window.live.ending import Endings
+from app.window.live.end_requests import EndRequests
 from app.window.live.files import LiveFiles, dropped
 from app.window.live.recorded import Recording, WatchPlayer, band_of, on_wire
-from app.window.live.shown import Shown
+from app.window.live.state import LiveState
 from app.window.live.watching import Watching
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import RecordedWatch
 from widgets.controls.announce import announce
 from widgets.controls.basics import column
@@ -37,17 +37,17 @@ class LivePlace(Place):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         words = session.words
-        self.shown = Shown()
+        self.state = LiveState()
         self.files = LiveFiles(session, self)
         self._is_here = False
         page = LivePage(session.look, words)
         self.controls, self.board = page.controls, page.board
         self.watching = Watching(session, page.controls, self)
         self._band, self._instead, self._again = page.band, page.instead, page.again
-        self._idleness, self._endings = Idleness(), Endings(session, self)
+        self._idleness, self._end_requests = Idleness(), EndRequests(session, self)
         self.board.processes.idle_s = self._idleness.idle_s
-        self.board.processes.right_to = self._endings.right_to
-        self.board.processes.end_wanted.connect(self._endings.ask)
+        self.board.processes.right_to = self._end_requests.right_to
+        self.board.processes.end_wanted.connect(self._end_requests.ask)
         self.setLayout(column(page, space=0))
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab goes on to what it holds
         self.setAccessibleName(words.say("places.live"))
@@ -90,56 +90,56 @@ class LivePlace(Place):
         """Say how often the machine is looked at, and what that costs."""
         if self._is_recorded:
             return ""
-        is_frozen = self.shown.frozen is not None
+        is_frozen = self.state.frozen is not None
         return self.watching.status(is_frozen=is_frozen, has_samples=bool(self.samples))
 
     # --- samples ----------------------------------------------------------------------------------
 
     @property
-    def samples(self) -> deque[wire.Sample]:
+    def samples(self) -> deque[messages.Sample]:
         """The last minute of this machine, as it came."""
-        return self.shown.samples
+        return self.state.samples
 
-    def take(self, sample: wire.Sample) -> None:
+    def take(self, sample: messages.Sample) -> None:
         """Keep a sample, and draw it if anybody looks."""
         is_first = not self.samples
         if is_first and self._player is not None:  # it repeats: what will come has been before
             for each in self._player.recorded.samples:
-                self.shown.take(on_wire(each))
-        moment = self.shown.take(sample)
+                self.state.take(on_wire(each))
+        moment = self.state.take(sample)
         if moment is None:
             return
         if moment.gpus:
             self._idleness.take(moment)
-            self.board.processes.me = self._endings.me
+            self.board.processes.me = self._end_requests.me
         self._instead.hide()
         self._again.hide()
         if is_first and self._player is not None:
             self._show_machine()
         if self._is_here:
             self.watching.show_load()
-            if not self.shown.stands:
+            if not self.state.is_still:
                 self._draw()
 
     def _draw(self) -> None:
-        if self._is_here and self.shown.history.moments:
+        if self._is_here and self.state.history.moments:
             self.controls.allow(True)
-            self.board.draw(self.shown.history, self.shown.missing)
+            self.board.draw(self.state.history, self.state.missing)
 
     # --- what a person wants ----------------------------------------------------------------------
 
     def freeze(self, wanted: bool) -> None:
         """Hold the picture still, or go on."""
-        self.shown.freeze(wanted)
+        self.state.freeze(wanted)
         if not wanted:
             self._draw()
 
     def mark(self) -> None:
         """Mark this moment in all tiles; in a picture that is frozen, where the cursor stands."""
-        self._mark((self.board.cursor_s or 0.0) if self.shown.stands else 0.0)
+        self._mark((self.board.cursor_s or 0.0) if self.state.is_still else 0.0)
 
     def _mark(self, ago_s: float) -> None:
-        mark = self.shown.mark(ago_s)
+        mark = self.state.mark(ago_s)
         if mark is not None:
             announce(self, self.session.words.say("live.marked", {"number": mark.number}))
             self._draw()
@@ -153,13 +153,13 @@ class LivePlace(Place):
 
     def save(self) -> None:
         """Write the minute that is seen."""
-        self.files.save(*self.shown.minute())
+        self.files.save(*self.state.minute())
 
     def show_recording(self, recorded: RecordedWatch) -> None:
         """Show it in place of this machine, up to its end."""
         self.show_now()
-        self.shown.recording = Recording(recorded)
-        self.shown.recording.changed.connect(self._follow_recording)
+        self.state.recording = Recording(recorded)
+        self.state.recording.changed.connect(self._follow_recording)
         self._instead.hide()
         self.board.forget()
         self._show_machine()
@@ -170,7 +170,7 @@ class LivePlace(Place):
     def show_now(self) -> None:
         """Show this machine again, as it is now."""
         self.controls.freeze.setChecked(False)
-        recording, self.shown.recording = self.shown.recording, None
+        recording, self.state.recording = self.state.recording, None
         if recording is not None:
             recording.player.pause()
             recording.deleteLater()
@@ -260,10 +260,10 @@ class LivePlace(Place):
 
     @property
     def _is_recorded(self) -> bool:
-        return self.shown.recording is not None or self._player is not None
+        return self.state.recording is not None or self._player is not None
 
     def _show_machine(self) -> None:
-        recording, machine = self.shown.recording, self.session.machine
+        recording, machine = self.state.recording, self.session.machine
         is_recorded = self._is_recorded
         shown = machine if recording is None else recording.player.recorded.machine
         self.controls.show_recorded(is_recorded)
@@ -275,7 +275,7 @@ class LivePlace(Place):
             self._instead.setText(self.session.words.say("live.no_watch"))
 
     def _show_band(self) -> None:
-        words, player, recording = self.session.words, self._player, self.shown.recording
+        words, player, recording = self.session.words, self._player, self.state.recording
         if recording is not None:
             name = band_of(recording.player.recorded, words)
             self._band.say(name, recording.place(words), can_play=True)
@@ -292,6 +292,6 @@ class LivePlace(Place):
         self._draw()
 
     def _play(self) -> None:
-        if self.shown.recording is not None:
+        if self.state.recording is not None:
             self.controls.freeze.setChecked(False)
-            self.shown.recording.play()
+            self.state.recording.play()

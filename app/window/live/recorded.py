@@ -12,7 +12,7 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import RecordedWatch
 from machine.live.sampler import Sample
 from machine.model import Machine
@@ -21,9 +21,9 @@ from widgets.live.history import History, Moment
 PAUSE_S = 2.0  # before it is played again; a gap in what is drawn
 
 
-def on_wire(sample: Sample) -> wire.Sample:
+def on_wire(sample: Sample) -> messages.Sample:
     """Return a sample as a worker would send it."""
-    return wire.Sample(**msgspec.to_builtins(sample))
+    return messages.Sample(**msgspec.to_builtins(sample))
 
 
 def band_of(recorded: RecordedWatch, words: Words, machine: Machine | None = None) -> str:
@@ -41,7 +41,7 @@ def band_of(recorded: RecordedWatch, words: Words, machine: Machine | None = Non
 class WatchPlayer(QObject):
     """Sends the samples of a recording, each at its time."""
 
-    sampled = Signal(object)  # wire.Sample
+    sampled = Signal(object)  # messages.Sample
     ended = Signal()
 
     def __init__(self, recorded: RecordedWatch, *, repeats: bool = False) -> None:
@@ -124,11 +124,11 @@ class Recording(QObject):
         self.missing: Sequence[Mapping[str, str]] = ()
         self._t_s = self.player.recorded.samples[0].t_s
 
-    def _take(self, sample: wire.Sample) -> None:
+    def _take(self, sample: messages.Sample) -> None:
         self._add(sample)
         self.changed.emit()
 
-    def _add(self, sample: wire.Sample) -> None:
+    def _add(self, sample: messages.Sample) -> None:
         moment = add_to(self.history, sample)
         for mark_s in self.player.recorded.marks_s:
             if self._t_s < mark_s <= sample.t_s:
@@ -136,8 +136,8 @@ class Recording(QObject):
         self.missing, self._t_s = sample.missing, sample.t_s
 
 
-def add_to(history: History, sample: wire.Sample) -> Moment:
-    """Keep a sample as it came over the wire."""
+def add_to(history: History, sample: messages.Sample) -> Moment:
+    """Keep a sample as it came over the messages."""
     return history.add(
         sample.t_s,
         sample.threads,

@@ -14,13 +14,13 @@ from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from experiments.core.declare import Part
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.map.page import MapPage
 
 if TYPE_CHECKING:
-    from app.known_values import Earned
+    from app.known_values import KnownValues
 
 FIRST = "cache-ladder"  # where to start, if it runs here
 AGES_MS = 60_000  # "3 minutes ago" is told anew so often
@@ -142,14 +142,14 @@ class MapPlace(Place):
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
             return
-        from app.known_values import earned  # after the first paint
+        from app.known_values import known_values  # after the first paint
 
         catalogue, words, known = session.catalogue, session.words, session.fingerprints
         session.background.do(
-            lambda: earned(runs, catalogue, words, machine, known), self._show_earned
+            lambda: known_values(runs, catalogue, words, machine, known), self._show_values
         )
 
-    def _show_earned(self, found: Earned) -> None:
+    def _show_values(self, found: KnownValues) -> None:
         self.page.show_values(found.values, found.invitations, found.possible)
         entries = self.session.entries
         runnable = [entry for entry in entries.values() if entry.need is None]
@@ -174,7 +174,7 @@ class MapPlace(Place):
             return say("frame.fake_machine", {"machine": name})
         return name
 
-    def _show_load(self, sample: wire.Sample) -> None:
+    def _show_load(self, sample: messages.Sample) -> None:
         if self._is_here:
             self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
             self.page.show_sample(sample)

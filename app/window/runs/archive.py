@@ -9,7 +9,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
-from app.runs.run_notes import Meta, read_meta
+from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.session import Session
 from experiments.core.problems import Problem, UserError
 
@@ -33,7 +33,10 @@ class Archive(QObject):
         return bool(self._deleted)
 
     def describe(
-        self, run: Kept, change: Callable[[Meta], Meta], done: Callable[[Problem | None], object]
+        self,
+        run: Kept,
+        change: Callable[[RunNotes], RunNotes],
+        done: Callable[[Problem | None], object],
     ) -> None:
         """Change what a person says of a run; `done` hears the problem if that failed.
 
@@ -44,7 +47,7 @@ class Archive(QObject):
         def work() -> Problem | None:
             try:
                 if run.path.exists():  # not deleted meanwhile
-                    library.describe(run, change(read_meta(run.path)))
+                    library.describe(run, change(read_notes(run.path)))
             except UserError as trouble:
                 return trouble.problem
             return None

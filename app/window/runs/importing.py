@@ -110,7 +110,7 @@ def _inside(
     )
     remarks = [say(f"notes.{note}") for note in recording.notes]
     if kept is not None:
-        name = kept.meta.name or listing.when(kept.at)[0]
+        name = kept.run_notes.name or listing.when(kept.at)[0]
         remarks.append(say("import.here_already", {"name": name}))
     return Inside(
         key=str(path),

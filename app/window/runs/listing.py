@@ -18,18 +18,18 @@ from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.core.units import unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
 from widgets.runs.listed import ListedRun, Result
 
 SHOWN_RESULTS = 2
 ENDINGS = {
-    wire.Outcome.STOPPED: "runs.stopped",
-    wire.Outcome.FAILED: "runs.failed",
-    wire.Outcome.KILLED: "runs.killed",
-    wire.Outcome.LOST: "runs.lost",
+    messages.Outcome.STOPPED: "runs.stopped",
+    messages.Outcome.FAILED: "runs.failed",
+    messages.Outcome.KILLED: "runs.killed",
+    messages.Outcome.LOST: "runs.lost",
 }
-TROUBLED = frozenset(ENDINGS) - {wire.Outcome.STOPPED}
+TROUBLED = frozenset(ENDINGS) - {messages.Outcome.STOPPED}
 
 
 class Listing:
@@ -76,8 +76,8 @@ class Listing:
             at=run.at,
             when=when,
             exact=exact,
-            title=run.meta.name or question,
-            question=question if run.meta.name else "",
+            title=run.run_notes.name or question,
+            question=question if run.run_notes.name else "",
             machine=run.machine,
             kind=self._kind(run),
             settings=tuple(self.changed(run.experiment, run.params, quick=run.quick)),
@@ -86,9 +86,9 @@ class Listing:
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
-            note=run.meta.note,
-            tags=tuple(run.meta.tags),
-            is_pinned=run.meta.pinned,
+            note=run.run_notes.note,
+            tags=tuple(run.run_notes.tags),
+            is_pinned=run.run_notes.pinned,
         )
 
     def details(self, run: Kept) -> RunDetails:
@@ -107,7 +107,7 @@ class Listing:
             key=run.path.name,
             question=self._question(run),
             when=" · ".join(filter(None, (when, self._kind(run)))),
-            said=Said(run.meta.name, run.meta.note, tuple(run.meta.tags)),
+            said=Said(run.run_notes.name, run.run_notes.note, tuple(run.run_notes.tags)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
@@ -118,7 +118,7 @@ class Listing:
                 (say("runs.when"), exact),
                 (say("runs.id"), run.run[:8]),
             ),
-            is_pinned=run.meta.pinned,
+            is_pinned=run.run_notes.pinned,
             remarks=tuple(
                 say(f"notes.{key}", values)
                 for key, values in run.notes
@@ -154,7 +154,7 @@ class Listing:
 
     def ending(self, outcome: str) -> str:
         """Return in a word how a run ended, "" if it was completed."""
-        key = ENDINGS.get(wire.Outcome(outcome))
+        key = ENDINGS.get(messages.Outcome(outcome))
         return self._words.say(key) if key else ""
 
     def settings(self, experiment_id: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -173,7 +173,7 @@ class Listing:
         return self._words.say(key) if self._words.has(key) else run.experiment
 
     def _kind(self, run: Kept) -> str:
-        if not run.quick and run.outcome != wire.Outcome.COMPLETED:
+        if not run.quick and run.outcome != messages.Outcome.COMPLETED:
             return ""  # "stopped" and the like stands beside it: full it is not
         return self._words.say("runs.quick" if run.quick else "runs.full")
 
@@ -184,7 +184,7 @@ class Listing:
     def _finding(self, experiment: Experiment[Any] | None, run: Kept) -> str:
         if experiment is None or not run.message:
             return ""
-        found = wire.FindingSent(message=run.message, values=run.values, limits=[])
+        found = messages.FindingSent(message=run.message, values=run.values, limits=[])
         return sentence(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:

@@ -15,7 +15,7 @@ from app.window.core.place import Place
 from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
-from app.window.runs import files as run_files
+from app.window.runs import file_dialogs
 from app.window.runs.actions import RunActions
 from app.window.runs.archive import Archive
 from app.window.runs.listing import Listing
@@ -47,12 +47,14 @@ class RunsPlace(Place):
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
-        self.choose_files: Callable[[], list[Path]] = partial(run_files.choose_files, self, session)
+        self.choose_files: Callable[[], list[Path]] = partial(
+            file_dialogs.choose_files, self, session
+        )
         self.choose_target: Callable[[str], Path | None] = partial(
-            run_files.choose_target, self, session
+            file_dialogs.choose_target, self, session
         )
         self.choose_folder: Callable[[], Path | None] = partial(
-            run_files.choose_folder, self, session
+            file_dialogs.choose_folder, self, session
         )
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
@@ -276,7 +278,7 @@ class RunsPlace(Place):
     def _pin(self, runs: Sequence[Kept]) -> None:
         """Pin the runs; unpin them if all of them are pinned."""
         whole = [run for run in runs if run.problem is None]
-        is_pinned = not all(run.meta.pinned for run in whole)
+        is_pinned = not all(run.run_notes.pinned for run in whole)
         for run in whole:
             change = partial(msgspec.structs.replace, pinned=is_pinned)
             self.archive.describe(run, change, self._complain)

@@ -124,10 +124,10 @@ def install(context: Context, window: Window) -> Crashes:
     def situation() -> Mapping[str, str]:
         session = window.session
         is_running = session.is_awake and session.runner.is_running
-        following = session.runner.following if is_running else None
+        run_state = session.runner.run_state if is_running else None
         return {
             "place": window.place.name,
-            "run": following.experiment.id if following is not None else "none",
+            "run": run_state.experiment.id if run_state is not None else "none",
         }
 
     crashes = Crashes(context.words, situation, window)

@@ -34,7 +34,7 @@ def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -
     for run in session.runs[:RUNS_LISTED]:
         if run.experiment in session.catalogue.ids():
             yield Choice(
-                run.meta.name or words.say(f"{run.experiment}.question"),
+                run.run_notes.name or words.say(f"{run.experiment}.question"),
                 f"{words.say('frame.run')} · {run.at[:16].replace('T', ' ')}",
                 "",
                 partial(session.go, EXPERIMENTS, run=run.path),

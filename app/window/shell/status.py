@@ -10,7 +10,7 @@ from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.core.time_left import time_left
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual
 from widgets.frame.status_line import StatusLine
@@ -70,7 +70,7 @@ class Status(QObject):
             model = say("frame.virtual_machine", {"machine": model})
         self._line.show_machine(model)
 
-    def _sample(self, sample: wire.Sample) -> None:
+    def _sample(self, sample: messages.Sample) -> None:
         busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
         if self._session.background.is_at_long_work:
             self._busy.clear()  # what this program does says nothing of others
@@ -97,22 +97,22 @@ class Status(QObject):
 
     def _show_running(self) -> None:
         runner, say = self._session.runner, self._session.words.say
-        following = runner.following
-        if not runner.is_running or following is None:
+        run_state = runner.run_state
+        if not runner.is_running or run_state is None:
             self._line.show_run("")
             return
-        question = say(f"{following.experiment.id}.question")
+        question = say(f"{run_state.experiment.id}.question")
         stops = say("frame.stop_hint", {"question": question})
-        left = time_left(self._session.words, following)
-        if following.started is None or not left:
+        left = time_left(self._session.words, run_state)
+        if run_state.started is None or not left:
             self._line.show_run(say("frame.run_begins", {"question": question}), stops)
         else:
             self._line.show_run(say("frame.runs", {"question": question, "left": left}), stops)
 
     def _show_run(self) -> None:
-        following = self._session.runner.following
-        if following is not None:
-            self._session.go(EXPERIMENTS, experiment=following.experiment.id)
+        run_state = self._session.runner.run_state
+        if run_state is not None:
+            self._session.go(EXPERIMENTS, experiment=run_state.experiment.id)
 
     def _ask_power(self) -> None:
         self._session.background.do(on_battery, self._show_power)

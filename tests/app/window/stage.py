@@ -23,8 +23,8 @@ from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.experiment.place import ExperimentPage
 from experiments.core.catalogue import Catalogue
-from experiments.engine import messages as wire
-from experiments.engine.run_state import Following
+from experiments.engine import messages
+from experiments.engine.run_state import RunState
 from tests.app.recordings import Made
 from tests.experiments.machines import machine
 from tests.processes import until
@@ -38,30 +38,30 @@ class FakeRunner(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.following: Following | None = None
+        self.run_state: RunState | None = None
         self.is_running = self.is_stopping = False
         self.not_kept = None
         self.started: list[tuple[str, dict, bool]] = []
         self.warmed: list[str] = []
         self.stops = 0
 
-    def start(self, experiment, params, *, quick=False) -> Following:
+    def start(self, experiment, params, *, quick=False) -> RunState:
         """Begin a run that goes nowhere by itself."""
         self.started.append((experiment.id, params, quick))
-        self.following = Following(experiment)
+        self.run_state = RunState(experiment)
         self.is_running, self.is_stopping = True, False
         self.began.emit()
-        return self.following
+        return self.run_state
 
-    def hear(self, *events: wire.Event) -> None:
+    def hear(self, *events: messages.Event) -> None:
         """Hand over events."""
-        assert self.following is not None
+        assert self.run_state is not None
         for event in events:
-            self.following.add(event)
-        if self.following.finished is not None:
+            self.run_state.add(event)
+        if self.run_state.finished is not None:
             self.is_running = self.is_stopping = False
         self.moved.emit()
-        if self.following.finished is not None:
+        if self.run_state.finished is not None:
             self.ended.emit()
 
     def warm(self, experiment) -> None:
@@ -135,10 +135,10 @@ def live_s(seconds: float) -> None:
     settle(lambda: time.monotonic() >= end_s)
 
 
-def events(made: Made, share: float = 1.0) -> list[wire.Event]:
+def events(made: Made, share: float = 1.0) -> list[messages.Event]:
     """Return the first share of what a run says, with progress between."""
-    whole = [wire.decode_event(line) for line in made.lines]
+    whole = [messages.decode_event(line) for line in made.lines]
     if share == 1.0:
         return whole
     some = whole[: 1 + round((len(whole) - 2) * share)]
-    return [*some, wire.Progress(fraction=share, left_s=4.2)]
+    return [*some, messages.Progress(fraction=share, left_s=4.2)]

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.app.recordings import burst
 from tests.app.window.layouts import is_restless
 from tests.app.window.stage import events
@@ -146,7 +146,7 @@ def test_a_run_is_heard_when_it_begins_at_its_quarters_and_when_it_ends(heard, m
     first, *rest = events(burst())
     made.runner.hear(first)
     for share in (0.26, 0.5, 0.51, 0.77):
-        made.runner.hear(wire.Progress(fraction=share, left_s=1.0))
+        made.runner.hear(messages.Progress(fraction=share, left_s=1.0))
     made.runner.hear(*rest)
 
     say = made.words.say

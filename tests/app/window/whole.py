@@ -22,7 +22,7 @@ from app.window.doctor.sheet import Doctor
 from app.window.experiment.place import ExperimentPage
 from app.window.shell.window import Window
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.doctor.diagnosis import diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
@@ -130,7 +130,7 @@ def show_live(whole: Whole) -> None:
     whole.window.go(Target(LIVE))
     for sample in samples(4, seconds=20):
         whole.session.sampled.emit(
-            wire.Sample(
+            messages.Sample(
                 t_s=sample.t_s, threads=sample.threads, memory=sample.memory, disks=[],
                 network=[], gpus=[], missing=sample.missing,
             )
@@ -206,22 +206,22 @@ def show_page_done(whole: Whole) -> None:
 
 def show_page_failed(whole: Whole) -> None:
     show_page_running(whole)
-    problem = wire.ProblemSent(
+    problem = messages.ProblemSent(
         key="experiment_raised", values={"error": "ValueError: on purpose"}, detail="Traceback"
     )
-    whole.runner.hear(wire.Finished(outcome=wire.Outcome.FAILED, problem=problem))
+    whole.runner.hear(messages.Finished(outcome=messages.Outcome.FAILED, problem=problem))
 
 
 def show_page_recorded(whole: Whole) -> None:
     path = threads().write(whole.folder / "elsewhere.coreopsis.jsonl")
     whole.window.go(Target(EXPERIMENTS, run=path))
-    settle(lambda: whole.page.showing.shown is not None)
+    settle(lambda: whole.page.model.loaded is not None)
 
 
 def show_page_replayed(whole: Whole) -> None:
     show_page_recorded(whole)
     whole.do("page.replay")
-    player = whole.page.showing.player
+    player = whole.page.model.player
     player.pause()
     player.seek(player.total_s * 0.8)
 
@@ -229,7 +229,7 @@ def show_page_replayed(whole: Whole) -> None:
 def show_page_compared(whole: Whole) -> None:
     a, b = whole.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     whole.window.go(Target(EXPERIMENTS, run=a, beside=b))
-    settle(lambda: whole.page.comparing.is_on and whole.page.showing.shown is not None)
+    settle(lambda: whole.page.comparing.is_on and whole.page.model.loaded is not None)
 
 
 def show_page_code(whole: Whole) -> None:
@@ -246,7 +246,7 @@ def show_runs(whole: Whole) -> None:
     first, _, last = whole.keep(burst(), threads(), ladder(outcome="stopped"))
     kept = next(run for run in whole.session.runs if run.path == first)
     said = {"name": "Before", "note": "Warm", "tags": ["office"], "pinned": True}
-    whole.session.library.describe(kept, msgspec.structs.replace(kept.meta, **said))
+    whole.session.library.describe(kept, msgspec.structs.replace(kept.run_notes, **said))
     whole.session._use_runs(whole.session.library.runs())
     whole.window.go(Target(RUNS, run=last))
     settle(lambda: bool(whole.window.place.table.selected()))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.runs.library import Library
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import missing_need
@@ -113,13 +113,13 @@ def _left_over(run: Run) -> bool:
 def _rows() -> Line:
     engine = Engine(shelves=(*SHELVES, "tests.tools.bench.shelf"))
     with tempfile.TemporaryDirectory() as folder:
-        keeping = Keeping(Library(Path(folder)))
-        run = engine.start(MANY_ROWS, {"rows": 100_000}, keep=keeping.keep)
+        writer = RunWriter(Library(Path(folder)))
+        run = engine.start(MANY_ROWS, {"rows": 100_000}, keep=writer.keep)
         first_s = last_s = 0.0
         for event in run.events():
             if isinstance(event, wire.Row):
                 last_s = time.perf_counter()
                 first_s = first_s or last_s
-        keeping.close()
+        writer.close()
         engine.close()
     return Line("rows through the wire and onto the disk", f"{digits(1e5 / (last_s - first_s))} /s")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.core.saving import Saving, with_ending
-from app.window.runs import files as run_files
+from app.window.runs import file_dialogs
 from experiments.engine import recording
 from machine.live import recorded_watch
 from widgets.sheets.question import Question
@@ -68,7 +68,7 @@ def test_the_next_dialog_begins_where_the_last_one_ended(own, saving, session, m
     saving.save_text("a.csv", "text")
 
     saving.choose_existing()
-    run_files.choose_target(saving._parent, session, "run.coreopsis.jsonl")
+    file_dialogs.choose_target(saving._parent, session, "run.coreopsis.jsonl")
 
     assert asked[1:] == [str(own / "lab"), str(own / "lab" / "run.coreopsis.jsonl")]
     assert session.settings.folder == str(own / "lab")

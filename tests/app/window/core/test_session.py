@@ -9,7 +9,7 @@ from app.window.core import watcher
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from experiments.core.catalogue import Catalogue
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import to_json
 from tests.app.recordings import crossover
 from tests.experiments.machines import machine
@@ -122,13 +122,13 @@ def test_a_watch_that_dies_again_and_again_is_told_once_and_can_be_begun_anew(
 
 def test_a_machine_that_cannot_be_read_is_told_and_the_watch_goes_on(qtbot, session, monkeypatch):
     monkeypatch.setattr(watcher, "PAUSE_MS", 1)
-    problem = wire.ProblemSent(key="experiment_raised", values={"error": "OSError: no"})
+    problem = messages.ProblemSent(key="experiment_raised", values={"error": "OSError: no"})
     with qtbot.waitSignal(session.sampled, timeout=20_000):
         session.wake()
     session.watcher._is_inspected = False
 
     with qtbot.waitSignal(session.troubled) as told:
-        failed = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+        failed = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
         session.watcher._heard.emit(failed)
     assert told.args[0].key == "machine_not_read"
     assert "OSError: no" in session.say(told.args[0])

@@ -68,7 +68,7 @@ def test_what_was_found_stays_found_while_it_runs(stage, run):
 
 def test_a_recording_shows_its_remarks_and_nothing_of_it_stays(qtbot, stage, run):
     stage.page.open_run(run.write(stage.folder / "run.coreopsis.jsonl"))
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
     drawn(stage)
 
     assert "5001" in checker(stage)

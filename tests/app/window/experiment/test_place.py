@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QSlider
 
-from app.runs.run_notes import Meta
+from app.runs.run_notes import RunNotes
 from app.source import method
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
@@ -23,7 +23,7 @@ from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s
@@ -35,9 +35,9 @@ ENGLISH = words.load("en")
 
 def said(stage) -> str:
     """Return every word that is seen on the page."""
-    shown = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    loaded = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
     buttons = stage.page.findChildren(QAbstractButton)
-    said = "\n".join([*shown, *(each.text() for each in buttons if each.isVisible())])
+    said = "\n".join([*loaded, *(each.text() for each in buttons if each.isVisible())])
     return said.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -52,15 +52,15 @@ def button(stage, text: str) -> QAbstractButton:
     return found[0]
 
 
-def run_to(stage, *more: wire.Event, made=None, share: float = 1.0) -> None:
+def run_to(stage, *more: messages.Event, made=None, share: float = 1.0) -> None:
     """Start a run of burst-random on the page, and let it say this much."""
     stage.page.open("burst-random")
     button(stage, "Run").click()
     stage.runner.hear(*events(made or burst(), share), *more)
 
 
-def ended(outcome: str, **more) -> wire.Finished:
-    return wire.Finished(outcome=wire.Outcome(outcome), **more)
+def ended(outcome: str, **more) -> messages.Finished:
+    return messages.Finished(outcome=messages.Outcome(outcome), **more)
 
 
 def drawn(qtbot, stage) -> None:
@@ -93,7 +93,7 @@ def test_before_any_run_it_says_what_will_be_done(stage):
 def test_before_any_run_it_says_how_long_one_takes_and_offers_it(stage):
     stage.page.open("burst-random")
 
-    assert stage.page.showing.state is State.READY
+    assert stage.page.model.state is State.READY
     assert "Reading in a row or all over: does the order matter?" in said(stage)
     assert "Not measured here yet" in said(stage)
     assert "about 9 s here" in said(stage)
@@ -208,7 +208,7 @@ def test_a_library_that_cannot_be_written_is_said_and_another_try_is_possible(st
     stage.runner.start = works
     button(stage, "Run").click()
     assert "cannot be written" not in said(stage)
-    assert stage.page.showing.state is State.BEGINNING
+    assert stage.page.model.state is State.BEGINNING
     assert "Loading numpy, numba; the first time takes longest." in said(stage)
 
 
@@ -293,7 +293,7 @@ def test_whoever_stops_it_the_page_says_so(stage):
     stage.runner.stop()  # from the status line, or by the key of the window
 
     assert "Stopping" in said(stage)
-    assert stage.page.showing.state is State.STOPPING
+    assert stage.page.model.state is State.STOPPING
 
 
 def test_an_error_nobody_expected_does_not_leave_the_page_reading(
@@ -304,16 +304,16 @@ def test_an_error_nobody_expected_does_not_leave_the_page_reading(
 
     (path,) = stage.keep(burst())
     monkeypatch.setattr("app.window.experiment.page_model.load", fail)
-    with qtbot.waitSignal(stage.page.showing.refused):
+    with qtbot.waitSignal(stage.page.model.refused):
         stage.page.open_run(path)
 
-    assert stage.page.showing.state is not State.READING
+    assert stage.page.model.state is not State.READING
     assert "a bug" in said(stage)
 
 
 def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
     stage.page.open("cache-ladder")
-    with qtbot.waitSignal(stage.page.showing.refused):
+    with qtbot.waitSignal(stage.page.model.refused):
         stage.page.open_run(stage.folder / "gone.coreopsis.jsonl", then="measure")
     qtbot.wait(20)
 
@@ -325,7 +325,7 @@ def test_titles_tell_how_it_is_measured_also_when_the_plots_stand_there(stage):
     run_to(stage)
 
     tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
-    told = [tip for tip in tips if method(stage.page.showing.experiment)[:30] in tip]
+    told = [tip for tip in tips if method(stage.page.model.experiment)[:30] in tip]
     assert len(told) == 1 + len(stage.page._panel.views.plots)  # the question, and each plot
 
 
@@ -333,7 +333,7 @@ def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
     (path,) = stage.keep(burst())
     stage.page.open_run(path, then="replay")
 
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.PLAYING)
 
 
 def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
@@ -343,7 +343,7 @@ def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
 
     def plays_after_another_space() -> bool:
         QTest.keyClick(stage.page.window().focusWidget() or stage.page, Qt.Key.Key_Space)
-        return stage.page.showing.player is not None
+        return stage.page.model.player is not None
 
     qtbot.waitUntil(plays_after_another_space)
     assert not stage.runner.is_running
@@ -352,21 +352,21 @@ def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
 def test_rows_of_a_table_of_another_version_are_left_out(qtbot, stage):
     made = burst()
     lines = made.lines
-    head = wire.decode_event(lines[0])
+    head = messages.decode_event(lines[0])
     head = msgspec.structs.replace(head, tables={**head.tables, "later": {"value": ""}})
-    more = wire.Row(table="later", n=0, t_s=0.1, row={"value": 1.0})
+    more = messages.Row(table="later", n=0, t_s=0.1, row={"value": 1.0})
     rows = [
-        msgspec.structs.replace(event, n=event.n + 1) if isinstance(event, wire.Row) else event
-        for event in map(wire.decode_event, lines[1:])
+        msgspec.structs.replace(event, n=event.n + 1) if isinstance(event, messages.Row) else event
+        for event in map(messages.decode_event, lines[1:])
     ]
     path = stage.folder / "other.coreopsis.jsonl"
-    path.write_bytes(b"".join(map(wire.encode, [head, more, *rows])))
+    path.write_bytes(b"".join(map(messages.encode, [head, more, *rows])))
 
-    with qtbot.waitSignal(stage.page.showing.changed):
+    with qtbot.waitSignal(stage.page.model.changed):
         stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
-    assert stage.page.showing.following.rows == len(made.lines) - 2
+    assert stage.page.model.run_state.rows == len(made.lines) - 2
 
 
 def test_rows_are_drawn_as_they_come(qtbot, stage):
@@ -424,18 +424,18 @@ def test_plots_fill_together_unless_that_takes_long(stage, monkeypatch, draws_s,
 
 def test_limit_lines_come_with_the_first_estimate(stage):
     run_to(stage, share=0.9)
-    assert stage.page.showing.values == {}
+    assert stage.page.model.values == {}
 
     stage.page._look_again()
 
-    assert stage.page.showing.values["dependent_s"] == pytest.approx(1.2e-7, rel=0.05)
+    assert stage.page.model.values["dependent_s"] == pytest.approx(1.2e-7, rel=0.05)
 
 
 def test_waiting_for_another_program_says_for_whom(stage):
     values = {"experiment": "cache-ladder", "since": "14:03"}
     stage.page.open("burst-random")
     button(stage, "Run").click()
-    stage.runner.hear(wire.Note(key="waiting_for_machine", values=values))
+    stage.runner.hear(messages.Note(key="waiting_for_machine", values=values))
 
     assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
     assert button(stage, "Stop").isEnabled()
@@ -449,7 +449,7 @@ def test_what_is_made_ready_before_the_first_progress_is_said(stage):
     live_s(0.06)
     before = button(stage, "Stop").y()
 
-    stage.runner.hear(wire.Progress(fraction=0.1, left_s=3.0))
+    stage.runner.hear(messages.Progress(fraction=0.1, left_s=3.0))
     assert ENGLISH.say("page.preparing") not in said(stage)
     stage.runner.hear(events(burst())[1])
     live_s(0.06)
@@ -461,7 +461,7 @@ def test_rows_that_no_plot_shows_leave_it_preparing(stage):
     button(stage, "Run").click()
     stage.runner.hear(*events(ladder())[:1])
     clock = {"repeat": 0, "core_hz": 3e9}
-    stage.runner.hear(wire.Row(n=0, t_s=0.1, table="clocks", row=clock))
+    stage.runner.hear(messages.Row(n=0, t_s=0.1, table="clocks", row=clock))
     live_s(0.06)
 
     assert ENGLISH.say("page.preparing") in said(stage)
@@ -478,7 +478,7 @@ def test_another_page_says_what_runs_and_leads_there(qtbot, stage):
     assert (went.args[0].place, went.args[0].experiment) == (EXPERIMENTS, "burst-random")
 
     stage.page.open("burst-random")
-    assert stage.page.showing.state is State.RUNNING
+    assert stage.page.model.state is State.RUNNING
     button(stage, "Stop").click()
     assert stage.runner.stops == 1
 
@@ -488,7 +488,7 @@ def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
     stage.page.open("cache-ladder")
     stage.runner.hear(*events(burst())[60:])
 
-    assert stage.page.showing.state is State.READY
+    assert stage.page.model.state is State.READY
     assert "How far away is a byte?" in said(stage)
     assert button(stage, "Run").isEnabled()
 
@@ -498,7 +498,7 @@ def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
 
 def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
     run_to(stage)
-    finding = wire.decode_event(burst().lines[-1]).finding
+    finding = messages.decode_event(burst().lines[-1]).finding
 
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
     assert "random, per element\n6 ns" in said(stage)
@@ -509,7 +509,7 @@ def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
-    finding = wire.decode_event(burst().lines[-1]).finding
+    finding = messages.decode_event(burst().lines[-1]).finding
     run_to(stage, ended("stopped", finding=finding), share=0.5)
 
     assert "Stopped; rows of data kept: 52." in said(stage)
@@ -522,16 +522,16 @@ def test_a_run_stopped_before_its_first_row_says_so_and_brings_back_what_was_sho
     noticed = []
     stage.session.noticed.connect(lambda text, *_: noticed.append(text))
     run_to(stage)
-    shown = stage.page.showing.shown
+    loaded = stage.page.model.loaded
     button(stage, "Run again").click()
     stage.runner.hear(events(burst())[0], ended("stopped"))
 
     assert noticed == [ENGLISH.say("outcomes.stopped_empty")]
-    assert stage.page.showing.shown is shown
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.loaded is loaded
+    assert stage.page.model.state is State.ENDED
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
-    assert stage.page.showing.shown is None  # what came to nothing is no result
+    assert stage.page.model.loaded is None  # what came to nothing is no result
 
 
 def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
@@ -542,7 +542,7 @@ def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
 
 def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     made = threads()
-    finding = wire.decode_event(made.lines[-1]).finding
+    finding = messages.decode_event(made.lines[-1]).finding
     unclear = msgspec.structs.replace(finding, unclear=["threads_speedup"])
     stage.page.open("gil-threads")
     button(stage, "Run").click()
@@ -553,7 +553,7 @@ def test_speedups_that_do_not_part_are_said_to_be_none(stage):
 
 @pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
 def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
-    problem = wire.ProblemSent(key="killed_by_system", detail="status -9")
+    problem = messages.ProblemSent(key="killed_by_system", detail="status -9")
     run_to(stage, ended(outcome, problem=problem), share=0.5)
 
     assert ENGLISH.say(f"outcomes.{outcome}") in said(stage)
@@ -566,7 +566,7 @@ def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
 
 
 def test_trouble_of_a_run_is_over_when_the_next_one_begins(stage):
-    problem = wire.ProblemSent(key="killed_by_system")
+    problem = messages.ProblemSent(key="killed_by_system")
     run_to(stage, ended("lost", problem=problem), share=0.5)
     button(stage, "Run again").click()
 
@@ -584,7 +584,7 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
     whole = events(burst())
     stage.page.open("burst-random")
     button(stage, "Run").click()
-    stage.runner.hear(*whole[:-1], wire.Note(key="not_pinned"), whole[-1])
+    stage.runner.hear(*whole[:-1], messages.Note(key="not_pinned"), whole[-1])
 
     assert ENGLISH.say("notes.not_pinned") in said(stage)
 
@@ -600,7 +600,7 @@ def test_coming_back_shows_the_run_of_this_window(stage):
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
 
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.state is State.ENDED
     assert "random, per element" in said(stage)
 
 
@@ -616,23 +616,23 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
         burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
     )
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
     assert "Full run, started 2026-05-04" in said(stage)
-    assert stage.page.showing.shown.following.started.at.startswith("2026-05-04")
+    assert stage.page.model.loaded.run_state.started.at.startswith("2026-05-04")
     drawn(qtbot, stage)
 
 
 def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_tell(stage):
-    run_to(stage, wire.Finished(outcome=wire.Outcome.STOPPED), share=0.9)
+    run_to(stage, messages.Finished(outcome=messages.Outcome.STOPPED), share=0.9)
 
     assert "random, per element" in said(stage)
 
 
 def test_what_disturbed_a_run_stands_before_what_it_cannot_tell(stage):
-    busy = wire.Note(key="machine_was_busy", values={"others_fraction": 0.56})
-    quiet = wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
-    finding = wire.FindingSent(
+    busy = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
+    quiet = messages.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
+    finding = messages.FindingSent(
         message="nothing_to_compare", values={}, limits=["page_translation_included"]
     )
     run_to(stage, busy, quiet, ended("completed", finding=finding), share=0.5)
@@ -647,13 +647,13 @@ def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbo
     stage.know_machine()
     stage.keep(burst())
     run_to(stage, ended("stopped"), made=burst(2.0), share=0.5)
-    assert stage.page.showing.following.finished.outcome == "stopped"
+    assert stage.page.model.run_state.finished.outcome == "stopped"
 
     stage.page.open("gil-threads")
     stage.page.open("burst-random")
 
-    qtbot.waitUntil(lambda: stage.page.showing.following is not None)
-    assert stage.page.showing.following.finished.outcome == "completed"
+    qtbot.waitUntil(lambda: stage.page.model.run_state is not None)
+    assert stage.page.model.run_state.finished.outcome == "completed"
 
 
 def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
@@ -662,9 +662,9 @@ def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
         burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
     )
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
-    assert stage.page.showing.shown.following.started.at.startswith("2026-05-06")
+    assert stage.page.model.loaded.run_state.started.at.startswith("2026-05-06")
     drawn(qtbot, stage)
 
 
@@ -692,7 +692,7 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
 
     stage.page.open("burst-random")
     button(stage, "Show a recording").click()
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
 
     drawn(qtbot, stage)
     assert stage.page._panel.views.plots[0]._scene.band.startswith("RECORDED")
@@ -704,7 +704,7 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
     path = made.write(stage.folder / name)
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
     return path
 
 
@@ -719,7 +719,7 @@ def test_a_run_that_is_opened_begins_with_its_plots(qtbot, stage):
 def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
     open_run(qtbot, stage, burst())
 
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.state is State.ENDED
     assert stage.page._side._form.params().rounds == 5
     assert not stage.page._side._form._content.isEnabled()
     drawn(qtbot, stage)
@@ -733,14 +733,14 @@ def test_its_settings_can_be_run_again(qtbot, stage):
 
     ((_, params, quick),) = stage.runner.started
     assert (params["rounds"], quick) == (5, False)
-    assert stage.page.showing.state is State.BEGINNING
+    assert stage.page.model.state is State.BEGINNING
 
 
 def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
     open_run(qtbot, stage, burst())
     button(stage, "Back to this machine").click()
 
-    assert stage.page.showing.state is State.READY
+    assert stage.page.model.state is State.READY
     assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
 
 
@@ -748,7 +748,7 @@ def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
     here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
     (latest,) = stage.keep(burst(here=here))
     stage.page.open_run(latest)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     assert button(stage, "Run again")
     assert "Back to the latest whole run" not in said(stage)
     assert "earlier run" not in said(stage)
@@ -785,10 +785,10 @@ def test_a_damaged_file_is_one_sentence_and_loses_nothing(qtbot, stage):
     path = stage.folder / "damaged.coreopsis.jsonl"
     path.write_bytes(b"".join(burst().lines[:5]) + b"garbage\n")
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
 
     assert "is damaged at line 6" in said(stage)
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.state is State.ENDED
 
 
 def test_a_run_of_an_unknown_experiment_is_one_sentence(qtbot, stage):
@@ -804,51 +804,51 @@ def test_the_file_that_was_asked_for_last_is_shown(qtbot, stage):
     first, last = (burst().write(stage.folder / f"{n}.coreopsis.jsonl") for n in "ab")
     stage.page.open_run(first)
     stage.page.open_run(last)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     qtbot.wait(50)
 
-    assert stage.page.showing.path == last
+    assert stage.page.model.path == last
 
 
 def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     (path,) = stage.keep(burst())
     run = next(run for run in stage.session.library.runs() if run.path == path)
-    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
+    stage.session.library.describe(run, RunNotes(name="laptop, unplugged"))
     stage.session._use_runs(stage.session.library.runs())
     stage.page.open_run(path)
     qtbot.waitUntil(lambda: "laptop, unplugged" in said(stage))
     button(stage, "Replay").click()
 
-    assert stage.page.showing.state is State.PLAYING
+    assert stage.page.model.state is State.PLAYING
     assert "Replay · laptop, unplugged" in said(stage)
     assert stage.page._bar.isVisible()
-    player = stage.page.showing.player
+    player = stage.page.model.player
     player.restart()
     player.pause()
-    assert stage.page.showing.following.rows == 0
+    assert stage.page.model.run_state.rows == 0
     assert "Before anything is timed" in said(stage)
     player.seek(player.total_s / 2)
     assert "Before anything is timed" not in said(stage)
-    assert stage.page.showing.following.rows < 105
+    assert stage.page.model.run_state.rows < 105
     assert "round 3 of 5" in said(stage)
 
     player.finish()
     assert "Random order makes it" in said(stage)
     button(stage, "End the replay").click()
-    assert stage.page.showing.state is State.ENDED
-    assert stage.page.showing.following.rows == 105
+    assert stage.page.model.state is State.ENDED
+    assert stage.page.model.run_state.rows == 105
 
 
 def test_limit_lines_of_a_replay_are_those_of_what_has_been_played(qtbot, stage):
     open_run(qtbot, stage, burst(noise=(1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0)))
     button(stage, "Replay").click()
-    showing = stage.page.showing
-    showing.player.pause()
+    model = stage.page.model
+    model.player.pause()
     lines = []
     for part in (0.4, 0.95):
-        showing.player.seek(showing.player.total_s * part)
-        lines.append(showing.values["dependent_s"])
-        assert showing.values == showing.following.finding().clear_values()
+        model.player.seek(model.player.total_s * part)
+        lines.append(model.values["dependent_s"])
+        assert model.values == model.run_state.finding().clear_values()
 
     assert lines[1] > 1.4 * lines[0]
 
@@ -858,10 +858,10 @@ def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot,
     told = []
     stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
     button(stage, "Replay").click()
-    player = stage.page.showing.player
+    player = stage.page.model.player
     player.pause()
     player.step()
-    assert told[-1] == f"Rows of data: {player.following.rows}"
+    assert told[-1] == f"Rows of data: {player.run_state.rows}"
 
 
 def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
@@ -871,7 +871,7 @@ def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
     stage.keep(made)
     qtbot.keyClick(stage.page, Qt.Key.Key_R)
 
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.PLAYING)
     form = stage.page._side._form
     assert not form.findChild(QSlider).isEnabled()  # nothing is started from here meanwhile
     button(stage, "End the replay").click()
@@ -883,7 +883,7 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
     button(stage, "Replay").click()
     stage.page.leave()
 
-    assert not stage.page.showing.player.is_playing
+    assert not stage.page.model.player.is_playing
 
 
 def gil_run(*rows, **more) -> Made:
@@ -915,8 +915,8 @@ def test_once_a_run_has_ended_plots_without_a_measurement_are_left_out(qtbot, st
 def test_a_replay_leaves_them_out_at_its_end(qtbot, stage):
     (path,) = stage.keep(gil_run())
     stage.page.open_run(path, then="replay")
-    qtbot.waitUntil(lambda: stage.page.showing.player is not None)
-    player = stage.page.showing.player
+    qtbot.waitUntil(lambda: stage.page.model.player is not None)
+    player = stage.page.model.player
     player.pause()
     player.seek(0)
     drawn(qtbot, stage)
@@ -974,7 +974,7 @@ def test_two_runs_of_one_minute_are_told_apart_and_by_the_name_they_were_given(q
     assert ":40 · " in stage.page.comparing.found.b
 
     run = next(run for run in stage.session.library.runs() if run.path == b)
-    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
+    stage.session.library.describe(run, RunNotes(name="laptop, unplugged"))
     stage.page.comparing.with_shown(b)
     qtbot.waitUntil(lambda: "unplugged" in stage.page.comparing.found.b)
     assert stage.page.comparing.found.b.startswith("laptop, unplugged · 3 May")
@@ -990,7 +990,7 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
         threads(),
     )
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     menu = stage.page.comparing.menu(stage.page)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
     result = "random over in a row 20×"
@@ -1010,7 +1010,7 @@ def test_a_comparison_brings_the_plots_to_the_front(qtbot, stage):
     a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
     path, other = stage.keep(a, b)
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     stage.page._actions.code.trigger()
 
     stage.page.comparing.with_shown(other)
@@ -1030,7 +1030,7 @@ def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
     qtbot.waitUntil(lambda: stage.page.comparing.is_on)
 
     assert "These are runs of two different experiments" in said(stage)
-    assert stage.page.showing.path == path
+    assert stage.page.model.path == path
 
 
 # --- plot, code, data -----------------------------------------------------------------------
@@ -1133,7 +1133,7 @@ def test_begin_quarters_and_end_are_announced(stage):
     button(stage, "Run").click()
     stage.runner.hear(events(burst())[0])
     for fraction in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
-        stage.runner.hear(wire.Progress(fraction=fraction, left_s=1.0))
+        stage.runner.hear(messages.Progress(fraction=fraction, left_s=1.0))
     stage.runner.hear(*events(burst())[1:])
 
     assert stage.said[:4] == ["Starting", "25 % done", "50 % done", "75 % done"]
@@ -1217,11 +1217,11 @@ def test_what_is_turned_is_told_in_seconds(stage):
 def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
     params = stage.session.entries["burst-random"].params
     rows = burst(params=params).lines
-    last = msgspec.structs.replace(wire.decode_event(rows[-2]), t_s=31.4)
-    slow = Made("", (*rows[:-2], wire.encode(last), rows[-1]))
+    last = msgspec.structs.replace(messages.decode_event(rows[-2]), t_s=31.4)
+    slow = Made("", (*rows[:-2], messages.encode(last), rows[-1]))
     stage.keep(dataclasses.replace(slow, run=burst().run))
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     assert stage.page._side.run_button.hint == "F5 · 31 s"
 
     form = stage.page._side._form

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from app.window.core.target import LIVE, Target
 from app.window.core.watcher import QUIET_HZ
 from app.window.live.place import LivePlace
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import read
 from tests.gallery.live_samples import samples
 from widgets.live.board import Board
@@ -17,10 +17,10 @@ from widgets.live.board import Board
 COUNT = 4
 
 
-def wired(**options) -> list[wire.Sample]:
-    """Return made-up samples as they come over the wire."""
+def wired(**options) -> list[messages.Sample]:
+    """Return made-up samples as they come over the messages."""
     return [
-        wire.Sample(
+        messages.Sample(
             t_s=sample.t_s,
             threads=sample.threads,
             memory=sample.memory,
@@ -84,7 +84,7 @@ def test_what_is_not_seen_is_kept_and_not_drawn(place, drawn):
     for sample in wired(seconds=2):
         place.session.sampled.emit(sample)
     assert drawn == []
-    assert len(place.shown.live.moments) == 5
+    assert len(place.state.live.moments) == 5
 
     place.arrive()
 
@@ -97,7 +97,7 @@ def test_a_sample_right_after_another_rate_tells_nothing_and_is_left_out(place):
     for sample in (first, second, too_soon, third):
         place.session.sampled.emit(sample)
 
-    assert [moment.at_s for moment in place.shown.live.moments] == [0.0, 0.5, 1.0]
+    assert [moment.at_s for moment in place.state.live.moments] == [0.0, 0.5, 1.0]
 
 
 def test_frozen_it_collects_and_stands_still(place, drawn):
@@ -110,7 +110,7 @@ def test_frozen_it_collects_and_stands_still(place, drawn):
         place.session.sampled.emit(sample)
 
     assert drawn == []
-    assert place.shown.live.now_s == 2.0
+    assert place.state.live.now_s == 2.0
     place.controls.freeze.setChecked(True)
     place.controls.freeze.setChecked(False)
     assert drawn[-1] == 2.0
@@ -123,7 +123,7 @@ def test_space_freezes_and_m_marks(place):
     QTest.keyClick(place, Qt.Key.Key_M)
 
     assert place.controls.freeze.isChecked()
-    assert [mark.number for mark in place.shown.live.marks] == [1]
+    assert [mark.number for mark in place.state.live.marks] == [1]
 
 
 def test_space_presses_the_button_that_has_the_focus(place):
@@ -133,7 +133,7 @@ def test_space_presses_the_button_that_has_the_focus(place):
     QTest.keyClick(place.controls.mark, Qt.Key.Key_Space)
 
     assert not place.controls.freeze.isChecked()
-    assert len(place.shown.live.marks) == 1
+    assert len(place.state.live.marks) == 1
 
 
 def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
@@ -147,7 +147,7 @@ def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
         qtbot.keyClick(place.window().focusWidget(), Qt.Key.Key_Space)
         assert place.controls.freeze.isChecked() is not frozen
 
-    assert len(place.shown.live.marks) == 1
+    assert len(place.state.live.marks) == 1
     assert place.watching.known_load.count == 0
     for button in place.findChildren(QPushButton):
         assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is place._again
@@ -171,7 +171,7 @@ def test_single_letters_can_be_switched_off(place):
     QTest.keyClick(place, Qt.Key.Key_M)
     QTest.keyClick(place, Qt.Key.Key_Space)
 
-    assert place.shown.live.marks == []
+    assert place.state.live.marks == []
     assert not place.controls.freeze.isChecked()
 
 
@@ -184,8 +184,8 @@ def test_a_double_click_marks_the_moment_that_is_pointed_at(place):
 
     QTest.mouseDClick(line, Qt.MouseButton.LeftButton, pos=QPoint(line.width() * 56 // 60, 5))
 
-    newest_s = place.shown.history.now_s
-    assert place.shown.live.marks[0].at_s == pytest.approx(newest_s - 4, abs=0.5)
+    newest_s = place.state.history.now_s
+    assert place.state.live.marks[0].at_s == pytest.approx(newest_s - 4, abs=0.5)
 
 
 def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
@@ -196,8 +196,8 @@ def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
 
     place.mark()
 
-    assert place.shown.live.marks[0].at_s == 6.0
-    assert place.shown.frozen.marks == place.shown.live.marks
+    assert place.state.live.marks[0].at_s == 6.0
+    assert place.state.frozen.marks == place.state.live.marks
 
 
 def test_the_last_minute_is_saved_and_names_nobody(place, tmp_path):

@@ -12,7 +12,7 @@ from app.window.core.watcher import Watcher
 from app.window.live.place import LivePlace
 from app.window.live.recorded import WatchPlayer, on_wire
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import read, write
 from tests.gallery.live_samples import machine, samples
 
@@ -39,10 +39,10 @@ def place(qtbot, session) -> LivePlace:
     return place
 
 
-def live(t_s: float) -> wire.Sample:
+def live(t_s: float) -> messages.Sample:
     (made,) = samples(2, seconds=0)
     told = {name: getattr(made, name) for name in made.__slots__}
-    return wire.Sample(**{**told, "t_s": t_s})
+    return messages.Sample(**{**told, "t_s": t_s})
 
 
 def test_it_is_shown_to_its_end_with_its_band(place, file):
@@ -52,7 +52,7 @@ def test_it_is_shown_to_its_end_with_its_band(place, file):
     assert place._band.isVisible()
     assert place._band.accessibleName() == "RECORDED · unknown machine · 2026-11-20"
     assert place._band._place.text() == "Its end: 1 s were recorded."
-    assert place.shown.history.now_s == 1.0
+    assert place.state.history.now_s == 1.0
     assert place.board.tiles["gpu0.busy"].face.number.endswith(" %")
     assert place.status() == ""
     for chip in (place.controls.save, place.controls.rate, place.controls.load):
@@ -81,22 +81,22 @@ def test_nothing_of_it_is_said_to_be_now(place, file):
 def test_samples_of_this_machine_are_kept_and_not_mixed_in(place, file):
     place.session.sampled.emit(live(1.0))
     place.show_recording(read(file))
-    count = len(place.shown.history.moments)
+    count = len(place.state.history.moments)
 
     place.session.sampled.emit(live(1.5))
 
-    assert len(place.shown.history.moments) == count
+    assert len(place.state.history.moments) == count
     assert len(place.samples) == 2
     place.show_now()
     assert place._band.isHidden()
-    assert place.shown.history.now_s == 1.5
+    assert place.state.history.now_s == 1.5
     assert "gpu0.busy" not in place.board.tiles
     assert not place.controls.save.isHidden()
 
 
 def test_it_plays_from_its_beginning_and_stops_at_its_end(place, file, qtbot):
     place.show_recording(read(file))
-    recording = place.shown.recording
+    recording = place.state.recording
 
     with qtbot.waitSignal(recording.player.ended, timeout=20_000):
         place._band._play.click()
@@ -109,7 +109,7 @@ def test_it_plays_from_its_beginning_and_stops_at_its_end(place, file, qtbot):
 
 def test_frozen_it_stands_still_until_it_goes_on(place, file, qtbot):
     place.show_recording(read(file))
-    recording = place.shown.recording
+    recording = place.state.recording
     place._play()
     qtbot.waitUntil(lambda: len(recording.history.moments) > 3)
 
@@ -126,8 +126,8 @@ def test_a_mark_in_it_is_not_one_in_the_minute_of_this_machine(place, file):
 
     place.mark()
 
-    assert len(place.shown.recording.history.marks) == 1
-    assert place.shown.live.marks == []
+    assert len(place.state.recording.history.marks) == 1
+    assert place.state.live.marks == []
 
 
 def test_a_file_that_was_cut_short_is_opened_and_says_so(place, file):
@@ -155,7 +155,7 @@ def test_a_file_that_falls_on_live_is_opened(place, file, qtbot):
 
     place.dropEvent(drop)
 
-    qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: place.state.recording is not None, timeout=20_000)
 
 
 @pytest.mark.parametrize("by_menu", [True, False])
@@ -166,7 +166,7 @@ def test_a_file_is_chosen_from_the_menu_or_by_the_chip(place, file, qtbot, by_me
 
     (action.trigger if by_menu else place.controls.open.click)()
 
-    qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: place.state.recording is not None, timeout=20_000)
 
 
 def test_the_dialog_begins_where_the_last_one_ended(place, file, tmp_path, monkeypatch):
@@ -235,7 +235,7 @@ def test_marks_are_kept_in_the_file_and_come_back(place, tmp_path):
     place.save()
     place.show_recording(read(path))
 
-    assert [mark.at_s for mark in place.shown.history.marks] == [1.5]
+    assert [mark.at_s for mark in place.state.history.marks] == [1.5]
 
 
 def test_a_minute_in_which_the_watch_began_anew_can_be_read(place, tmp_path):

@@ -13,7 +13,7 @@ from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from app.window.map.place import MapPlace
 from experiments.core.declare import Need, Part
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.devices import Gpu
 from machine.inspect import portable
 from machine.model import from_json
@@ -57,7 +57,7 @@ def place_of(qtbot, session):
 
 
 def sample(**busy):
-    return wire.Sample(
+    return messages.Sample(
         t_s=1.0,
         threads=[{"id": int(name[1:]), "busy": share} for name, share in busy.items()],
         memory={},

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.runs.library import Kept
-from app.runs.run_notes import Meta, read_meta
+from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, RUNS, Target
 from app.window.runs import importing
@@ -194,7 +194,7 @@ def test_the_first_results_are_those_of_the_card(runs):
         message="threads_pass_a_reference",  # which begins with the size of the message
         values=values,
         notes=(),
-        meta=Meta(),
+        run_notes=RunNotes(),
         problem=None,
     )
     line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
@@ -248,7 +248,7 @@ def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs
     for key in (Qt.Key.Key_Return, Qt.Key.Key_F2, Qt.Key.Key_P):
         runs.press(key)
     assert runs.went == []
-    assert read_meta(path) == Meta()
+    assert read_notes(path) == RunNotes()
     runs.press(Qt.Key.Key_Delete)
     assert runs.files("bin") == [names[0]]
 
@@ -380,7 +380,7 @@ def test_a_run_is_renamed(runs, name):
     runs.details.name.setText(name)
     runs.press(Qt.Key.Key_Return)
 
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
     assert runs.table.runs.shown[0].title == runs.details.name.text()
     assert runs.details.name.text().startswith(name[:5])
     assert runs.problems == []
@@ -389,7 +389,7 @@ def test_a_run_is_renamed(runs, name):
 def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
     runs, names = four(runs)
     first = runs.library.runs()[0]
-    runs.library.describe(first, Meta(name="mine", pinned=True, prediction={"value": 3}))
+    runs.library.describe(first, RunNotes(name="mine", pinned=True))
     runs.session.refresh_runs()
     runs.settle()
     runs.details.note.setPlainText("two\nlines")
@@ -398,12 +398,11 @@ def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
     runs.table.setFocus()
     runs.settle()
 
-    assert read_meta(first.path) == Meta(
+    assert read_notes(first.path) == RunNotes(
         name="mine",
         note="two\nlines",
         tags=["office", "hot day"],
         pinned=True,
-        prediction={"value": 3},
     )
     assert [run.key for run in runs.table.runs.shown if "office" in run.tags] == [names[0]]
 
@@ -419,7 +418,7 @@ def test_a_note_and_a_pin_right_after_it_both_remain(runs):
     runs.settle()
 
     path = runs.library.folder / "runs" / names[0]
-    assert read_meta(path) == Meta(note="hot", tags=["office"], pinned=True)
+    assert read_notes(path) == RunNotes(note="hot", tags=["office"], pinned=True)
 
 
 def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
@@ -431,7 +430,7 @@ def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
     runs.details.hand_on()
     runs.settle()
 
-    assert read_meta(runs.library.folder / "bin" / names[0]).note == "hot"
+    assert read_notes(runs.library.folder / "bin" / names[0]).note == "hot"
     assert len(runs.files("runs")) == 3
 
 
@@ -441,7 +440,7 @@ def test_what_was_typed_is_kept_when_the_place_is_left(runs):
     runs.qtbot.keyClicks(runs.details.name, "new")
     runs.place.leave()
     runs.settle()
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == "new"
 
 
 def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_stays(
@@ -465,7 +464,7 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
     monkeypatch.undo()
     runs.press(Qt.Key.Key_Return)
     assert runs.details._unkept_says.text() == ""
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == "new"
 
 
 @pytest.mark.parametrize("how", ["key", "mouse", "button", "action"])
@@ -564,7 +563,7 @@ def test_a_deleted_run_goes_to_the_bin_and_the_next_is_selected(runs, how):
 @pytest.mark.parametrize("how", ["notice", "keys"])
 def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
     runs, names = four(runs)
-    runs.library.describe(runs.library.runs()[1], Meta(name="mine"))
+    runs.library.describe(runs.library.runs()[1], RunNotes(name="mine"))
     runs.table.select([names[1]])
     runs.press(Qt.Key.Key_Delete)
     if how == "notice":
@@ -574,7 +573,7 @@ def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
         runs.press(Qt.Key.Key_Z, CTRL)
     assert runs.keys() == names
     assert runs.selected() == [names[1]]
-    assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
+    assert read_notes(runs.library.folder / "runs" / names[1]).name == "mine"
     assert runs.files("bin") == []
     assert not runs.place.archive.can_undo
     assert runs.told[-1] == runs.session.words.say("runs.back_one")

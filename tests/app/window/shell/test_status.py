@@ -24,7 +24,7 @@ def line(qtbot, session):
 def said(session, line):
     """Return what stands in the line after these threads were busy, one number a sample."""
     session.background = Background()
-    session.runner = SimpleNamespace(is_running=False, following=None, close=lambda: None)
+    session.runner = SimpleNamespace(is_running=False, run_state=None, close=lambda: None)
     status = Status(session, line)
 
     def say(*busy: float) -> list[str]:

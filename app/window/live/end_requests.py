@@ -12,7 +12,7 @@ import os
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app import end_process as ending
+from app import end_process
 from app.end_process import Ended, Process
 from app.window.core.session import Session
 from widgets.live.gpu_processes import Holder, Right
@@ -20,7 +20,7 @@ from widgets.live.tiles.face import shown_bytes
 from widgets.sheets.question import Answer, ask
 
 
-class Endings(QObject):
+class EndRequests(QObject):
     """Knows whom it has asked to end."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
@@ -31,18 +31,18 @@ class Endings(QObject):
     @functools.cached_property
     def me(self) -> str | None:
         """The name of who uses this program."""
-        return ending.own_name()
+        return end_process.own_name()
 
     def right_to(self, holder: Holder) -> Right:
         """Return whether a process may be ended from here."""
         if holder.pid == os.getpid() or holder.pid == self._worker():
             return Right.OWN
         if holder.user is None:
-            return Right.GONE if ending.has_gone(holder.pid) else Right.HIDDEN
-        if not ending.may_end(holder.user):
+            return Right.GONE if end_process.has_gone(holder.pid) else Right.HIDDEN
+        if not end_process.may_end(holder.user):
             return Right.OTHERS
         asked = self._asked.get(holder.pid)
-        return Right.FORCE if asked is not None and ending.is_there(asked) else Right.ASK
+        return Right.FORCE if asked is not None and end_process.is_there(asked) else Right.ASK
 
     def ask(self, holder: Holder) -> None:
         """Ask whether this process is really to end."""
@@ -79,10 +79,10 @@ class Endings(QObject):
     def _identified(self, holder: Holder) -> Process | Ended:
         if holder.age_s is None:
             return Ended.GONE
-        return ending.identify(holder.pid, holder.age_s)
+        return end_process.identify(holder.pid, holder.age_s)
 
     def _end(self, process: Process, holder: Holder, *, by_force: bool) -> None:
-        ended = ending.end(process, by_force=by_force)
+        ended = end_process.end(process, by_force=by_force)
         if ended is Ended.ASKED:
             self._asked[process.pid] = process
         self._tell(ended, holder, by_force=by_force)

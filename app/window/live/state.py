@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from app.window.live.recorded import Recording, add_to
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.live.history import History, Mark, Moment
 
 SOONEST_S = 0.03  # after another sample; the kernel counts in ticks of 10 ms
 
 
-class Shown:
+class LiveState:
     """Samples of this machine are kept, whatever is shown."""
 
     def __init__(self) -> None:
         self.live = History()
-        self.samples: collections.deque[wire.Sample] = collections.deque()  # as they came
+        self.samples: collections.deque[messages.Sample] = collections.deque()  # as they came
         self.frozen: History | None = None
         self.recording: Recording | None = None
-        self._frozen_samples: list[wire.Sample] = []
+        self._frozen_samples: list[messages.Sample] = []
 
     @property
     def history(self) -> History:
@@ -40,11 +40,11 @@ class Shown:
         return samples[-1].missing if samples else ()
 
     @property
-    def stands(self) -> bool:
+    def is_still(self) -> bool:
         """Does it stay as it is, though samples come?"""
         return self.frozen is not None or self.recording is not None
 
-    def take(self, sample: wire.Sample) -> Moment | None:
+    def take(self, sample: messages.Sample) -> Moment | None:
         """Keep a sample of this machine; None for one that tells nothing."""
         if self.samples and 0 < sample.t_s - self.samples[-1].t_s < SOONEST_S:
             return None  # the rate has just changed: no share can be told of so short a time
@@ -72,7 +72,7 @@ class Shown:
             self.frozen.marks.append(mark)
         return mark
 
-    def minute(self) -> tuple[list[wire.Sample], list[float]]:
+    def minute(self) -> tuple[list[messages.Sample], list[float]]:
         """Return samples and marks of the minute of this machine that is seen."""
         samples = self._frozen_samples or list(self.samples)
         history = self.frozen or self.live
