@@ -17,10 +17,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.report import about, number, setting
-from app.runs.counting import completed
+from app.report import about, number, setting, when
 from app.runs.library import Kept
-from app.when import when
+from app.runs.selection import completed
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, Part, specs
 from experiments.core.needs import missing_need

@@ -1,21 +1,26 @@
-"""What is there to say of a run? The sentences and numbers that terminal and window share."""
+"""A run in words: the sentences and numbers that terminal and window share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from experiments.core.declare import Experiment, Spec, specs
 from experiments.core.parameters import to_text
+from experiments.core.problems import Problem
 from experiments.core.statistics import TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import Recording
+from experiments.engine.run_state import RunState
 
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
+DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
 
 
 class NamedValue(NamedTuple):
@@ -66,7 +71,7 @@ def report(
     finding = finished.finding
     return Report(
         ending=ending,
-        problem=words.say(f"problems.{problem.key}", problem.values) if problem else "",
+        problem=problem_text(words, problem, experiment.id) if problem else "",
         finding=sentence(words, experiment, finding) if finding else "",
         values=named_values(words, experiment, finding.values, finding) if finding else (),
         remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
@@ -225,3 +230,50 @@ def _listed(values: object) -> str | None:
     if not isinstance(values, dict) or not values:
         return None
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def note_text(words: Words, key: str, values: Mapping[str, Any], experiment: str) -> str:
+    """Return a note of a run in words; an experiment may have notes of its own."""
+    return words.say(f"{experiment}.notes.{key}", values)
+
+
+def problem_text(words: Words, problem: Problem | messages.ProblemSent, experiment: str) -> str:
+    """Return a problem of a run in words; an experiment may have problems of its own."""
+    return words.say(f"{experiment}.problems.{problem.key}", problem.values)
+
+
+def time_left(words: Words, run_state: RunState) -> str:
+    """Return the time left of a run in whole seconds, "" if unknown."""
+    left_s = run_state.left_s
+    if left_s is None:
+        return ""
+    if left_s < -OVERDUE_S:
+        return words.say("page.overdue")
+    return words.say("terminal.time_left", {"duration": left_s})
+
+
+def when(words: Words, at: str, now: datetime | None = None) -> str:
+    """Return how long ago the ISO-8601 time `at` was; a date where that is more than a week."""
+    try:
+        then = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    ago_s = ((now or datetime.now(UTC)) - then).total_seconds()
+    if ago_s < MINUTE_S:
+        return words.say("when.now")
+    if ago_s < HOUR_S:
+        count = int(ago_s // MINUTE_S)
+        return words.say("when.one_minute") if count == 1 else _many(words, "when.minutes", count)
+    if ago_s < DAY_S:
+        count = int(ago_s // HOUR_S)
+        return words.say("when.one_hour") if count == 1 else _many(words, "when.hours", count)
+    if ago_s < 7 * DAY_S:
+        count = int(ago_s // DAY_S)
+        return words.say("when.one_day") if count == 1 else _many(words, "when.days", count)
+    return then.astimezone().strftime("%Y-%m-%d")
+
+
+def _many(words: Words, key: str, count: int) -> str:
+    return words.say(key, {"count": count})

@@ -9,7 +9,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
-from app.report import DISTURBANCES
+from app.report import DISTURBANCES, note_text
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
 from experiments.engine import messages
@@ -57,7 +57,7 @@ class Follow:
             self.refused = Problem("machine_busy", note.values)
             self._run.stop()
             return
-        said = self._context.words.say(f"notes.{note.key}", note.values)
+        said = note_text(self._context.words, note.key, note.values, self._experiment.id)
         if note.key in DISTURBANCES:
             self.disturbances.append(said)
         self._context.errors.print(said)

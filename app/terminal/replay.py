@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.report import analysed_anew
+from app.report import analysed_anew, note_text
 from app.runs.library import machine_name, meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
@@ -38,7 +38,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         return ExitCode.STOPPED
     finished, note = analysed_anew(recording, experiment)
     if note is not None:
-        context.errors.print(context.words.say(f"notes.{note.key}", note.values))
+        context.errors.print(note_text(context.words, note.key, note.values, experiment.id))
     tell(
         context.console,
         context.words,
@@ -56,7 +56,7 @@ def _introduce(recording: Recording, experiment: Experiment[Any], context: Conte
     context.console.print(Text(words.say("terminal.recorded_on", band), style="bold reverse"))
     context.console.print(Text(words.say(f"{experiment.id}.question"), style="bold"))
     for key in recording.notes:
-        context.errors.print(words.say(f"notes.{key}"))
+        context.errors.print(note_text(words, key, {}, experiment.id))
 
 
 def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:

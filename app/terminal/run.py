@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
+from app.report import problem_text
 from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
@@ -20,7 +21,7 @@ from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment, specs
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text, to_json
-from experiments.core.problems import Problem, UserError
+from experiments.core.problems import UserError
 from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
@@ -131,7 +132,7 @@ def measure(
             context.console.print(Text(question, style="bold"))
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
-        context.complain(Problem(finished.problem.key, finished.problem.values))
+        sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
     if writer is not None:
         _tell_kept(context, writer, running, silent=stream)
     if out is not None and copy:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import msgspec
 import pytest
 
-from app.report import analysed_anew, conditions, named_values, report
+from app.report import analysed_anew, conditions, named_values, note_text, report, when
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.statistics import TOO_FEW
@@ -12,6 +14,7 @@ from experiments.engine.recording import read
 from tests.app.recordings import burst
 
 ENGLISH = words.load("en")
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 BURST = Catalogue().load("burst-random")
 
 
@@ -31,6 +34,18 @@ def test_what_does_not_apply_is_empty():
     assert (told.ending, told.problem, told.finding, told.values, told.remarks) == (
         "", "", "", (), (),
     )  # fmt: skip
+
+
+def test_an_experiment_may_have_notes_and_problems_of_its_own():
+    values = {"measured": 8, "cores": 64}
+    own = ENGLISH.say("core-to-core.notes.cores_thinned", values)
+    assert note_text(ENGLISH, "cores_thinned", values, "core-to-core") == own != ""
+    assert note_text(ENGLISH, "not_pinned", {}, "core-to-core") == ENGLISH.say("notes.not_pinned")
+
+    problem = messages.ProblemSent(key="needs_lightning")
+    finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+    told = report(ENGLISH, Catalogue().load("data-parallel"), finished, rows=0, quick=False)
+    assert "pip install lightning" in told.problem
 
 
 def test_a_run_is_analysed_as_today(recording):
@@ -120,3 +135,32 @@ def test_why_a_gain_is_not_clear_is_said_of_each(recording):
     slower, near = report(ENGLISH, gil, finished, rows=9, quick=False).remarks
     assert "(speedup by threads): it came out no faster" in slower
     assert "(speedup by processes): it may be chance" in near
+
+
+# --- how long ago ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ago", "said"),
+    [
+        (timedelta(seconds=-5), "just now"),  # a clock that was set back
+        (timedelta(seconds=20), "just now"),
+        (timedelta(seconds=70), "1 minute ago"),
+        (timedelta(minutes=12), "12 minutes ago"),
+        (timedelta(minutes=61), "1 hour ago"),
+        (timedelta(hours=5), "5 hours ago"),
+        (timedelta(hours=30), "yesterday"),
+        (timedelta(days=6), "6 days ago"),
+        (timedelta(days=9), "2026-04-25"),
+    ],
+)
+def test_a_time_is_told_as_people_do(ago, said):
+    assert when(ENGLISH, (NOW - ago).isoformat(), NOW) == said
+
+
+def test_a_text_that_is_no_time_is_shown_as_it_is():
+    assert when(ENGLISH, "some day", NOW) == "some day"
+
+
+def test_a_time_without_a_zone_is_that_of_greenwich():
+    assert when(ENGLISH, "2026-05-04T11:30:00", NOW) == "30 minutes ago"

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from app.report import number
-from app.runs.counting import completed
 from app.runs.library import Kept
+from app.runs.selection import completed, expected_s, runs_here
 from app.window.core.availability import Entry
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import expected_s, runs_here
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError

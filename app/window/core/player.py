@@ -123,10 +123,6 @@ class Player(QObject):
         """Go back to the beginning, and play on if it was playing."""
         self.seek(0.0)
 
-    def finish(self) -> None:
-        """Show the whole run at once."""
-        self.seek(self.total_s or 1.0)
-
     def _begin(self) -> None:
         self.run_state = RunState(self.experiment)
         self.run_state.add(self.recording.started)

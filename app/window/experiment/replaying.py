@@ -1,4 +1,4 @@
-"""How is the shown run played again? By the bar below its plots, as long as it is played."""
+"""Connects the replay bar with the player of the shown run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from widgets.controls.replay_bar import ReplayBar
 
 
 class Replaying(QObject):
-    """Connects the bar with the player that `model` has meanwhile."""
+    """The bar is seen while the model has a player."""
 
     def __init__(self, model: PageModel, bar: ReplayBar) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Replaying(QObject):
         self._bar.setFocus()
 
     def pause(self) -> None:
-        """Let the time stand still."""
+        """Pause the replay."""
         self._do(Player.pause)
 
     def _do(self, act: Callable[[Player], object]) -> None:

@@ -1,4 +1,4 @@
-"""What stands beside the plots? What is going on in words, the settings, and the result."""
+"""Fills the column beside the plots: status, settings, result and comparison."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.report import Report, report
+from app.report import problem_text
+from app.runs.selection import expected_s, runs_here
 from app.source import method
-from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.comparing import Comparing
-from app.window.experiment.loaded_run import LoadedRun, expected_s, runs_here
+from app.window.experiment.loaded_run import LoadedRun
 from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import (
     State,
@@ -41,14 +40,11 @@ from widgets.form.form import ParamsForm
 
 
 class SideController(QObject):
-    """Fills the side column, and holds what is set in the form."""
+    """Fills the side column, and holds the settings of the form."""
 
-    def __init__(
-        self, session: Session, model: PageModel, comparing: Comparing, actions: ExperimentActions
-    ) -> None:
+    def __init__(self, model: PageModel, actions: ExperimentActions) -> None:
         super().__init__()
-        self._session, self._model, self._comparing = session, model, comparing
-        self._actions = actions
+        self._model, self._actions, session = model, actions, model.session
         self.run_button = ActionButton(actions.run, "main")
         self._stop_button = ActionButton(actions.stop, "stop", hint="Esc")
         self._quick_button = ActionButton(actions.quick)
@@ -72,24 +68,23 @@ class SideController(QObject):
         )
         self._form: ParamsForm | None = None
         self._form_shows: object = None
-        self._experiment: Experiment[Any] | None = None
-        self._params: dict[str, Any] = {}  # as they were left, by experiment
+        self._params: dict[str, Any] = {}  # by experiment, as the form was left
         self._refused: Problem | None = None
-        self.told: Problem | None = None  # what went wrong, as it stands there now
+        self.told: Problem | None = None  # the trouble that is shown now
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
-        """Make the form of an experiment."""
-        self._experiment, self._form_shows = experiment, None
-        self._form = ParamsForm(experiment, self._session.words, self._session.look)
+        """Build the form of an experiment."""
+        self._form_shows = None
+        self._form = ParamsForm(experiment, self._model.words, self._model.session.look)
         self._form.changed.connect(self._take_params)
         self.column.set_form(self._form)
 
     def params(self) -> Any:
-        """Return what a run is to start with. Raises UserError where that cannot be."""
+        """Return the settings of the form. Raises UserError where they are invalid."""
         assert self._form is not None
-        assert self._experiment is not None
+        assert self._model.experiment is not None
         params = self._form.params()
-        self._params[self._experiment.id] = params
+        self._params[self._model.experiment.id] = params
         return params
 
     def reset(self) -> None:
@@ -98,12 +93,12 @@ class SideController(QObject):
             self._form.reset()
 
     def refuse(self, problem: Problem | None) -> None:
-        """Say why something that was asked for cannot be; None when that is over."""
+        """Say why a request cannot be met; None takes that back."""
         self._refused = problem
         self._show_trouble()
 
     def focus(self) -> bool:
-        """Give the keyboard to what one would press next; False while there is no such thing."""
+        """Focus the button one would press next; False while there is none."""
         buttons = (self.run_button, self._stop_button, self._live_button, self.doctor_button)
         for each in buttons:
             if each.isEnabled() and not each.isHidden():
@@ -112,34 +107,32 @@ class SideController(QObject):
         return False
 
     def refresh(self) -> None:
-        """Show what is the case now."""
+        """Refresh after any change of state."""
         self._show_params()
         self.show_status()
         self.show_result()
         self._show_trouble()
 
     def show_status(self) -> None:
-        """Say what is going on."""
+        """Refresh the status."""
         self.column.state.show_state(**asdict(self._status()))
         entry, is_kept_away = self._model.entry, self._model.state is State.CANNOT
         lacks_gpu = entry is not None and entry.need in (Need.GPU, Need.TWO_GPUS)
         self.doctor_button.setVisible(is_kept_away and lacks_gpu)
 
     def show_result(self) -> None:
-        """Offer result, settings and comparison, as far as they are there."""
-        words, model, loaded = self._session.words, self._model, self._model.loaded
+        """Offer result, settings and comparison, if they are there."""
+        words, model, loaded = self._model.words, self._model, self._model.loaded
         run_state = model.run_state
         tabs: list[Tab] = []
-        self.column.show_comparison(self._comparing.found)
-        if self._comparing.is_on:
+        self.column.show_comparison(model.comparing.found)
+        if model.comparing.is_on:
             tabs.append(Tab.COMPARISON)
         if loaded is not None and run_state is not None and run_state.finished is not None:
-            told = self.report()
+            told = self._model.report()
             lead = told.finding if told.ending else ""
-            remarks, notes = (
-                (*disturbances_of(words, loaded), *told.remarks),
-                notes_of(words, loaded),
-            )
+            remarks = (*disturbances_of(words, loaded), *told.remarks)
+            notes = notes_of(words, loaded)
             if told.values:
                 notes += (words.say("page.measured_so", {"method": method(run_state.experiment)}),)
             self.column.show_result(told.values, remarks, notes, lead)
@@ -149,61 +142,48 @@ class SideController(QObject):
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
 
-    def report(self) -> Report:
-        """Return the shown run, which has ended, in words."""
-        run_state = self._model.run_state
-        assert run_state is not None
-        assert run_state.finished is not None
-        return report(
-            self._session.words,
-            run_state.experiment,
-            run_state.finished,
-            rows=run_state.rows,
-            quick=run_state.started is not None and run_state.started.quick,
-        )
-
     def _status(self) -> StatusText:
-        words, model, state = self._session.words, self._model, self._model.state
+        words, model, state = self._model.words, self._model, self._model.state
         loaded, entry, under_way = model.loaded, model.entry, model.under_way
-        if self._experiment is None and state is not State.READING:
+        if model.experiment is None and state is not State.READING:
             return StatusText()
         if state is State.ELSEWHERE and under_way is not None:
-            return elsewhere(words, under_way, same=under_way.experiment is self._experiment)
+            return elsewhere(words, under_way, same=under_way.experiment is model.experiment)
         if loaded is None or state is State.READING:
             need = entry.need if entry is not None else None
             return before(words, state, self._seconds(), need)
         if state.is_under_way:
-            return during(words, state, loaded.run_state, model.doing.said)
+            return during(words, state, loaded.run_state, model.activity.text)
         run_state = model.run_state
         if run_state is None or run_state.finished is None:
             left_out_s = model.player.left_out_s if model.player is not None else 0.0
-            return playing(words, loaded, model.doing.said, self._name(loaded), left_out_s)
-        names = (self._comparing.letter(loaded), self._name(loaded))
-        return after(words, loaded, self.report(), self._changed(loaded), names)
+            return playing(words, loaded, model.activity.text, self._name(loaded), left_out_s)
+        names = (model.comparing.letter(loaded), self._name(loaded))
+        return after(words, loaded, self._model.report(), self._changed(loaded), names)
 
     def _changed(self, loaded: LoadedRun) -> Iterator[str]:
-        """Yield the settings of a run that are not those which one here starts from."""
-        session, started = self._session, loaded.run_state.started
+        """Yield the settings of a run that differ from the defaults here."""
+        session, started = self._model.session, loaded.run_state.started
         if started is not None:
             listing = Listing(session.words, session.catalogue, session.entries)
             yield from listing.changed(started.experiment, started.params, quick=started.quick)
 
     def _name(self, loaded: LoadedRun) -> str:
-        kept = (run.run_notes.name for run in self._session.runs if run.run == loaded.run)
+        kept = (run.run_notes.name for run in self._model.session.runs if run.run == loaded.run)
         return next(kept, "")
 
     def _seconds(self) -> float | None:
-        """Return how long a run would take, and say it at the buttons."""
-        entry, experiment = self._model.entry, self._experiment
+        """Return how long a run would take, and show it on the buttons."""
+        entry, experiment = self._model.entry, self._model.experiment
         if entry is None or experiment is None:
             return None
         params = self._wanted(experiment)
         quick_s = self._expected_s(experiment, experiment.quick(params), quick=True)
         values = {"duration": quick_s}
-        self._quick_button.set_hint(self._session.words.say("page.seconds", values))
+        self._quick_button.set_hint(self._model.words.say("page.seconds", values))
         full_s = self._expected_s(experiment, params)
         key = self._actions.run.shortcut().toString()
-        again = self._session.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
+        again = self._model.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
         loaded = self._model.loaded
         if loaded is not None and loaded.is_opened:  # longer words leave no room for the key
             again = show(full_s, DURATION)
@@ -213,14 +193,14 @@ class SideController(QObject):
     def _expected_s(
         self, experiment: Experiment[Any], params: object, *, quick: bool = False
     ) -> float:
-        """Return how long such a run should take, by those that were made here."""
-        runs, machine = self._session.runs, self._session.machine
+        """Return how long such a run should take, judging by earlier runs here."""
+        runs, machine = self._model.session.runs, self._model.session.machine
         here = runs_here(runs, experiment.id, machine) if machine is not None else ()
         return expected_s(here, experiment, params, quick=quick)
 
     def _show_params(self) -> None:
-        """Show in the form what the shown run was made with, else what one would start from."""
-        experiment, form, entry = self._experiment, self._form, self._model.entry
+        """Show the settings of the shown run in the form, else the defaults."""
+        experiment, form, entry = self._model.experiment, self._form, self._model.entry
         if experiment is None or form is None:
             return
         self._seconds()
@@ -232,7 +212,7 @@ class SideController(QObject):
             form.show_params(wanted, choices, start=entry.params if entry is not None else None)
 
     def _is_fixed(self) -> bool:
-        """Are the settings those of the shown run, which can only be read?"""
+        """Does the form show the settings of a run, to be read only?"""
         state, loaded = self._model.state, self._model.loaded
         is_opened = loaded is not None and loaded.is_opened
         return state.is_under_way or state is State.PLAYING or is_opened
@@ -242,19 +222,19 @@ class SideController(QObject):
         started = loaded.run_state.started if loaded is not None else None
         kept = self._params.get(experiment.id)
         if started is not None and (self._is_fixed() or (kept is None and not started.quick)):
-            with contextlib.suppress(UserError):  # of another version: start from today's
+            with contextlib.suppress(UserError):  # of another version: use today's defaults
                 return from_json(experiment.params, started.params, check_choices=False)
         return kept or (entry.params if entry is not None else None)
 
     def _take_params(self) -> None:
-        """Remember what was turned, and say how long a run would take with it."""
-        with contextlib.suppress(UserError):  # said in the form, at what cannot be
+        """Remember the settings, and show how long a run would take with them."""
+        with contextlib.suppress(UserError):  # the form says it beside the invalid setting
             self._form_shows = (self.params(), self._model.entry is not None)
         self._seconds()
         self.show_status()
 
     def _show_trouble(self) -> None:
-        """Say what went wrong, once, until something else is done."""
+        """Show trouble once, until the next action."""
         problem = self._refused or self._trouble_of_run()
         if problem == self.told:
             return
@@ -264,9 +244,11 @@ class SideController(QObject):
             return
         steps = []
         if self._refused is None and self._model.can_run:
-            words = self._session.words.say("page.try_smaller")
+            words = self._model.words.say("page.try_smaller")
             steps = [(words, self._actions.quick.trigger)]
-        self.column.trouble.tell(self._session.say(problem), actions=steps, detail=problem.detail)
+        experiment = self._model.experiment
+        text = problem_text(self._model.words, problem, experiment.id if experiment else "")
+        self.column.trouble.tell(text, actions=steps, detail=problem.detail)
 
     def _trouble_of_run(self) -> Problem | None:
         loaded = self._model.loaded
@@ -276,5 +258,5 @@ class SideController(QObject):
         if finished.problem is not None:
             detail = details_of(loaded.run_state, finished)
             return Problem(finished.problem.key, finished.problem.values, detail)
-        runner = self._session.runner
+        runner = self._model.session.runner
         return runner.not_kept if loaded.run_state is runner.run_state else None

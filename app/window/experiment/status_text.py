@@ -1,4 +1,4 @@
-"""What does the page of an experiment say is going on? One state, put into words."""
+"""The states of an experiment's page, and the text of each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.report import DISTURBANCES, Report
-from app.when import when
+from app.report import DISTURBANCES, Report, note_text, time_left, when
 from app.window.core.availability import Entry
-from app.window.core.time_left import time_left
 from app.window.experiment.loaded_run import LoadedRun
 from experiments.core.words import Words
 from experiments.engine import messages
@@ -33,13 +31,13 @@ class State(Enum):
 
     @property
     def is_under_way(self) -> bool:
-        """Does the shown run go on?"""
+        """Is the shown run under way?"""
         return self in (State.BEGINNING, State.WAITING, State.RUNNING, State.STOPPING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusText:
-    """What the head of the side column says."""
+    """The text of the head of the side column."""
 
     title: str = ""
     aside: str = ""
@@ -58,7 +56,7 @@ def state_of(
     stopping: bool,
     playing: bool,
 ) -> State:
-    """Return which state holds, while no file is being read."""
+    """Return the state while no file is being read."""
     if playing:
         return State.PLAYING
     if under_way is not None and (loaded is None or loaded.run_state is not under_way):
@@ -81,7 +79,7 @@ def _of_run(run_state: RunState) -> State:
 
 
 def before(words: Words, state: State, seconds_s: float | None, need: str | None) -> StatusText:
-    """Return what is said while there is no run."""
+    """Return the status while there is no run."""
     if state is State.CANNOT and need:
         return StatusText(
             title=words.say("page.cannot"), detail=words.say(f"problems.needs_{need}")
@@ -99,7 +97,7 @@ def seconds_here(words: Words, seconds_s: float) -> str:
 
 
 def during(words: Words, state: State, run_state: RunState, doing: str) -> StatusText:
-    """Return what is said while the shown run goes on."""
+    """Return the status while the shown run goes on."""
     if state is State.WAITING:
         note = run_state.notes[-1].values
         question = words.say(f"{note.get('experiment')}.question")
@@ -127,9 +125,9 @@ def during(words: Words, state: State, run_state: RunState, doing: str) -> Statu
 def after(
     words: Words, loaded: LoadedRun, told: Report, changed: Iterable[str], names: Iterable[str]
 ) -> StatusText:
-    """Return what is said of a run that has ended; `changed` are settings out of the ordinary.
+    """Return the status of a run that has ended; `changed` are its unusual settings.
 
-    `names` are what it is called, in a comparison and by somebody; "" where it is not.
+    `names` are its letter in a comparison and the name that a person gave it, or "".
     """
     started, title = loaded.run_state.started, ""
     settings = ", ".join(changed)
@@ -144,7 +142,7 @@ def after(
 
 
 def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
-    """Return what is said while something else runs than what is shown."""
+    """Return the status while another run than the shown one goes on."""
     if same:
         return StatusText(title=words.say("page.runs_here"))
     question = words.say(f"{run_state.experiment.id}.question")
@@ -157,37 +155,42 @@ def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
 def playing(
     words: Words, loaded: LoadedRun, doing: str, name: str, left_out_s: float
 ) -> StatusText:
-    """Return what is said while a recording is played; `name` is "" where nobody gave it one."""
+    """Return the status during a replay; `name` is "" for a run without a name."""
     started = loaded.run_state.started
     at = when(words, started.at) if started is not None else ""
     title = " · ".join(part for part in (words.say("page.playing"), name) if part)
     lines = [doing or words.say("page.preparing_what")]
-    if left_out_s:  # else the time of the replay would seem to contradict that of the run
+    if left_out_s:  # or the times of replay and run seem to contradict each other
         lines.append(words.say("replay.begins", {"duration": left_out_s}))
     return StatusText(title=title, aside=at, detail="\n".join(lines))
 
 
 def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
-    """Return what there is to say of a run after its result."""
+    """Return the notes that stand below the result of a run."""
     told_elsewhere = ("waiting_for_machine", *DISTURBANCES)
     notes = [note for note in loaded.run_state.notes if note.key not in told_elsewhere]
     if loaded.note is not None:
         notes.append(loaded.note)
     mended = loaded.recording.notes if loaded.recording is not None else ()
+    experiment = loaded.run_state.experiment.id
     return (
-        *(words.say(f"notes.{note.key}", note.values) for note in notes),
-        *(words.say(f"notes.{key}") for key in mended),
+        *(note_text(words, note.key, note.values, experiment) for note in notes),
+        *(note_text(words, key, {}, experiment) for key in mended),
     )
 
 
 def disturbances_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
     """Return what disturbed a run so much that its result may be off."""
-    notes = (note for note in loaded.run_state.notes if note.key in DISTURBANCES)
-    return tuple(words.say(f"notes.{note.key}", note.values) for note in notes)
+    experiment, notes = loaded.run_state.experiment.id, loaded.run_state.notes
+    return tuple(
+        note_text(words, note.key, note.values, experiment)
+        for note in notes
+        if note.key in DISTURBANCES
+    )
 
 
 def details_of(run_state: RunState, finished: messages.Finished) -> str:
-    """Return what belongs into a report of trouble: "Copy details"."""
+    """Return the text that "Copy details" copies."""
     started, problem = run_state.started, finished.problem
     lines = [f"experiment: {run_state.experiment.id}", f"outcome: {finished.outcome}"]
     if started is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.report import note_text
 from app.runs.library import Kept, machine_name
 from app.runs.watches import read_watch
 from app.window.runs.listing import Listing
@@ -108,7 +109,7 @@ def _inside(
         (say("import.size"), _size(path)),
         (say("import.program"), str(program or say("import.no_version"))),
     )
-    remarks = [say(f"notes.{note}") for note in recording.notes]
+    remarks = [note_text(words, note, {}, started.experiment) for note in recording.notes]
     if kept is not None:
         name = kept.run_notes.name or listing.when(kept.at)[0]
         remarks.append(say("import.here_already", {"name": name}))

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QDate, QLocale
 
-from app.report import label, named_values, number, sentence, settings
+from app.report import label, named_values, note_text, number, sentence, settings
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from experiments.core.catalogue import Catalogue
@@ -120,9 +120,9 @@ class Listing:
             ),
             is_pinned=run.run_notes.pinned,
             remarks=tuple(
-                say(f"notes.{key}", values)
+                note_text(self._words, key, values, run.experiment)
                 for key, values in run.notes
-                if self._words.has(f"notes.{key}")
+                if self._words.has(f"{run.experiment}.notes.{key}")
             ),
         )
 

@@ -6,10 +6,10 @@ import collections
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.report import time_left
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
-from app.window.core.time_left import time_left
 from experiments.engine import messages
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual

@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.context import Context
@@ -21,13 +21,18 @@ from app.window.core.availability import Entry, suited
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
-from app.window.experiment.place import ExperimentPage
+from app.window.experiment.actions import ExperimentActions
+from app.window.experiment.drawing import Drawing
+from app.window.experiment.place import SECOND_MS, ExperimentPage
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from experiments.engine.run_state import RunState
 from tests.app.recordings import Made
 from tests.experiments.machines import machine
 from tests.processes import until
+from widgets.experiment.views_panel import ViewsPanel
+from widgets.form.form import ParamsForm
+from widgets.plots.plot import Plot
 from widgets.style.look import Look
 
 
@@ -84,18 +89,60 @@ class Stage:
         self.session = Session(Context(data=folder / "data"), look, Settings())
         self.session.background = Background()
         self.session.background.troubled.connect(self.session.troubled)
-        self.session.runner = self.runner = FakeRunner()
+        self.runner = FakeRunner()
+        self.session.runner = self.runner  # type: ignore[assignment]
         self.session.woke.emit()
         self.page = ExperimentPage(self.session)
         self.said: list[str] = []
         self.page.announce = lambda _widget, text: self.said.append(text)
+
+    @property
+    def do(self) -> ExperimentActions:
+        """The actions of the page, also those that are not allowed now."""
+        return self.page.findChild(ExperimentActions)
+
+    @property
+    def form(self) -> ParamsForm:
+        """The settings of the shown experiment; the form before it may still be there."""
+        return self.page.findChildren(ParamsForm)[-1]
+
+    @property
+    def views(self) -> ViewsPanel:
+        return self.page.findChild(ViewsPanel)
+
+    @property
+    def plots(self) -> list[Plot]:
+        """Every plot of the shown experiment, also those that are left out."""
+        return self.views.plots
+
+    @property
+    def drawing(self) -> QTimer:
+        """The timer at whose turns plots are drawn; active while one is out of date."""
+        return drawing_of(self.page)
+
+    def pass_second(self) -> None:
+        """Let the page do what it does once a second."""
+        (each_second,) = [
+            each for each in self.page.findChildren(QTimer) if each.interval() == SECOND_MS
+        ]
+        each_second.timeout.emit()
+
+    def set_up(self, params: object) -> None:
+        """Turn the settings as a person does."""
+        self.form.show_params(params, {})
+        self.form.changed.emit()
 
     def know_machine(self) -> None:
         """Let the machine be known, and what every experiment starts from on it."""
         here = machine()
         self.session.machine = here
         self.session.machine_changed.emit()
-        self.session._use_entries(entries())
+        self.use_entries(entries())
+
+    def use_entries(self, known: dict[str, Entry]) -> None:
+        """Let the session know what experiments start from."""
+        self.session.entries = known
+        self.session.entries_changed.emit()
 
     def keep(self, *made: Made) -> list[Path]:
         """Put runs into the library, and let the session know them."""
@@ -103,14 +150,24 @@ class Stage:
             each.write(self.folder / "data" / "runs" / f"{each.run}.coreopsis.jsonl")
             for each in made
         ]
-        self.session._use_runs(self.session.library.runs())
+        self.use_runs()
         return paths
+
+    def use_runs(self) -> None:
+        """Let the session know the runs of the library."""
+        self.session.runs = self.session.library.runs()
+        self.session.runs_changed.emit()
 
     def close(self) -> None:
         self.page.leave()
         self.session.background.close()
         self.page.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def drawing_of(page: ExperimentPage) -> QTimer:
+    """Return the timer at whose turns plots are drawn; active while one is out of date."""
+    return page.findChild(Drawing).findChild(QTimer)
 
 
 @functools.cache

@@ -28,40 +28,40 @@ def empty(stage: Stage) -> None:
 
 def running(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(burst(), 0.55))
 
 
 def running_threads(stage: Stage) -> None:
     stage.page.open("gil-threads")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(real("gil-threads"), 0.7))
 
 
 def waiting(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     values = {"experiment": "cache-ladder", "since": "14:03"}
     stage.runner.hear(messages.Note(key="waiting_for_machine", values=values))
 
 
 def done(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("burst-full"))
     stage.runner.hear(*events(real("burst-full")))
 
 
 def done_threads(stage: Stage) -> None:
     stage.page.open("gil-threads")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("gil-threads"))
     stage.runner.hear(*events(real("gil-threads")))
 
 
 def done_ladder(stage: Stage) -> None:
     stage.page.open("cache-ladder")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("cache-ladder"))
     stage.runner.hear(*events(real("cache-ladder")))
 
@@ -113,7 +113,7 @@ def damaged(stage: Stage) -> None:
 
 def replay(stage: Stage) -> None:
     opened(stage)
-    stage.page._actions.replay.trigger()
+    stage.do.replay.trigger()
     player = stage.page.model.player
     player.pause()
     player.seek(player.total_s * 0.8)
@@ -122,17 +122,17 @@ def replay(stage: Stage) -> None:
 def compare(stage: Stage) -> None:
     a, b = stage.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     stage.page.open_run(a, b)
-    settle(lambda: stage.page.comparing.is_on and stage.page.model.loaded is not None)
+    settle(lambda: stage.page.model.comparing.is_on and stage.page.model.loaded is not None)
 
 
 def code(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.code.trigger()
+    stage.do.code.trigger()
 
 
 def data(stage: Stage) -> None:
     done(stage)
-    stage.page._actions.data.trigger()
+    stage.do.data.trigger()
 
 
 STATES = (

@@ -26,7 +26,7 @@ from experiments.engine import messages
 from machine.doctor.diagnosis import diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
-from tests.app.window.stage import FakeRunner, entries, events, settle
+from tests.app.window.stage import FakeRunner, drawing_of, entries, events, settle
 from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
@@ -104,7 +104,7 @@ class Whole:
             self.session.background.do(lambda: None, done.append)
             settle(lambda done=done: bool(done))
         page = getattr(self.window.place, "_page", None)
-        settle(lambda: page is None or not page._drawing._timer.isActive())
+        settle(lambda: page is None or not drawing_of(page).isActive())
         for _ in range(20):  # one layout asks for another
             QCoreApplication.processEvents()
 
@@ -229,7 +229,7 @@ def show_page_replayed(whole: Whole) -> None:
 def show_page_compared(whole: Whole) -> None:
     a, b = whole.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     whole.window.go(Target(EXPERIMENTS, run=a, beside=b))
-    settle(lambda: whole.page.comparing.is_on and whole.page.model.loaded is not None)
+    settle(lambda: whole.page.model.comparing.is_on and whole.page.model.loaded is not None)
 
 
 def show_page_code(whole: Whole) -> None:

@@ -12,12 +12,12 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.runs.selection import expected_s
 from app.window.catalogue.card_data import best_run
 from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.availability import Entry
 from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, Target
-from app.window.experiment.loaded_run import expected_s
 from experiments.core.declare import Need
 from experiments.core.problems import Problem
 from experiments.engine import messages

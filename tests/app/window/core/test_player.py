@@ -235,7 +235,7 @@ def test_a_step_stops_the_playing(qtbot, player, clock):
 
 
 def test_each_step_back_shows_one_row_less(player):
-    player.finish()
+    player.seek(1e9)
     for count in range(41, -1, -1):
         player.step(back=True)
         assert player.run_state.rows == count
@@ -265,7 +265,7 @@ def test_seeking_to_and_fro_shows_what_was_known_then(player, recording):
 
 
 def test_seeking_back_hands_over_each_event_once(player, recording, monkeypatch):
-    player.finish()
+    player.seek(1e9)
     added, add = [], RunState.add
     monkeypatch.setattr(
         RunState, "add", lambda self, event: (added.append(event), add(self, event))
@@ -297,7 +297,7 @@ def test_seeking_while_playing_goes_on_from_there(qtbot, player, clock):
 
 
 def test_playing_at_the_end_begins_anew(qtbot, player, clock):
-    player.finish()
+    player.seek(1e9)
     player.play()
 
     assert player.run_state.rows == 0
@@ -330,7 +330,7 @@ def test_frames_come_in_their_turn(qtbot, tmp_path):
 
 def test_a_run_without_a_row_ends_at_once_whatever_is_asked(qtbot, tmp_path):
     recording = recording_of(tmp_path, burst(), lambda events: [events[0]])
-    for ask in (Player.play, Player.step, Player.finish, lambda player: player.seek(1.0)):
+    for ask in (Player.play, Player.step, lambda player: player.seek(1.0)):
         player = Player(recording, BURST)
         with qtbot.waitSignal(player.ended):
             ask(player)
@@ -365,7 +365,7 @@ def test_a_run_of_another_version_ends_with_what_was_recorded(qtbot, tmp_path):
     run = burst(change=lambda started: msgspec.structs.replace(started, experiment_version=99))
     player = Player(recording_of(tmp_path, run), BURST)
     assert player.remark.key == "other_version"
-    player.finish()
+    player.seek(1e9)
     assert player.run_state.finished == player.recording.finished
 
 
