@@ -45,7 +45,7 @@ class Player(QObject):
         super().__init__()
         recording.tables(experiment)  # so that no row can fail later
         self.recording, self.experiment = recording, experiment
-        self.finished, self.remark = analysed_anew(recording, experiment)
+        self.finished, _ = analysed_anew(recording, experiment)
         self.run_state = RunState(experiment)
         self.speed = 1.0
         self.t_s = 0.0

@@ -21,8 +21,8 @@ from widgets.map.page import MapPage
 
 if TYPE_CHECKING:
     from app.known_values import KnownValues
+    from app.window.core.availability import Entry
 
-FIRST = "cache-ladder"  # where to start, if it runs here
 AGES_MS = 60_000  # "3 minutes ago" is told anew so often
 
 
@@ -156,7 +156,9 @@ class MapPlace(Place):
         if found.values or self.session.context.has_fake_machine or not runnable:
             self.page.start.hide()
             return
-        entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])
+        # Start with the experiment of the tour whose numbers fill most of the map.
+        tour = [entry for entry in runnable if entry.experiment.is_in_tour]
+        entry = max(tour, key=_filled_parts, default=runnable[0])
         question = self.session.words.say(f"{entry.experiment.id}.question")
         self.page.start.offer(entry.experiment.id, question, entry.seconds)
 
@@ -181,3 +183,7 @@ class MapPlace(Place):
 
     def _open_experiment(self, experiment: str) -> None:
         self.session.go(EXPERIMENTS, experiment=experiment)
+
+
+def _filled_parts(entry: Entry) -> int:
+    return len({value.part for value in entry.experiment.values if value.part is not None})
