@@ -28,7 +28,7 @@ class NamedValue(NamedTuple):
 
     label: str
     shown: str  # the number with its unit
-    about: str = ""  # what was timed or counted, "" where the experiment does not say
+    about: str = ""  # what was timed or counted, "" if unknown
 
 
 class Judged(Protocol):
@@ -40,14 +40,14 @@ class Judged(Protocol):
 
     @property
     def unclear(self) -> Collection[str]:
-        """The names of values that tell two things apart, and cannot."""
+        """The names of values whose difference is within the noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run in words; what does not apply to it is empty."""
 
-    ending: str  # how it ended, where it did not end well
+    ending: str  # how it ended, unless it completed
     problem: str
     finding: str
     values: tuple[NamedValue, ...]
@@ -89,10 +89,10 @@ def named_values(
     values: Mapping[str, float],
     judged: Judged | None = None,
 ) -> tuple[NamedValue, ...]:
-    """Return the values in words, those that are declared first."""
+    """Return the values in words, declared ones first."""
     units = {value.name: value.unit for value in experiment.values}
     names = (*units, *(name for name in values if name not in units))
-    # Undeclared: a value of this machine alone, such as that of another Python.
+    # Undeclared: a value of this machine only, such as one of another Python.
     return tuple(
         NamedValue(
             label(words, experiment, name),
@@ -105,7 +105,7 @@ def named_values(
 
 
 def number(words: Words, name: str, value: float, unit: str, judged: Judged | None = None) -> str:
-    """Return a value with its unit; no number of one that tells two things apart and cannot."""
+    """Return a value with its unit; an unclear difference gets words, not a number."""
     if judged is None or name not in judged.unclear:
         return show(value, unit)
     if judged.message == TOO_FEW:
@@ -118,7 +118,7 @@ def _is_gain(name: str) -> bool:
 
 
 def _why_unclear(finding: messages.FindingSent, name: str) -> str:
-    """Return why there is no number, as far as that is kept."""
+    """Return the key that says why there is no number."""
     if finding.message == TOO_FEW:
         return "too_few"
     if not _is_gain(name):
@@ -130,7 +130,7 @@ _GAIN = re.compile(r"speedup$|gain$|^gain_")
 
 
 def label(words: Words, experiment: Experiment[Any], value: str) -> str:
-    """Return what a value is called; one of another Python after that of ours."""
+    """Return the name of a value; another Python's is named after ours."""
     key, of_python = f"{experiment.id}.values.{value}", _OF_PYTHON.fullmatch(value)
     if words.has(key) or not of_python:
         return words.say(key) if words.has(key) else value
@@ -148,7 +148,7 @@ def about(words: Words, experiment: Experiment[Any], value: str) -> str:
 
 
 def setting(words: Words, experiment: Experiment[Any], name: str, value: object) -> tuple[str, str]:
-    """Return what a parameter is called, and one of its values in words."""
+    """Return the name of a parameter, and one of its values in words."""
     called = words.say(f"{experiment.id}.params.{name}")
     return called, chosen(words, experiment.id, specs(experiment.params)[name], value)
 
@@ -156,14 +156,14 @@ def setting(words: Words, experiment: Experiment[Any], name: str, value: object)
 def settings(
     words: Words, experiment: Experiment[Any], params: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each parameter, what it is called, and its value in words."""
+    """Yield the key, the name and the value of each parameter, in words."""
     for name, spec in specs(experiment.params).items():
         if name in params and not spec.is_folder:  # of these a kept run does not tell
             yield name, *setting(words, experiment, name, params[name])
 
 
 def chosen(words: Words, experiment_id: str, spec: Spec, value: Any) -> str:
-    """Return a value of a parameter; words belong to choices alone, not to equal numbers."""
+    """Return a value of a parameter; only choices have words of their own."""
     if not spec.choices:
         return to_text(value, spec.unit)
     texts = map(str, value if isinstance(value, list | tuple) else [value])
@@ -177,10 +177,10 @@ _OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+
 def analysed_anew(
     recording: Recording, experiment: Experiment[Any]
 ) -> tuple[messages.Finished, messages.Note | None]:
-    """Return the end of the run with what `analyse` says of its rows today.
+    """Return the end of the run with the finding of today's `analyse`.
 
-    A run of another version of the experiment keeps the finding that was recorded, and the note
-    says so. Raises UserError where the experiment has changed its tables since.
+    A run of another version keeps its recorded finding, and the note says so. Raises UserError if
+    the experiment has changed its tables since.
     """
     started, finished = recording.started, recording.finished
     if started.experiment_version != experiment.version:
@@ -210,7 +210,7 @@ def _remarks(
 
 
 def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
-    """Return under which conditions a run took place, as far as it says so."""
+    """Return the recorded conditions of a run."""
     environment, cpu = started.environment, started.machine.get("cpu")
     facts = {
         "conditions.machine": cpu.get("model") if isinstance(cpu, dict) else None,
@@ -253,7 +253,7 @@ def time_left(words: Words, run_state: RunState) -> str:
 
 
 def when(words: Words, at: str, now: datetime | None = None) -> str:
-    """Return how long ago the ISO-8601 time `at` was; a date where that is more than a week."""
+    """Return how long ago the ISO-8601 time `at` was; after a week, the date."""
     try:
         then = datetime.fromisoformat(at)
     except ValueError:

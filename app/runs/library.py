@@ -1,7 +1,7 @@
-"""Where are the runs? One folder of run files, which are the truth, and an index that finds them.
+"""The library: a folder of run files, which are the truth, and an index that finds them.
 
-The index can be rebuilt from the files at will. What people add to a run (name, note, tags, pin,
-prediction) stands beside it in a `.meta.json`. Deleting moves both to a bin, undo moves them back.
+The index can be rebuilt from the files. Name, note, tags and pin stand beside a run in a
+`.meta.json`. Deleting moves both to a bin, undo moves them back.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One run of the library; with a `problem` and little else where its file is damaged."""
+    """One run of the library; a damaged file has a `problem` and little else."""
 
     run: str
     path: Path
@@ -43,11 +43,11 @@ class Kept:
     params: dict[str, Any]
     message: str
     values: dict[str, float]
-    notes: tuple[tuple[str, dict[str, Any]], ...]  # said meanwhile: their keys and values
+    notes: tuple[tuple[str, dict[str, Any]], ...]  # notes of the engine: keys and values
     run_notes: RunNotes
     problem: dict[str, Any] | None
-    unclear: tuple[str, ...] = ()  # values that say how far two things are apart, and cannot
-    taken_s: float = 0.0  # from its start to the last that was measured
+    unclear: tuple[str, ...] = ()  # values whose difference is within the noise
+    taken_s: float = 0.0  # from its start to its last row
 
 
 class Library:
@@ -65,7 +65,7 @@ class Library:
         )
 
     def check_writable(self) -> None:
-        """Raise UserError, before anything is measured, if a run could not be kept."""
+        """Raise UserError if a run could not be kept; meant for before a measurement."""
         probe = self._runs / f".probe-{os.getpid()}"
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
@@ -90,11 +90,11 @@ class Library:
         return sorted(found, key=lambda run: (run.run_notes.pinned, run.at), reverse=True)
 
     def close(self) -> None:
-        """Nobody wants to know any more: a list that is being read ends soon."""
+        """End a listing that is still being read."""
         self._index.close()
 
     def find(self, reference: str) -> Path:
-        """Return the file that is meant: a path, or the first letters of a run's id.
+        """Return the file of a reference: a path, or the first letters of a run's id.
 
         Raises UserError if there is none, or more than one.
         """
@@ -107,7 +107,7 @@ class Library:
         return next(iter(found.values()), path)
 
     def describe(self, run: Kept, run_notes: RunNotes) -> Kept:
-        """Keep what a person says of a run. Raises UserError."""
+        """Write a person's notes on a run. Raises UserError."""
         path = notes_path(run.path)
         try:
             _write_whole(path, msgspec.json.encode(run_notes))
@@ -124,7 +124,7 @@ class Library:
         self._move(self._bin / run.path.name, self._runs)
 
     def deleted(self) -> list[Kept]:
-        """Return the runs in the bin, as they stood here, the newest first; may take a while."""
+        """Return the runs in the bin, newest first; may take a while."""
         facts = []
         for path in self._binned():
             with contextlib.suppress(FileNotFoundError):  # another program has just emptied it
@@ -166,7 +166,7 @@ class Library:
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises UserError.
 
-        As long as the same run lies in the bin, it comes back with what was said of it.
+        If the same run lies in the bin, its notes come back with it.
         """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
@@ -201,7 +201,7 @@ class Library:
     def _move(self, path: Path, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path.replace(folder / path.name)  # first: what was said of it stays with a run
+            path.replace(folder / path.name)  # first, so that the notes never stay without a run
             with contextlib.suppress(FileNotFoundError):
                 notes_path(path).replace(folder / notes_path(path).name)
         except OSError as error:
@@ -234,14 +234,14 @@ _COLUMNS = (
 
 
 def _file_name(started: messages.Started, suffix: str) -> str:
-    """Return the name of a run's file; a file from elsewhere cannot name a place outside."""
+    """Return the name of a run's file; a foreign file cannot point outside the folder."""
     experiment = re.sub(r"[^\w-]", "", started.experiment)
     stamp, run = (re.sub(r"\W", "", text) for text in (started.at[:19], started.run[:8]))
     return f"{stamp}-{experiment}-{run}{suffix}"
 
 
 def _facts(path: Path) -> tuple[Any, ...]:
-    """Return the columns of a run. Raises FileNotFoundError where it has just gone."""
+    """Return the columns of a run. Raises FileNotFoundError if it was just deleted."""
     run_notes = msgspec.json.encode(read_notes(path)).decode()
     try:
         recording = read(path)
@@ -298,14 +298,14 @@ def _files(folder: Path) -> list[Path]:
 
 
 def machine_name(started: messages.Started) -> str:
-    """Return what the machine of a run is called: the model of its processor."""
+    """Return the name of a run's machine: the model of its processor."""
     cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is either there whole or not at all."""
+    """Write a file wholly or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
@@ -329,7 +329,7 @@ def _haystack(run: Kept) -> str:
 
 
 def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
-    """Return the run file that is meant: a path, a run of the library, or an experiment's own.
+    """Return the file of a reference: a path, a kept run, or the recording of an experiment.
 
     Raises UserError if it may be one of several.
     """

@@ -1,4 +1,4 @@
-"""What do people say of a run? It stands beside its file, in a `.meta.json`."""
+"""Name, note, tags and pin of a run, in a `.meta.json` beside its file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_notes(path: Path) -> RunNotes:
-    """Return what people added to the run in `path`; nothing where that cannot be read."""
+    """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
         return msgspec.json.decode(notes_path(path).read_bytes(), type=RunNotes)
     except (OSError, msgspec.MsgspecError):
@@ -29,11 +29,11 @@ def read_notes(path: Path) -> RunNotes:
 
 
 def notes_path(path: Path) -> Path:
-    """Return the file beside the file of a run."""
+    """Return the path of the notes on a run."""
     return path.with_name(notes_name(path.name))
 
 
 def notes_name(name: str) -> str:
-    """Return what the file beside a run's is called."""
+    """Return the file name of the notes on a run."""
     suffix = next((s for s in SUFFIXES[::-1] if name.endswith(s)), "")
     return name.removesuffix(suffix) + NOTES_SUFFIX

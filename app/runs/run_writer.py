@@ -1,6 +1,6 @@
-"""How does a run get into the library while it is measured? Line by line, into a file of its own.
+"""Writes a run into the library line by line while it is measured.
 
-Where the disk fills up meanwhile, the whole run is written elsewhere in the end.
+If the disk fills up meanwhile, the whole run is written elsewhere at its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from experiments.engine.recording import Recorder
 
 
 class RunWriter:
-    """Keeps the lines of one run in the library, from the moment it has started."""
+    """Writes the lines of one run, from its start on."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -34,7 +34,7 @@ class RunWriter:
             self.recorder.keep(event, line)
 
     def close(self) -> None:
-        """Close the file; `problem` then says if anything could not be kept."""
+        """Close the file; `problem` says what could not be kept."""
         if self.recorder is not None:
             self.recorder.close()
             error = self.recorder.problem
@@ -42,7 +42,7 @@ class RunWriter:
                 self.problem = self._rescued(self.recorder, error.strerror or "?")
 
     def _rescued(self, recorder: Recorder, reason: str) -> UserError:
-        """Write the whole run elsewhere: the disk of the library is full."""
+        """Write the whole run elsewhere, because the library's disk is full."""
         for folder in (Path.cwd, tempfile.gettempdir):  # either may be gone
             with contextlib.suppress(OSError):
                 path = Path(folder(), recorder.path.name)

@@ -56,7 +56,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _name(recording: Recording, path: Path) -> str:
-    """Return what tells a run from another: what a person called it, its id, where and when."""
+    """Return what tells a run from another: its name, id, machine and time."""
     started = recording.started
     at = started.at[:19].replace("T", " ")
     parts = (read_notes(path).name, started.run[:8], machine_name(started), at)

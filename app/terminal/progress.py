@@ -1,4 +1,4 @@
-"""How is a run followed in the terminal? Its progress and time left, on standard error."""
+"""Follows a run in the terminal: progress, time left and notes on standard error."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from experiments.engine.run_state import RunState
 
 
 class Follow:
-    """Reads the events of a run to the end, and shows how far it is.
+    """Reads the events of a run to the end, and shows its progress.
 
-    `refused` is set where the run was given up because somebody else measures and it must not wait.
+    `refused` is set if another program measures and the run must not wait.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Follow:
     def to_the_end(self) -> tuple[messages.Finished, dict[str, list[Any]]]:
         """Return the last line and the rows of every table.
 
-        A process that had to be ended told no finding; then it is what its rows say.
+        A killed process sends no finding; its rows tell one.
         """
         run_state = RunState(self._experiment)
         with self._bar() as (bar, task):

@@ -25,12 +25,12 @@ LOOK_S = 0.05  # between two looks whether to stop
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Show the run in a file, one of the library, or the one that comes with an experiment."""
+    """Show a run from a file, from the library, or the recording of an experiment."""
     if options.speed is not None and not options.speed > 0:
         raise UserError("not_a_speed", speed=options.speed)
     recording = read(meant(options.file, context.library, context.catalogue))
     experiment = context.catalogue.load(recording.started.experiment)
-    with asked_to_stop() as asked:  # before the first word: who stops at it is heard
+    with asked_to_stop() as asked:  # before the first output, so that an early Ctrl-C counts
         _introduce(recording, experiment, context)
         if options.speed is not None:
             _play(recording, context, options.speed, asked)

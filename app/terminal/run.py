@@ -30,7 +30,7 @@ from machine.memory.host import available_bytes
 
 
 class Ended(NamedTuple):
-    """How a run ended, with which finding, where it has one, and what disturbed it, in words."""
+    """How a run ended, its finding if it has one, and its disturbances in words."""
 
     code: ExitCode
     finding: messages.FindingSent | None = None
@@ -109,7 +109,7 @@ def measure(
             try:
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
-            except BrokenPipeError:  # `... --json | head`: nobody listens any more
+            except BrokenPipeError:  # `... --json | head`: the reader has gone
                 discard_output()
                 running.stop()
 
@@ -192,7 +192,7 @@ def _settings(texts: list[str]) -> dict[str, str]:
 
 
 def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words: Words) -> None:
-    """Raise UserError for a setting that is none; it tells what the window calls each."""
+    """Raise UserError for an unknown setting; it lists the known ones with their names."""
     names = specs(experiment.params)
     for name in settings.keys() - names.keys():
         known = (f"{each} ({words.say(f'{experiment.id}.params.{each}')})" for each in names)
@@ -201,7 +201,7 @@ def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words
 
 @contextlib.contextmanager
 def _writable(path: Path | None, key: str) -> Iterator[None]:
-    """Make sure, before anything is measured, that the file can be written; leave no empty one."""
+    """Check before a measurement that the file can be written; leave no empty one."""
     if path is None:
         yield
         return

@@ -15,7 +15,7 @@ from experiments.core.problems import UserError
 
 
 def run(context: Context) -> ExitCode:
-    """Show the machine and measure what can be measured quickly; Ctrl-C ends the tour."""
+    """Show the machine, then run the experiments of the tour quickly; Ctrl-C ends it."""
     console, words = context.console, context.words
     console.print(words.say("terminal.tagline"))
     console.print(words.say("terminal.tour_instead"))

@@ -34,7 +34,7 @@ from widgets.live.tiles.faces import Faces
 from widgets.live.tiles.io_faces import IoFaces, flow
 
 BAR_WIDTH = 30  # at most, where the terminal is wide enough
-FEW_THREADS = 16  # have a line each; more are told as steps, from idle to busy
+FEW_THREADS = 16  # have a line each; more threads become one row of steps
 STEPS = "▁▂▃▄▅▆▇█"
 
 
@@ -81,7 +81,7 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
 def _replay(
     recorded: RecordedWatch, context: Context, seconds: float, *, as_json: bool
 ) -> ExitCode:
-    """Tell a recorded watch once, each sample at its time."""
+    """Show a recorded watch once, each sample at its time."""
     model = (recorded.machine or context.machine).cpu.model
     name = {"machine": model or "?", "date": recorded.at[:10] or "?"}
     band = context.words.say("terminal.recorded_on", name)
@@ -99,7 +99,7 @@ def _replay(
 
 
 class _Told(contextlib.ExitStack):
-    """Tells samples: as JSON, in a table that stays in its place, or a line each."""
+    """Prints samples: as JSON, in a table that is updated in place, or a line each."""
 
     def __init__(self, context: Context, *, as_json: bool) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class _Told(contextlib.ExitStack):
             self._live = self.enter_context(Live(console=self._console, auto_refresh=False))
 
     def tell(self, sample: messages.Sample) -> None:
-        """Tell one."""
+        """Print one sample."""
         if self._as_json:
             sys.stdout.buffer.write(messages.encode(sample))
             sys.stdout.buffer.flush()
@@ -156,7 +156,7 @@ class _Told(contextlib.ExitStack):
 
 
 def _text(face: Face) -> str:
-    """Return the words of a tile in a row; errors first, if there are some."""
+    """Return the text of a tile on one line, errors first."""
     errors = face.errors if face.error_state in ("some", "fault") else ""
     return " · ".join(part for part in (errors, face.number, *face.detail.split("\n")) if part)
 

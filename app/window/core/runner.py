@@ -1,7 +1,7 @@
-"""How does the window run an experiment? In the engine's process, followed in a thread.
+"""Runs an experiment in the engine's process, and follows it in a thread.
 
-The thread only puts events into a queue; a timer of this thread takes them 30 times a second, and
-no longer than a few milliseconds at a time. Rows are never dropped, drawing may be.
+The thread only puts events into a queue. A timer of the window's thread takes them 30 times a
+second, for a few milliseconds at most. Rows are never dropped; drawing may be.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ class Runner(QObject):
     """One run at a time. `run_state` is the run under way, or the last one."""
 
     began = Signal()
-    moved = Signal()  # there is something new in `run_state`, or the time has gone on
+    moved = Signal()  # new events, or the time has gone on
     stopping = Signal()  # the run has been asked to end
-    ended = Signal()  # `run_state.finished` is there, and the file is closed
-    swept = Signal(int)  # processes that an earlier, killed program had left behind
+    ended = Signal()  # `run_state.finished` is set, and the file is closed
+    swept = Signal(int)  # processes left behind by a killed program
 
     def __init__(self, library: Library, engine: Engine) -> None:
         super().__init__()
         self._library, self._engine = library, engine
-        # All that may block, to start, to warm and to close processes, is done in this thread.
+        # All blocking work is done in this thread: to start, warm and close processes.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
         self._events: collections.deque[messages.Event] = collections.deque()
         self._run: Run | None = None
         self._stopping = threading.Event()
-        self._broken: messages.Finished | None = None  # how a run ends that sent what cannot be
+        self._broken: messages.Finished | None = None  # the end of a run that sent invalid rows
         self._closed = False
         self._writer: RunWriter | None = None
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._take)
-        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step tells nothing meanwhile
+        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step sends nothing meanwhile
         self._seconds.timeout.connect(self.moved)
         self.run_state: RunState | None = None
         self.is_running = False
@@ -81,7 +81,7 @@ class Runner(QObject):
         return trouble.problem if trouble is not None else None
 
     def warm(self, experiment: Experiment[Any]) -> None:
-        """Have a process ready for this experiment; not while another one is measured."""
+        """Prepare a process for this experiment, unless a run is under way."""
         if not self.is_running and not self._closed:
             self._thread.submit(self._engine.warm, experiment)
 
@@ -122,7 +122,7 @@ class Runner(QObject):
 
     def _ask_to_end(self) -> None:
         self._stopping.set()
-        run = self._run  # the thread takes it away when it has ended
+        run = self._run  # the thread sets it to None at the end
         if run is not None:
             run.stop()
 
@@ -145,7 +145,7 @@ class Runner(QObject):
                 else:
                     self._events.append(event)
             assert finished is not None  # a run always ends in one
-        except Exception as error:  # a run ends in a sentence, also where it could not begin
+        except Exception as error:  # the run ends in a sentence, even if it never began
             log.exception("a run could not be followed")
             problem = messages.ProblemSent(
                 key="not_started", values={"error": f"{type(error).__name__}: {error}"}
@@ -157,7 +157,7 @@ class Runner(QObject):
         self._events.append(finished)
 
     def _take(self) -> None:
-        """Take what has come; what is too much for one turn waits for the next."""
+        """Take new events for BUDGET_S; the rest waits for the next turn."""
         run_state = self.run_state
         if run_state is None or not self._events:
             return
@@ -172,7 +172,7 @@ class Runner(QObject):
             self.ended.emit()
 
     def _add(self, run_state: RunState, event: messages.Event) -> None:
-        """Take one event; a row that is none of this experiment ends the run as a failed one."""
+        """Take one event; a row that does not fit the experiment fails the run."""
         if self._broken is None:
             try:
                 run_state.add(event)

@@ -1,7 +1,7 @@
-"""What is this machine, and what is it doing now? The light worker that inspects and watches.
+"""Inspects and watches the machine through a light worker process.
 
-A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew. For a
-machine that comes from a file there is no worker; a watch that was recorded on it takes its place.
+A worker that dies is replaced a few times; then `ended` tells it, and `start` begins anew. For a
+machine from a file there is no worker: a recorded watch takes its place.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from machine.live.recorded_watch import RecordedWatch
 
 log = logging.getLogger(__name__)
 
-QUIET_HZ = 2.0  # while nobody looks closer, and always while an experiment runs
-PAUSE_MS = 1000  # before another worker takes the place of one that died
+QUIET_HZ = 2.0  # outside Live, and always during a run
+PAUSE_MS = 1000  # before a dead worker is replaced
 REPLACEMENTS = 3
 
 
@@ -30,7 +30,7 @@ class Watcher(QObject):
     inspected = Signal(object)  # dict, as of `machine.model.to_json`
     not_inspected = Signal(object)  # Problem: why there is none
     sampled = Signal(object)  # messages.Sample
-    ended = Signal()  # the workers have gone, though nobody asked them to
+    ended = Signal()  # the workers died
     _heard = Signal(object)
 
     def __init__(self) -> None:
@@ -46,20 +46,20 @@ class Watcher(QObject):
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Inspect the machine, then send samples; does nothing while that is under way."""
+        """Inspect the machine, then send samples, unless that is under way."""
         if self._worker is None and not self._pause.isActive() and not self._closing:
             self._replaced = 0
             self._begin()
 
     def play(self, recorded: RecordedWatch | None) -> None:
-        """Send what was recorded, again and again, instead of what is now."""
+        """Send the recorded samples, again and again."""
         if recorded is not None and not self._closing:
             self.player = WatchPlayer(recorded, repeats=True)
             self.player.sampled.connect(self.sampled)
             self.player.play()
 
     def inspect(self) -> None:
-        """Look anew at what this machine is; `inspected` comes when that is done."""
+        """Inspect the machine again; `inspected` tells the result."""
         if self._worker is not None:
             self._worker.send(messages.Inspect())
 
@@ -107,7 +107,7 @@ class Watcher(QObject):
                 self._heard.emit(event)
         except messages.BadMessage as error:
             log.info("the worker that watches cannot be understood: %s", error)
-        worker.close()  # here: to close a pipe that another thread reads would wait for it
+        worker.close()  # in this thread: closing a pipe waits for the thread that reads it
         self._heard.emit(None)
 
     @Slot(object)
@@ -128,15 +128,15 @@ class Watcher(QObject):
             self._replace()
 
     def _give_up(self, problem: Problem) -> None:
-        """Something has failed in the worker, which watches no more then."""
+        """End a worker that has failed."""
         if not self._is_inspected:
-            self._is_inspected = True  # another try would end in the same way
+            self._is_inspected = True  # another try would fail as well
             self.not_inspected.emit(problem)
         if self._worker is not None:
             self._worker.end()
 
     def _replace(self) -> None:
-        """Begin again after a pause; say so where that has not helped."""
+        """Begin again after a pause; after REPLACEMENTS tries, give up."""
         self._replaced += 1
         if self._replaced <= REPLACEMENTS:
             self._pause.start()

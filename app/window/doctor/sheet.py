@@ -1,7 +1,7 @@
-"""What stands between Python and the GPU? The page of the doctor, and who examines for it.
+"""Runs the examination of the doctor in the background, and fills its page.
 
-An examination starts processes that may hang, so it goes on in a thread, each of its questions with
-a time limit; it is ended when the page is closed, or another Python is to be examined.
+An examination starts processes that may hang, so it runs in a thread with time limits. It ends when
+the page is closed or another Python is to be examined.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from widgets.doctor.page_data import Link, Offered, Told
 if TYPE_CHECKING:
     from machine.doctor.environments import Environment
 
-# What is looked at on most machines, shown while nothing is known yet.
+# The steps on most machines, shown while nothing is known yet.
 USUAL = ("card", "driver", "nodes", "library", "torch", "build", "architecture", "works")
 
 
@@ -83,7 +83,7 @@ class Doctor(QObject):
         words = self._session.words
         links = [Link(title=title(step, words)) for step in USUAL]
         self.page.wait(_short(path) or words.say("doctor.page.this_program"), links)
-        if self._session.runner.is_running:  # to load a PyTorch takes a core for seconds
+        if self._session.runner.is_running:  # loading PyTorch takes a core for seconds
             self.page.complain(words.say("doctor.page.waits_for_run"))
             return
         self._stop = self._session.background.do_long(
@@ -106,7 +106,7 @@ class Doctor(QObject):
             self.page.tell(told(diagnosis, self._session.words))
 
     def _refuse(self, path: str, problem: Problem) -> None:
-        """Say why there is no Python there, and show what was known before."""
+        """Say why there is no Python there, and show the diagnosis before."""
         if self._diagnosis is None:
             self.page.complain(self._session.say(problem))
             return
@@ -156,7 +156,7 @@ def look(python: str, stop: threading.Event) -> Diagnosis:
 
 
 def told(diagnosis: Diagnosis, words: Words) -> Told:
-    """Return what the page shows of a diagnosis."""
+    """Return a diagnosis as the page shows it."""
     found = diagnosis.found
     absent = diagnosis.steps[0] if found is None and diagnosis.vendor is None else None
     shown = found or absent
@@ -165,7 +165,7 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
             title=title(step.step, words),
             state=sign(step, diagnosis),
             word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
-            # What else is to be said and done where nothing is there stands above the chain.
+            # Advice for an absent card stands above the chain.
             text=(sentence if step is absent else explained)(step, words)
             if step.state is not State.NOT_REACHED
             else "",
@@ -175,7 +175,7 @@ def told(diagnosis: Diagnosis, words: Words) -> Told:
     ]
     return Told(
         headline=headline(diagnosis, words),
-        # What is not there is not fine, but plain, as in the chain.
+        # An absent part is neutral, not fine, as in the chain.
         state=State.NOT_REACHED if absent else diagnosis.state,
         text=more(absent, words) if absent else sentence(found, words) if found else "",
         commands=shown.commands if shown is not None else (),
@@ -189,6 +189,6 @@ def _own(words: Words) -> Offered:
 
 
 def _short(path: str) -> str:
-    """Return a path as one types it, from the home folder on."""
+    """Return a path with `~` for the home folder."""
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

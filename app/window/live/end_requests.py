@@ -1,7 +1,6 @@
-"""How does a person end a process that holds memory of a GPU? After a question.
+"""Asks a person before it ends a process that holds GPU memory.
 
-First it is asked to end; only when it was and runs on, it can be ended by force, after another
-question.
+A first request is polite. Only a process that ignored it can be killed, after another question.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from widgets.sheets.question import Answer, ask
 
 
 class EndRequests(QObject):
-    """Knows whom it has asked to end."""
+    """Remembers which processes it has asked to end."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
@@ -30,7 +29,7 @@ class EndRequests(QObject):
 
     @functools.cached_property
     def me(self) -> str | None:
-        """The name of who uses this program."""
+        """The user of this program."""
         return end_process.own_name()
 
     def right_to(self, holder: Holder) -> Right:
@@ -45,7 +44,7 @@ class EndRequests(QObject):
         return Right.FORCE if asked is not None and end_process.is_there(asked) else Right.ASK
 
     def ask(self, holder: Holder) -> None:
-        """Ask whether this process is really to end."""
+        """Ask a person to confirm the end of a process."""
         by_force = self.right_to(holder) is Right.FORCE
         process = self._asked[holder.pid] if by_force else self._identified(holder)
         if isinstance(process, Ended):

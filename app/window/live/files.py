@@ -1,4 +1,4 @@
-"""How does a minute of Live get into a file, and out of one again?"""
+"""Saves the shown minute of Live, and opens recorded ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.runs.watches import read_watch
-from app.window.core.folders import begin, remember
-from app.window.core.saving import Saving
+from app.window.core.saving import Saving, begin, remember
 from app.window.core.session import Session
 from experiments.engine import messages
 from machine.live import recorded_watch
@@ -31,7 +30,7 @@ class LiveFiles(QObject):
         self.choose: Callable[[], Path | None] = self._ask
 
     def save(self, samples: Sequence[messages.Sample], marks_s: Sequence[float]) -> None:
-        """Write samples and marks into a file that a person chooses; nothing in it names people."""
+        """Write samples and marks into a chosen file, without anything that names people."""
         now, machine = datetime.now().astimezone(), self._session.machine
         date = now.strftime("%Y-%m-%d-%H%M%S")
         self.saving.save(
@@ -51,7 +50,7 @@ class LiveFiles(QObject):
         self._session.background.do_soon(lambda: read_watch(path), self.opened.emit)
 
     def choose_and_open(self) -> None:
-        """Ask which one."""
+        """Ask for a recorded watch, and open it."""
         if (path := self.choose()) is not None:
             self.open(path)
 
@@ -68,6 +67,6 @@ class LiveFiles(QObject):
 
 
 def dropped(event: QDropEvent) -> list[Path]:
-    """Return the recorded watches among the files that are brought."""
+    """Return the recorded watches among dropped files."""
     paths = (url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile())
     return [Path(path) for path in paths if path.endswith(recorded_watch.SUFFIXES)]

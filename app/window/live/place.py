@@ -17,7 +17,7 @@ from app.window.core.session import Session
 from app.window.core.target import LIVE, Target
 from app.window.live.end_requests import EndRequests
 from app.window.live.files import LiveFiles, dropped
-from app.window.live.recorded import Recording, WatchPlayer, band_of, on_wire
+from app.window.live.recorded import Recording, WatchPlayer, band_of, as_message
 from app.window.live.state import LiveState
 from app.window.live.watching import Watching
 from experiments.engine import messages
@@ -30,7 +30,7 @@ from widgets.live.page import LivePage
 
 
 class LivePlace(Place):
-    """Samples are kept also while it is not seen or frozen; nothing is drawn then."""
+    """Samples are kept while it is hidden or frozen, but not drawn."""
 
     name = LIVE
 
@@ -49,7 +49,7 @@ class LivePlace(Place):
         self.board.processes.right_to = self._end_requests.right_to
         self.board.processes.end_wanted.connect(self._end_requests.ask)
         self.setLayout(column(page, space=0))
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab goes on to what it holds
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab skips it
         self.setAccessibleName(words.say("places.live"))
         self.setAcceptDrops(True)
         self._actions = self._make_actions()
@@ -59,27 +59,27 @@ class LivePlace(Place):
     # --- what the window asks of a place ----------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Take the keys."""
+        """Take the focus."""
         del target
         self.setFocus()
 
     def arrive(self) -> None:
-        """Draw what has come meanwhile, and look as often as was chosen."""
+        """Draw new samples, and sample at the chosen rate."""
         self._is_here = True
         self.watching.be_seen(True)
         self._draw()
 
     def leave(self) -> None:
-        """Stop drawing, and look no more often than for the status line."""
+        """Stop drawing, and sample only for the status line."""
         self._is_here = False
         self.watching.be_seen(False)
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of Live."""
         return self._actions
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        """Return those that are no shortcuts, so that Space still presses a button."""
+        """Return the keys that are no shortcuts, so that Space still presses a button."""
         say = self.session.words.say
         read = ("← → ↑ ↓", say("keys.read_tiles"))
         if not self.session.settings.letters:
@@ -87,7 +87,7 @@ class LivePlace(Place):
         return (("Space", say("live.freeze")), ("M", say("live.mark")), read)
 
     def status(self) -> str:
-        """Say how often the machine is looked at, and what that costs."""
+        """Return the sampling rate and its cost."""
         if self._is_recorded:
             return ""
         is_frozen = self.state.frozen is not None
@@ -101,11 +101,11 @@ class LivePlace(Place):
         return self.state.samples
 
     def take(self, sample: messages.Sample) -> None:
-        """Keep a sample, and draw it if anybody looks."""
+        """Keep a sample, and draw it while the place is seen."""
         is_first = not self.samples
-        if is_first and self._player is not None:  # it repeats: what will come has been before
+        if is_first and self._player is not None:  # it repeats: its samples have been before
             for each in self._player.recorded.samples:
-                self.state.take(on_wire(each))
+                self.state.take(as_message(each))
         moment = self.state.take(sample)
         if moment is None:
             return
@@ -135,7 +135,7 @@ class LivePlace(Place):
             self._draw()
 
     def mark(self) -> None:
-        """Mark this moment in all tiles; in a picture that is frozen, where the cursor stands."""
+        """Mark this moment in all tiles; in a frozen picture, the moment of the cursor."""
         self._mark((self.board.cursor_s or 0.0) if self.state.is_still else 0.0)
 
     def _mark(self, ago_s: float) -> None:
@@ -145,18 +145,18 @@ class LivePlace(Place):
             self._draw()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Mark the moment that is pointed at; a picture of the minute leaves the click to us."""
+        """Mark the moment under the pointer; the tiles ignore double clicks."""
         if self.board.cursor_s is not None:
             self._mark(self.board.cursor_s)
         else:
             super().mouseDoubleClickEvent(event)
 
     def save(self) -> None:
-        """Write the minute that is seen."""
+        """Save the shown minute."""
         self.files.save(*self.state.minute())
 
     def show_recording(self, recorded: RecordedWatch) -> None:
-        """Show it in place of this machine, up to its end."""
+        """Show a recording in place of this machine, up to its end."""
         self.show_now()
         self.state.recording = Recording(recorded)
         self.state.recording.changed.connect(self._follow_recording)
@@ -179,11 +179,11 @@ class LivePlace(Place):
             self._draw()
 
     def explain(self) -> None:
-        """Say in plain words what misleads."""
+        """Explain what is misleading about such numbers."""
         Explanation(self.session.words, self.session.look, self.window()).open()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Freeze and mark; here, so that Space still presses the button that has the focus."""
+        """Freeze and mark; not by shortcuts, so that Space still presses a focused button."""
         is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier and not event.isAutoRepeat()
         if is_plain and self.session.settings.letters:
             if event.key() == Qt.Key.Key_Space:
@@ -195,12 +195,12 @@ class LivePlace(Place):
         super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Let a recorded watch fall here."""
+        """Accept a dragged recorded watch."""
         if dropped(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Show what has fallen here."""
+        """Show the dropped recording."""
         if files := dropped(event):
             event.acceptProposedAction()
             self.files.open(files[0])
@@ -225,7 +225,7 @@ class LivePlace(Place):
         self.watching.ended.connect(self._end_watch)
 
     def _make_actions(self) -> Sequence[QAction]:
-        """The same as the chips, for menu and palette."""
+        """Return the actions of the chips, for menu and palette."""
         actions = []
         for key, act in (
             ("live.freeze", self.controls.freeze.toggle),
@@ -255,7 +255,7 @@ class LivePlace(Place):
 
     @property
     def _player(self) -> WatchPlayer | None:
-        """What plays a recording in place of a machine that is not there."""
+        """The player that stands for a machine from a file."""
         return self.session.watcher.player if self.session.is_awake else None
 
     @property

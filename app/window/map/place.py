@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from app.known_values import KnownValues
     from app.window.core.availability import Entry
 
-AGES_MS = 60_000  # "3 minutes ago" is told anew so often
+AGES_MS = 60_000  # how often "3 minutes ago" is updated
 
 
 class MapPlace(Place):
-    """Load is shown while the place is seen; numbers are looked up whenever runs change."""
+    """Shows load while it is seen, and looks numbers up whenever runs change."""
 
     name = MAP
 
@@ -68,13 +68,13 @@ class MapPlace(Place):
             self._show_machine()
 
     def open(self, target: Target) -> None:
-        """Take the keys, and choose the part that is wanted."""
+        """Take the focus, and select the wanted part."""
         self.setFocus()
         if target.part is not None:
             self.page.map.choose_part(Part(target.part), target.threads)
 
     def arrive(self) -> None:
-        """Show the load from now on, and how long ago numbers were measured."""
+        """Show the load, and update the ages of the numbers."""
         if not self._is_here:
             self._look_up()
         self._is_here = True
@@ -86,11 +86,11 @@ class MapPlace(Place):
         self._ages.stop()
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of the map."""
         return self._actions
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        """Return those of the map."""
+        """Return the keys of the map."""
         say = self.session.words.say
         return (
             ("← → ↑ ↓", say("keys.walk_map")),
@@ -106,7 +106,7 @@ class MapPlace(Place):
             self.saving.save(f"machine-map{suffix}", self.page.map.whole().save)
 
     def _save_machine(self) -> None:
-        """Write what `inspect --out` writes: all that is known, without what names its owner."""
+        """Write what `inspect --out` writes: the machine, without anything that names its owner."""
         if (machine := self.session.machine) is not None:
             from machine.inspect import portable
             from machine.model import to_json
@@ -117,7 +117,7 @@ class MapPlace(Place):
             )
 
     def _inspect(self) -> None:
-        """Look anew, and say when that is done: what has come or gone is seen then."""
+        """Inspect the machine again, and tell when that is done."""
         say, watcher = self.session.words.say, self.session.watcher
         watcher.inspected.connect(
             lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection
@@ -128,7 +128,7 @@ class MapPlace(Place):
         action = QAction(self.session.words.say(key), self)
         if shortcut:
             action.setShortcut(QKeySequence(shortcut))
-            self.addAction(action)  # a key is only heard while the place is seen
+            self.addAction(action)  # the key works only while the place is seen
         action.triggered.connect(lambda _=False: act())
         return action
 
@@ -137,7 +137,7 @@ class MapPlace(Place):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Ask which numbers are known; that opens files, so not in this thread."""
+        """Look up the known numbers in the background, because that reads files."""
         session = self.session
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
@@ -163,7 +163,7 @@ class MapPlace(Place):
         self.page.start.offer(entry.experiment.id, question, entry.seconds)
 
     def _caption(self) -> str:
-        """Say of what machine a picture is, and where it is not this one."""
+        """Return the machine of a picture, marked if it is not this one."""
         from app.window.live.recorded import band_of  # after the first paint
 
         session, say = self.session, self.session.words.say

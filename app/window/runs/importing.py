@@ -1,4 +1,4 @@
-"""What is inside files that somebody brings? They are read as data, and nothing executes."""
+"""Looks into run files before an import. They are read as data; nothing executes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from experiments.engine.recording import SUFFIXES, Recording, read
 from machine.live import recorded_watch
 from widgets.runs.import_look import Inside
 
-FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
-LOOK_LIMIT = 20_000  # names in one folder that are looked at: it may be the whole disk
+FILE_LIMIT = 200  # of one drop; a folder may hold far more
+LOOK_LIMIT = 20_000  # names that are looked at below one folder: it may be the whole disk
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """One file, what is inside in words, and its experiment ("" where it cannot be taken).
+    """One file, its contents in words, and its experiment ("" if it cannot be imported).
 
     `kept` is the name of its file in the library, if it has one there.
     """
@@ -60,7 +60,7 @@ def look_inside(
 
 
 def _watched(path: Path, words: Words, listing: Listing) -> str:
-    """Return what a file from Live is for; "" if it is none."""
+    """Return the description of a file from Live, "" for any other file."""
     if not path.name.endswith(recorded_watch.SUFFIXES):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What is there to say of a kept run? One line of the list, and the details beside it."""
+"""Kept runs in words: a line of the list, and the details beside it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TROUBLED = frozenset(ENDINGS) - {messages.Outcome.STOPPED}
 
 
 class Listing:
-    """Puts runs into words, each once until something is said of it or found in it anew."""
+    """Puts runs into words; each line is cached until its run changes."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Listing:
         self._lines: dict[str, tuple[Kept, ListedRun]] = {}
 
     def is_of(self, entries: Mapping[str, Entry]) -> bool:
-        """Was it made for these, and today?"""
+        """Was it made today, and for these entries?"""
         return self._entries is entries and self._now.date() == datetime.now().astimezone().date()
 
     def line(self, run: Kept) -> ListedRun:
@@ -92,7 +92,7 @@ class Listing:
         )
 
     def details(self, run: Kept) -> RunDetails:
-        """Return what the panel beside the list shows."""
+        """Return the contents of the panel beside the list."""
         when, exact = self.when(run.at)
         if run.problem is not None:
             return RunDetails(
@@ -127,7 +127,7 @@ class Listing:
         )
 
     def when(self, at: str) -> tuple[str, str]:
-        """Return a time in short words, and exactly; a foreign text as it is."""
+        """Return a time in short words, and exactly; an invalid time unchanged."""
         try:
             then = datetime.fromisoformat(at)
         except ValueError:
@@ -153,12 +153,12 @@ class Listing:
         return self._experiments[experiment_id]
 
     def ending(self, outcome: str) -> str:
-        """Return in a word how a run ended, "" if it was completed."""
+        """Return a word for how a run ended, "" if it completed."""
         key = ENDINGS.get(messages.Outcome(outcome))
         return self._words.say(key) if key else ""
 
     def settings(self, experiment_id: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield what each parameter is called, and its value in words."""
+        """Yield name and value of each parameter, in words."""
         for _, called, value in self._settings(experiment_id, params):
             yield called, value
 
@@ -174,7 +174,7 @@ class Listing:
 
     def _kind(self, run: Kept) -> str:
         if not run.quick and run.outcome != messages.Outcome.COMPLETED:
-            return ""  # "stopped" and the like stands beside it: full it is not
+            return ""  # "stopped" or the like stands beside it
         return self._words.say("runs.quick" if run.quick else "runs.full")
 
     def _problem(self, run: Kept) -> str:
@@ -188,7 +188,7 @@ class Listing:
         return sentence(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
-        """Yield the numbers that say most: ratios, what card and finding name, those of parts."""
+        """Yield the most telling numbers: ratios, those of card and finding, those of parts."""
         experiment = self._experiment(run.experiment)
         if experiment is None:
             return
@@ -200,7 +200,7 @@ class Listing:
         units |= {name: unit_of(name) for name in named if name not in units}
         of_parts = [value.name for value in experiment.values if value.part]
         asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
-        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
+        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # counts have no unit
             value = run.values[name]
             shown = number(self._words, name, value, units[name], run)
             yield Result(label(self._words, experiment, name), shown, value)
@@ -208,17 +208,17 @@ class Listing:
     def changed(
         self, experiment_id: str, params: Mapping[str, Any], *, quick: bool
     ) -> Iterator[str]:
-        """Return the parameters that are not those which a run here starts from."""
+        """Return the settings that differ from the defaults here."""
         return self.differing(experiment_id, params, self._start(experiment_id, quick=quick))
 
     def differing(
         self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
     ) -> Iterator[str]:
-        """Yield the parameters that are not as in `others`, where these have them."""
+        """Yield the settings that differ from those in `others`."""
         told = {name: value for name, _, value in self._settings(experiment_id, others)}
         for name, called, value in self._settings(experiment_id, params):
             is_other = name in others and _plain(others[name]) != _plain(params[name])
-            if is_other and value != told.get(name):  # how much memory is free changes a little
+            if is_other and value != told.get(name):  # free memory varies a little
                 yield f"{called} {value}"
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:

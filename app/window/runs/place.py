@@ -60,23 +60,23 @@ class RunsPlace(Place):
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
-        self.details.buttons.setFocusProxy(self.table)  # so that a click leaves the list its keys
+        self.details.buttons.setFocusProxy(self.table)  # a click leaves the keys to the list
         self._connect()
         self._use_letters()
         self._allow()
-        if session.is_awake:  # a list that is empty and one that was never read look the same
+        if session.is_awake:  # an empty list may be one that was never read
             session.refresh_runs()
 
     # --- what the window asks of a place --------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Select a run, if that is wanted."""
+        """Select the wanted run, if there is one."""
         if target.run is not None:
             self._to_select = [target.run.name]
             self._refresh()
 
     def arrive(self) -> None:
-        """Show what has changed meanwhile."""
+        """Show changes since the last visit."""
         self._is_here = True
         if self._is_old:
             self._refresh()
@@ -84,13 +84,13 @@ class RunsPlace(Place):
             self.table.setFocus()
 
     def leave(self) -> None:
-        """Keep what was typed."""
+        """Save edits under way."""
         self._is_here = False
         self.pairing.leave()
         self.details.hand_on()
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done now."""
+        """Return the actions allowed now."""
         return tuple(self.actions_)
 
     # --- the list -------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class RunsPlace(Place):
         self.session.background.do(lambda: [listing.line(run) for run in runs], then)
 
     def _select_later(self, names: list[str]) -> None:
-        """Select runs that have come, with the next list that has them."""
+        """Select new runs once the list has them."""
         self._to_select = names
 
     def _chosen(self) -> list[Kept]:
@@ -193,7 +193,7 @@ class RunsPlace(Place):
     def _show_chosen(self) -> None:
         chosen = self._chosen()
         if self.pairing.is_on:
-            return  # the keys walk on to the other one
+            return  # the keys move on to the second run
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
@@ -237,7 +237,7 @@ class RunsPlace(Place):
         self.page.search.selectAll()
 
     def _open(self, then: Then = "") -> None:
-        """Open the chosen run, or compare it with the one that waits for another."""
+        """Open the chosen run, or take it as the second of a comparison."""
         chosen = self._chosen()
         if self.pairing.is_on and chosen:
             self.pairing.take(chosen[0].path.name)
@@ -246,7 +246,7 @@ class RunsPlace(Place):
             self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, then=then)
 
     def _show_again(self, *keys: str) -> None:
-        """Choose what was paired, or was not after all."""
+        """Select the runs of a comparison, or of a cancelled one."""
         self.table.select(keys)
         self._show_chosen()
 

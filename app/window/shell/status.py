@@ -1,4 +1,4 @@
-"""What does the status line say? Which machine, whether it is quiet, and what runs."""
+"""Fills the status line: the machine, whether it is quiet, and what runs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from experiments.engine.environment import on_battery
 from machine.model import is_virtual
 from widgets.frame.status_line import StatusLine
 
-QUIET_BELOW = 0.25  # of one thread busy: in the least of the last samples, so that passing work,
-# such as that of this window, alarms nobody
+QUIET_BELOW = 0.25  # of one thread, in the least busy of the last samples: short work is no alarm
 SAMPLES = 6
 POWER_EVERY_MS = 30_000
 TEXT_EVERY_MS = 1000
 
 
 class Status(QObject):
-    """Listens to the session, and keeps the line true."""
+    """Listens to the session, and keeps the line up to date."""
 
     def __init__(self, session: Session, line: StatusLine) -> None:
         super().__init__(line)
@@ -42,7 +41,7 @@ class Status(QObject):
         session.woke.connect(self._wake)
 
     def show_place(self, place: Place) -> None:
-        """Let a place have its say at the right."""
+        """Show the status of a place at the right."""
         self._place = place
         self._say_place()
 
@@ -52,7 +51,7 @@ class Status(QObject):
 
     def _wake(self) -> None:
         self._session.runner.began.connect(self._show_running)
-        self._session.runner.moved.connect(self._show_running)  # the same time left as on the page
+        self._session.runner.moved.connect(self._show_running)  # like the page
         self._session.runner.ended.connect(self._show_running)
         self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
@@ -73,7 +72,7 @@ class Status(QObject):
     def _sample(self, sample: messages.Sample) -> None:
         busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
         if self._session.background.is_at_long_work:
-            self._busy.clear()  # what this program does says nothing of others
+            self._busy.clear()  # our own work says nothing of other programs
         elif busy:
             self._busy.append(sum(busy))
 
@@ -92,7 +91,7 @@ class Status(QObject):
             about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
             self._line.show_load(say(key, values), about)
         elif self._session.runner.is_running:
-            self._forget_load()  # what the run itself uses says nothing of others
+            self._forget_load()  # the run's own load says nothing of other programs
         self._say_place()
 
     def _show_running(self) -> None:

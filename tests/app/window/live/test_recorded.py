@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.runs.watches import read_watch
 from app.window.core.watcher import Watcher
 from app.window.live.place import LivePlace
-from app.window.live.recorded import WatchPlayer, on_wire
+from app.window.live.recorded import WatchPlayer, as_message
 from experiments.core.problems import UserError
 from experiments.engine import messages
 from machine.live.recorded_watch import read, write
@@ -67,7 +67,7 @@ def test_nothing_of_it_is_said_to_be_now(place, file):
         return [tile.texts()[side][0] for side in ("left", "right")] + words
 
     for sample in read(file).samples:
-        place.session.sampled.emit(on_wire(sample))
+        place.session.sampled.emit(as_message(sample))
     of_now = ["60 s ago", "now", "now", "The last minute"]
     assert said() == of_now
 
@@ -216,7 +216,7 @@ def test_a_fake_machine_with_a_watch_is_labelled_as_recorded(place, file):
     place.session.watcher.close()
     place.session.watcher.player = WatchPlayer(read(file), repeats=True)
 
-    place.session.sampled.emit(on_wire(read(file).samples[0]))
+    place.session.sampled.emit(as_message(read(file).samples[0]))
 
     assert place._band.isVisible()
     assert place._band._place.text() == "played again and again"

@@ -152,7 +152,7 @@ def test_what_cannot_run_here_is_nowhere_to_start(qtbot, awake):
     wanted = []
     place.page.experiment_wanted.connect(wanted.append)
     place.page.start.button.click()
-    assert wanted == ["gil-threads"]
+    assert wanted == ["stream"]
 
 
 def test_load_is_shown_while_the_place_is_seen(qtbot, awake):
