@@ -17,7 +17,7 @@ from app.window.core.session import Session
 from app.window.core.target import LIVE, Target
 from app.window.live.end_requests import EndRequests
 from app.window.live.files import LiveFiles, dropped
-from app.window.live.recorded import Recording, WatchPlayer, band_of, as_message
+from app.window.live.recorded import Recording, WatchPlayer, as_message, band_of
 from app.window.live.state import LiveState
 from app.window.live.watching import Watching
 from experiments.engine import messages

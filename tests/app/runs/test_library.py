@@ -625,13 +625,12 @@ def test_a_run_that_was_away_while_it_was_looked_at_is_read_again(library, monke
     def away(path):
         aside = path.rename(library.folder / "aside")  # as another program deletes it
         try:
-            return facts(path)
+            return read(path)
         finally:
             aside.rename(path)  # and takes that back: neither size nor time has changed
 
-    facts = library_module._facts
     with monkeypatch.context() as patched:
-        patched.setattr(library_module, "_facts", away)
+        patched.setattr(library_module, "read", away)
         assert library.runs() == []
 
     assert [(kept.path, kept.problem) for kept in library.runs()] == [(path, None)]
@@ -758,7 +757,7 @@ def fills_up(library):
         for number, (event, line) in enumerate(made.events()):
             if number == 10:
                 full = os.open("/dev/full", os.O_WRONLY)
-                os.dup2(full, writer.recorder._file)
+                os.dup2(full, writer.recorder._file)  # noqa: SLF001  (a full disk)
                 os.close(full)
             writer.keep(event, line)
         writer.close()
@@ -804,18 +803,18 @@ def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):
 def test_a_list_that_nobody_waits_for_any_more_is_read_no_further(library, monkeypatch):
     for number in range(3):
         keep(library, burst(at=f"2026-05-0{number + 1}T00:00:00+00:00"))
-    read_one, read = library_module._facts, []
+    opened = []
 
-    def facts(path):
-        read.append(path)
+    def read_one(path):
+        opened.append(path)
         library.close()  # as the window does, in another thread
-        return read_one(path)
+        return read(path)
 
-    monkeypatch.setattr(library_module, "_facts", facts)
+    monkeypatch.setattr(library_module, "read", read_one)
 
-    assert len(library.runs()) == len(read) == 1
+    assert len(library.runs()) == len(opened) == 1
     assert len(Library(library.folder).runs()) == 3  # what was read before is not read again
-    assert len(read) == 3
+    assert len(opened) == 3
 
 
 def test_a_run_that_cannot_be_deleted_keeps_what_was_said_of_it(library):

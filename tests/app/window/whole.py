@@ -11,9 +11,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.context import Context
+from app.runs.library import Kept
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
@@ -66,7 +67,8 @@ class Whole:
         self.session.woke.emit()
         self.session.machine = machine()
         self.session.machine_changed.emit()
-        self.session._use_entries(entries())
+        self.session.entries = entries()
+        self.session.entries_changed.emit()
 
     @property
     def words(self) -> Words:
@@ -75,7 +77,7 @@ class Whole:
     @property
     def page(self) -> ExperimentPage:
         """The page of an experiment, which has been gone to."""
-        return self.window.place._page
+        return self.window.place.findChild(ExperimentPage)
 
     def keep(self, *made: Made) -> list[Path]:
         """Put runs into the library, and let the session know them."""
@@ -83,9 +85,14 @@ class Whole:
             each.write(self.folder / "data" / "runs" / f"{each.run}.coreopsis.jsonl")
             for each in made
         ]
-        self.session._use_runs(self.session.library.runs())
+        self.use_runs(self.session.library.runs())
         self.rest()
         return paths
+
+    def use_runs(self, runs: list[Kept]) -> None:
+        """Let the session know these runs."""
+        self.session.runs = runs
+        self.session.runs_changed.emit()
 
     def do(self, key: str) -> None:
         """Do what the action with these words does."""
@@ -103,7 +110,7 @@ class Whole:
             done: list[object] = []
             self.session.background.do(lambda: None, done.append)
             settle(lambda done=done: bool(done))
-        page = getattr(self.window.place, "_page", None)
+        page = self.window.place.findChild(ExperimentPage)
         settle(lambda: page is None or not drawing_of(page).isActive())
         for _ in range(20):  # one layout asks for another
             QCoreApplication.processEvents()
@@ -170,7 +177,7 @@ def show_catalogue_measured(whole: Whole) -> None:
 
 def show_catalogue_nothing_found(whole: Whole) -> None:
     show_catalogue(whole)
-    whole.window.place._catalogue._bar._search.setText("nothing such")
+    whole.window.place.findChild(QLineEdit).setText("nothing such")
 
 
 def show_page_empty(whole: Whole) -> None:
@@ -247,7 +254,7 @@ def show_runs(whole: Whole) -> None:
     kept = next(run for run in whole.session.runs if run.path == first)
     said = {"name": "Before", "note": "Warm", "tags": ["office"], "pinned": True}
     whole.session.library.describe(kept, msgspec.structs.replace(kept.run_notes, **said))
-    whole.session._use_runs(whole.session.library.runs())
+    whole.use_runs(whole.session.library.runs())
     whole.window.go(Target(RUNS, run=last))
     settle(lambda: bool(whole.window.place.table.selected()))
 
@@ -272,9 +279,9 @@ def show_runs_deleted(whole: Whole) -> None:
 
 
 def show_runs_empty(whole: Whole) -> None:
-    whole.session._use_runs([])
+    whole.use_runs([])
     whole.window.go(Target(RUNS))
-    settle(lambda: whole.window.place.page._body.currentIndex() == 1)
+    settle(lambda: whole.window.place.page.is_empty)
 
 
 def show_runs_nothing_found(whole: Whole) -> None:
@@ -328,7 +335,7 @@ def show_doctor_examining(whole: Whole) -> None:
 
 def show_closing_question(whole: Whole) -> None:
     show_page_running(whole)
-    whole.window._closing.may_close()
+    whole.window.close()
 
 
 def show_notice(whole: Whole) -> None:

@@ -419,7 +419,7 @@ def test_a_run_that_could_not_be_kept_is_told_unless_its_page_says_so(qtbot, pla
     qtbot.waitUntil(lambda: told == [lost])
 
     place.open(Target(EXPERIMENTS, experiment="burst-random"))
-    place._page.told = lost
+    place._page.told = lost  # noqa: SLF001  (a stub)
     awake.runner.ended.emit()
     qtbot.wait(20)
     assert told == [lost]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from app.runs.library import Library
 from app.window.core.runner import Runner
@@ -19,14 +20,19 @@ from tests.experiments.engine.runs import SHELVES, params
 
 
 @pytest.fixture
-def runner(qapp, tmp_path, monkeypatch) -> Iterator[Runner]:
+def library(tmp_path) -> Library:
+    return Library(tmp_path / "data")
+
+
+@pytest.fixture
+def runner(qapp, library, monkeypatch) -> Iterator[Runner]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    runner = Runner(Library(tmp_path / "data"), Engine(SHELVES))
+    runner = Runner(library, Engine(SHELVES))
     yield runner
     runner.close()
 
 
-def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
+def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner, library):
     with qtbot.waitSignal(runner.ended):
         run_state = runner.start(EXPERIMENT, params("behaves", rows=3))
         assert runner.is_running
@@ -34,13 +40,14 @@ def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
     assert not runner.is_running
     assert run_state.finished.outcome is messages.Outcome.COMPLETED
     assert [row.value for row in run_state.tables["rows"]] == [0.0, 1.0, 2.0]
-    kept = runner._library.runs()
+    kept = library.runs()
     assert [run.run for run in kept] == [run_state.started.run]
     assert len(read(kept[0].path).rows["rows"]) == 3
 
 
 def test_the_time_goes_on_while_a_run_tells_nothing_and_no_longer(qtbot, runner):
-    runner._seconds.setInterval(20)
+    for timer in runner.findChildren(QTimer):
+        timer.setInterval(20)
     runner.start(EXPERIMENT, params("sleeps"))
     qtbot.waitUntil(lambda: runner.run_state.rows > 0)
     for _ in range(3):
@@ -101,7 +108,7 @@ def test_a_run_that_cannot_begin_ends_in_a_sentence(qtbot, runner, monkeypatch, 
     def fail(*_: object, **__: object) -> None:
         raise OSError(12, "no memory for another process")
 
-    monkeypatch.setattr(runner._engine, "start", fail)
+    monkeypatch.setattr(Engine, "start", fail)
 
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves"))
@@ -132,7 +139,7 @@ def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runn
     assert finished.outcome is messages.Outcome.FAILED
     assert finished.problem.key == "wire_broken"
     assert not runner.is_running
-    assert not runner._timer.isActive()
+    assert not any(timer.isActive() for timer in runner.findChildren(QTimer))
 
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=3))

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -13,6 +17,7 @@ from experiments.engine import messages
 from machine.live.recorded_watch import read
 from tests.gallery.live_samples import samples
 from widgets.live.board import Board
+from widgets.live.page import LivePage
 
 COUNT = 4
 
@@ -33,8 +38,12 @@ def wired(**options) -> list[messages.Sample]:
     ]
 
 
+def page(place: LivePlace) -> LivePage:
+    return place.findChild(LivePage)
+
+
 @pytest.fixture
-def place(qtbot, session) -> LivePlace:
+def place(qtbot, session) -> Iterator[LivePlace]:
     place = LivePlace(session)
     qtbot.addWidget(place)
     place.resize(1200, 700)
@@ -61,13 +70,13 @@ def drawn(monkeypatch) -> list[float]:
 
 
 def test_before_the_first_sample_it_says_that_it_waits(place):
-    assert place._instead.isVisible()
+    assert page(place).instead.isVisible()
     assert not place.controls.save.isEnabled()
     assert place.status() == ""
 
     place.session.sampled.emit(wired()[0])
 
-    assert not place._instead.isVisible()
+    assert not page(place).instead.isVisible()
     assert place.controls.save.isEnabled()
 
 
@@ -150,7 +159,7 @@ def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
     assert len(place.state.live.marks) == 1
     assert place.watching.known_load.count == 0
     for button in place.findChildren(QPushButton):
-        assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is place._again
+        assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is page(place).again
 
 
 def test_space_on_a_tile_freezes_too(place):
@@ -261,11 +270,11 @@ def test_a_load_is_started_and_ended(place, qtbot):
     assert not place.controls.load.isChecked()
 
 
-def test_a_load_that_has_ended_by_itself_is_seen_to(place):
+def test_a_load_that_has_ended_by_itself_is_seen_to(qtbot, place):
     place.watching.known_load.start(1, seconds=0.05)
     place.watching.show_load()
     assert place.controls.load.isChecked()
-    place.watching.known_load._process.wait()
+    qtbot.waitUntil(lambda: place.watching.known_load.count == 0)
 
     place.session.sampled.emit(wired()[0])
 
@@ -288,7 +297,7 @@ def test_a_machine_from_a_file_has_nothing_to_watch(qtbot, session, monkeypatch)
     place = LivePlace(session)
     qtbot.addWidget(place)
 
-    assert "nothing live" in place._instead.text()
+    assert "nothing live" in page(place).instead.text()
 
 
 # --- with the worker that looks at this machine ---------------------------------------------------
@@ -347,15 +356,15 @@ def test_it_says_that_the_watch_has_ended_until_somebody_looks_again(place, qtbo
     qtbot.waitUntil(lambda: bool(place.samples), timeout=20_000)
 
     with qtbot.waitSignal(place.session.watcher.ended, timeout=20_000):
-        place.session.watcher._worker._process.kill()
+        os.kill(place.session.watcher.pid, signal.SIGKILL)
 
     place.leave()
     place.arrive()
-    assert place._instead.isVisible()
-    assert "has ended" in place._instead.text()
+    assert page(place).instead.isVisible()
+    assert "has ended" in page(place).instead.text()
 
     count = len(place.samples)
-    qtbot.mouseClick(place._again, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page(place).again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(place.samples) > count, timeout=20_000)
-    assert not place._instead.isVisible()
-    assert not place._again.isVisible()
+    assert not page(place).instead.isVisible()
+    assert not page(place).again.isVisible()

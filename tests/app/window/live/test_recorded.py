@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from app.runs.watches import read_watch
 from app.window.core.watcher import Watcher
@@ -15,6 +15,7 @@ from experiments.core.problems import UserError
 from experiments.engine import messages
 from machine.live.recorded_watch import read, write
 from tests.gallery.live_samples import machine, samples
+from widgets.live.page import Band
 
 
 @pytest.fixture
@@ -39,6 +40,19 @@ def place(qtbot, session) -> LivePlace:
     return place
 
 
+def band(place) -> Band:
+    return place.findChild(Band)
+
+
+def texts(place) -> list[str]:
+    """Return what the band says: of what it is a recording, and which part is seen."""
+    return [label.text() for label in band(place).findChildren(QLabel)]
+
+
+def play(place) -> QPushButton:
+    return band(place).findChildren(QPushButton)[0]
+
+
 def live(t_s: float) -> messages.Sample:
     (made,) = samples(2, seconds=0)
     told = {name: getattr(made, name) for name in made.__slots__}
@@ -49,9 +63,9 @@ def test_it_is_shown_to_its_end_with_its_band(place, file):
     place.session.sampled.emit(live(1.0))
     place.show_recording(read(file))
 
-    assert place._band.isVisible()
-    assert place._band.accessibleName() == "RECORDED · unknown machine · 2026-11-20"
-    assert place._band._place.text() == "Its end: 1 s were recorded."
+    assert band(place).isVisible()
+    assert band(place).accessibleName() == "RECORDED · unknown machine · 2026-11-20"
+    assert texts(place)[1] == "Its end: 1 s were recorded."
     assert place.state.history.now_s == 1.0
     assert place.board.tiles["gpu0.busy"].face.number.endswith(" %")
     assert place.status() == ""
@@ -63,7 +77,8 @@ def test_nothing_of_it_is_said_to_be_now(place, file):
     def said() -> list[str]:
         tile = place.board.tiles["cores"]
         place.board.point_at(0.0)
-        words = [tile.body.line._words.rpartition(", ")[2], place.controls.about.text()]
+        painted = tile.body.line._words  # noqa: SLF001  (painted, in no label)
+        words = [painted.rpartition(", ")[2], place.controls.about.text()]
         return [tile.texts()[side][0] for side in ("left", "right")] + words
 
     for sample in read(file).samples:
@@ -88,7 +103,7 @@ def test_samples_of_this_machine_are_kept_and_not_mixed_in(place, file):
     assert len(place.state.history.moments) == count
     assert len(place.samples) == 2
     place.show_now()
-    assert place._band.isHidden()
+    assert band(place).isHidden()
     assert place.state.history.now_s == 1.5
     assert "gpu0.busy" not in place.board.tiles
     assert not place.controls.save.isHidden()
@@ -99,23 +114,23 @@ def test_it_plays_from_its_beginning_and_stops_at_its_end(place, file, qtbot):
     recording = place.state.recording
 
     with qtbot.waitSignal(recording.player.ended, timeout=20_000):
-        place._band._play.click()
+        play(place).click()
         assert len(recording.history.moments) == 0
 
     assert len(recording.history.moments) == 21
     assert not recording.player.is_playing
-    assert place._band._place.text().startswith("Its end")
+    assert texts(place)[1].startswith("Its end")
 
 
 def test_frozen_it_stands_still_until_it_goes_on(place, file, qtbot):
     place.show_recording(read(file))
     recording = place.state.recording
-    place._play()
+    play(place).click()
     qtbot.waitUntil(lambda: len(recording.history.moments) > 3)
 
     place.controls.freeze.setChecked(True)
     assert not recording.player.is_playing
-    assert "of 1" in place._band._place.text()
+    assert "of 1" in texts(place)[1]
 
     with qtbot.waitSignal(recording.player.ended, timeout=20_000):
         place.controls.freeze.setChecked(False)
@@ -218,9 +233,9 @@ def test_a_fake_machine_with_a_watch_is_labelled_as_recorded(place, file):
 
     place.session.sampled.emit(as_message(read(file).samples[0]))
 
-    assert place._band.isVisible()
-    assert place._band._place.text() == "played again and again"
-    assert place._band._play.isHidden()
+    assert band(place).isVisible()
+    assert texts(place)[1] == "played again and again"
+    assert play(place).isHidden()
     assert place.controls.save.isHidden()
 
 
