@@ -570,6 +570,8 @@ def worker(coreopsis, *commands: dict) -> list[messages.Event]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
+    assert process.stdin is not None
+    assert process.stdout is not None
     for command in commands:
         process.stdin.write(json.dumps(command).encode() + b"\n")
     process.stdin.flush()

@@ -175,7 +175,7 @@ def literal(values) -> set[str] | None:
     if values is None:
         return set()
     if isinstance(values, ast.Dict):
-        return {key.value for key in values.keys if isinstance(key, ast.Constant)}
+        return {str(key.value) for key in values.keys if isinstance(key, ast.Constant)}
     return None
 
 

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -34,6 +35,8 @@ from widgets.experiment.views_panel import ViewsPanel
 from widgets.form.form import ParamsForm
 from widgets.plots.plot import Plot
 from widgets.style.look import Look
+
+Found = TypeVar("Found", bound=QObject)
 
 
 class FakeRunner(QObject):
@@ -99,7 +102,7 @@ class Stage:
     @property
     def do(self) -> ExperimentActions:
         """The actions of the page, also those that are not allowed now."""
-        return self.page.findChild(ExperimentActions)
+        return found(self.page, ExperimentActions)
 
     @property
     def form(self) -> ParamsForm:
@@ -108,7 +111,7 @@ class Stage:
 
     @property
     def views(self) -> ViewsPanel:
-        return self.page.findChild(ViewsPanel)
+        return found(self.page, ViewsPanel)
 
     @property
     def plots(self) -> list[Plot]:
@@ -165,9 +168,16 @@ class Stage:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+def found(parent: QObject, kind: type[Found]) -> Found:
+    """Return the first child of a kind, which must be there."""
+    child = parent.findChild(kind)
+    assert child is not None
+    return child
+
+
 def drawing_of(page: ExperimentPage) -> QTimer:
     """Return the timer at whose turns plots are drawn; active while one is out of date."""
-    return page.findChild(Drawing).findChild(QTimer)
+    return found(found(page, Drawing), QTimer)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -74,8 +75,9 @@ def last(stage: Stage) -> None:
 
 def stopped(stage: Stage) -> None:
     running(stage)
-    finding = messages.decode_event(burst().lines[-1]).finding
-    stage.runner.hear(messages.Finished(outcome=messages.Outcome.STOPPED, finding=finding))
+    last = messages.decode_event(burst().lines[-1])
+    assert isinstance(last, messages.Finished)
+    stage.runner.hear(messages.Finished(outcome=messages.Outcome.STOPPED, finding=last.finding))
 
 
 def failed(stage: Stage) -> None:
@@ -115,6 +117,7 @@ def replay(stage: Stage) -> None:
     opened(stage)
     stage.do.replay.trigger()
     player = stage.page.model.player
+    assert player is not None
     player.pause()
     player.seek(player.total_s * 0.8)
 
@@ -146,8 +149,13 @@ def real(name: str) -> Made:
     path = Path(os.environ.get("COREOPSIS_RUNS", "/nowhere")) / f"{name}.coreopsis.jsonl"
     if path.exists():
         lines = tuple(path.read_bytes().splitlines(keepends=True))
-        return Made(messages.decode_event(lines[0]).run, lines)
-    return {"burst-full": burst, "gil-threads": threads, "cache-ladder": ladder}[name]()
+        first = messages.decode_event(lines[0])
+        assert isinstance(first, messages.Started)
+        return Made(first.run, lines)
+    made: dict[str, Callable[[], Made]] = {
+        "burst-full": burst, "gil-threads": threads, "cache-ladder": ladder
+    }  # fmt: skip
+    return made[name]()
 
 
 def main() -> None:

@@ -244,8 +244,9 @@ def round_by_tab(whole: Whole, key: Qt.Key = Qt.Key.Key_Tab) -> list[Stop]:
             before = found[-1].widget if found and isValid(found[-1].widget) else here
             found.append(Stop(here, told(here), rect_of(here), rect_of(before)))
         QTest.keyClick(here, key)
-        here = QApplication.focusWidget()
-        assert here is not None, f"lost after {found[-1].told}"
+        focused = QApplication.focusWidget()
+        assert focused is not None, f"lost after {found[-1].told}"
+        here = focused
         if here is found[0].widget:
             return found
     raise AssertionError(f"Tab does not come round: {[stop.told for stop in found]}")
@@ -366,7 +367,7 @@ def cut_off(widget: QWidget) -> str:
         room = widget.style().subElementRect(part, option, widget).width()
     needed = max(map(measure, widget.text().splitlines()))
     is_elided = isinstance(widget, ElidedLabel) or widget.text().endswith("…")
-    is_elided = is_elided and widget.toolTip()  # where all of them can be read
+    is_elided = is_elided and bool(widget.toolTip())  # where all of them can be read
     return f"{room} wide, needs {needed}" if room < needed - 1 and not is_elided else ""
 
 
@@ -375,7 +376,9 @@ def outside(widget: QWidget) -> str:
     place, around = QRect(QPoint(0, 0), widget.size()), widget
     while not around.isWindow():
         place.translate(around.pos())
-        around = around.parentWidget()
+        above = around.parentWidget()
+        assert above is not None
+        around = above
         is_viewport = isinstance(around.parentWidget(), QAbstractScrollArea)
         room = around.rect()
         if place.left() < room.left() - 1 or place.right() > room.right() + 1:

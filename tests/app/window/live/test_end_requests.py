@@ -50,6 +50,7 @@ def child():
     def start(code: str) -> subprocess.Popen:
         started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         children.append(started)
+        assert started.stdout is not None
         started.stdout.readline()
         return started
 

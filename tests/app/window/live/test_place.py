@@ -15,6 +15,7 @@ from app.window.core.watcher import QUIET_HZ
 from app.window.live.place import LivePlace
 from experiments.engine import messages
 from machine.live.recorded_watch import read
+from tests.app.window.stage import found
 from tests.gallery.live_samples import samples
 from widgets.live.board import Board
 from widgets.live.page import LivePage
@@ -39,7 +40,7 @@ def wired(**options) -> list[messages.Sample]:
 
 
 def page(place: LivePlace) -> LivePage:
-    return place.findChild(LivePage)
+    return found(place, LivePage)
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ def first(tmp_path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", FIRST, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
+    assert process.stdout is not None
     assert process.stdout.readline() == "True\n"
     assert process.stdout.readline() == "listening\n"
     yield process

@@ -23,10 +23,11 @@ class FakePlace(Place):
 
     def __init__(self, session) -> None:
         super().__init__(session)
-        self.seen, self.targets = [], []
+        self.seen: list[str] = []
+        self.targets: list[Target] = []
         self.field = QLineEdit()
-        self.setLayout(QVBoxLayout())
-        self.layout().addWidget(self.field)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.field)
         self.own = QAction("Do it", self)
 
     def open(self, target: Target) -> None:
