@@ -1,4 +1,4 @@
-"""The program as its user meets it: a process of its own, with a data folder that is new."""
+"""Runs the program as a process of its own, with a new data folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that nobody measured: lines of a run file from numbers that a test chooses."""
+"""Made-up runs: the lines of a run file, from numbers that a test chooses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is every word of the catalogue said somewhere, and every word that is said in the catalogue?"""
+"""Every text has a use in the code, and every text that the code names exists."""
 
 from __future__ import annotations
 

@@ -22,12 +22,10 @@ Location = QStandardPaths.StandardLocation
 
 
 class Saving:
-    """`choose_new` and `choose_existing` ask for a file; tests put others in their place."""
+    """Asks for a file over `parent`, writes it, and tells how that went."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         self._session, self._parent = session, parent
-        self.choose_new: Callable[[str], Path | None] = self._ask_new
-        self.choose_existing: Callable[[], Path | None] = self._ask_existing
 
     def save(
         self, suggestion: str, write: Callable[[Path], object], endings: Sequence[str] = ()
@@ -63,7 +61,8 @@ class Saving:
         values = {"name": path.name, "folder": in_short(path.parent)}
         self._session.tell(self._session.words.say("page.saved", values))
 
-    def _ask_new(self, suggestion: str) -> Path | None:
+    def choose_new(self, suggestion: str) -> Path | None:
+        """Ask for a file to write, None if cancelled."""
         title = self._session.words.say("page.save_as")
         kind = f"*{Path(suggestion).suffix}"
         name, _ = QFileDialog.getSaveFileName(
@@ -71,7 +70,8 @@ class Saving:
         )
         return Path(name) if name else None
 
-    def _ask_existing(self) -> Path | None:
+    def choose_existing(self) -> Path | None:
+        """Ask for a run file, None if cancelled."""
         title = self._session.words.say("page.choose_run")
         kinds = "*.coreopsis.jsonl *.coreopsis.jsonl.gz"
         name, _ = QFileDialog.getOpenFileName(self._parent, title, begin(self._session), kinds)

@@ -41,8 +41,7 @@ USUAL = ("card", "driver", "nodes", "library", "torch", "build", "architecture",
 class Doctor(QObject):
     """One page, from when it is opened until it is closed.
 
-    `look` examines a Python, and `choose_file` and `choose_folder` ask for one; tests put others
-    in their place.
+    `look` examines a Python, `find` looks for others; tests replace both.
     """
 
     def __init__(self, session: Session, window: QWidget) -> None:
@@ -55,8 +54,6 @@ class Doctor(QObject):
         self._offered: list[Offered] = [_own(session.words)]
         self.look: Callable[[str, threading.Event], Diagnosis] = look
         self.find: Callable[[], tuple[Environment, ...]] = environments.find
-        self.choose_file: Callable[[], str] = self._ask_file
-        self.choose_folder: Callable[[], str] = self._ask_folder
         self.page = DoctorPage(session.words, session.look, window)
         self.page.wanted.connect(self.examine)
         self.page.again_wanted.connect(lambda: self.examine(self._python))
@@ -139,11 +136,13 @@ class Doctor(QObject):
         self._stop.set()
         self.deleteLater()
 
-    def _ask_file(self) -> str:
+    def choose_file(self) -> str:
+        """Ask for a Python, "" if cancelled."""
         asked = self._session.words.say("doctor.page.choose_file_title")
         return QFileDialog.getOpenFileName(self.page.window(), asked, str(Path.home()))[0]
 
-    def _ask_folder(self) -> str:
+    def choose_folder(self) -> str:
+        """Ask for an environment, "" if cancelled."""
         asked = self._session.words.say("doctor.page.choose_folder_title")
         return QFileDialog.getExistingDirectory(self.page.window(), asked, str(Path.home()))
 

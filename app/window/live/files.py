@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from machine.live import recorded_watch
 
 
 class LiveFiles(QObject):
-    """`choose` asks for a file to open; tests put another in its place."""
+    """Asks for files over `parent`, writes minutes and reads recordings."""
 
     opened = Signal(object)  # RecordedWatch
 
@@ -27,7 +27,6 @@ class LiveFiles(QObject):
         super().__init__(parent)
         self._session, self._parent = session, parent
         self.saving = Saving(session, parent)
-        self.choose: Callable[[], Path | None] = self._ask
 
     def save(self, samples: Sequence[messages.Sample], marks_s: Sequence[float]) -> None:
         """Write samples and marks into a chosen file, without anything that names people."""
@@ -54,7 +53,8 @@ class LiveFiles(QObject):
         if (path := self.choose()) is not None:
             self.open(path)
 
-    def _ask(self) -> Path | None:
+    def choose(self) -> Path | None:
+        """Ask for a recorded watch, None if cancelled."""
         say = self._session.words.say
         kinds = " ".join(f"*{suffix}" for suffix in recorded_watch.SUFFIXES)
         kinds = f"{say('live.recorded_kind')} ({kinds})"

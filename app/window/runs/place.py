@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QPoint
@@ -15,9 +14,9 @@ from app.window.core.place import Place
 from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
-from app.window.runs import file_dialogs
 from app.window.runs.actions import RunActions
 from app.window.runs.archive import Archive
+from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
 from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
 from app.window.runs.sheets import RunSheets
@@ -31,7 +30,7 @@ from widgets.runs.page import RunsPage
 
 
 class RunsPlace(Place):
-    """`choose_files`, `choose_target` and `choose_folder` ask a person; tests replace them."""
+    """Shows the list and the details, and connects them with the library."""
 
     name = RUNS
 
@@ -47,15 +46,6 @@ class RunsPlace(Place):
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
-        self.choose_files: Callable[[], list[Path]] = partial(
-            file_dialogs.choose_files, self, session
-        )
-        self.choose_target: Callable[[str], Path | None] = partial(
-            file_dialogs.choose_target, self, session
-        )
-        self.choose_folder: Callable[[], Path | None] = partial(
-            file_dialogs.choose_folder, self, session
-        )
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
@@ -289,12 +279,13 @@ class RunsPlace(Place):
 
     def _export(self) -> None:
         runs = [run for run in self._chosen() if run.problem is None]
-        target = self.choose_target(runs[0].path.name) if len(runs) == 1 else self.choose_folder()
         export = partial(self.archive.export, runs)
-        if target is not None and len(runs) == 1:
-            complete(self.session, self, target, SUFFIXES, export)
-        elif target is not None:
-            export(target)
+        if len(runs) == 1:
+            target = choose_target(self, self.session, runs[0].path.name)
+            if target is not None:
+                complete(self.session, self, target, SUFFIXES, export)
+        elif (folder := choose_folder(self, self.session)) is not None:
+            export(folder)
 
     def _delete(self) -> None:
         self.details.hand_on()
@@ -304,6 +295,6 @@ class RunsPlace(Place):
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        paths = self.choose_files()
+        paths = choose_files(self, self.session)
         if paths:
             self.sheets.look_into(paths)

@@ -1,4 +1,4 @@
-"""What does the tour in the terminal tell at its end?"""
+"""The summary at the end of the tour in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the window come to rest, or does one layout ask for another for ever?"""
+"""Counts layout requests, to find a window that never comes to rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every place and state of the whole window, as those meet it who use keys, ears or large text."""
+"""Every state of the window for those who use the keyboard, a screen reader or large text."""
 
 from __future__ import annotations
 

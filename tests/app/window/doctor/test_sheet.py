@@ -1,4 +1,4 @@
-"""The doctor of the window: from the question to the diagnosis, in the background."""
+"""The doctor's page: from the question to the diagnosis, in the background."""
 
 from __future__ import annotations
 

@@ -104,6 +104,12 @@ def runs(qtbot, session):
     return Runs(qtbot, session)
 
 
+def chooses(monkeypatch, **dialogs):
+    """Let the dialogs of the system be answered by these functions."""
+    for name, answer in dialogs.items():
+        monkeypatch.setattr(f"app.window.runs.place.choose_{name}", answer)
+
+
 def four(runs):
     """Return the place with four runs, the newest first, and the names of their files."""
     names = runs.keep(
@@ -754,15 +760,15 @@ def test_an_empty_bin_is_not_asked_about(runs):
 
 
 @pytest.mark.parametrize("how", ["keys", "button", "action"])
-def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
+def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how, monkeypatch):
     runs, names = four(runs)
     asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
 
-    def choose(suggested):
+    def choose(_parent, _session, suggested):
         asked.append(suggested)
         return target
 
-    runs.place.choose_target = choose
+    chooses(monkeypatch, target=choose)
     if how == "keys":
         runs.press(Qt.Key.Key_E, CTRL)
     elif how == "button":
@@ -775,39 +781,39 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
     assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
 
 
-def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path):
+def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path, monkeypatch):
     runs, _ = four(runs)
-    runs.place.choose_target = lambda _: tmp_path / "bigpages.jsonl"
+    chooses(monkeypatch, target=lambda *_: tmp_path / "bigpages.jsonl")
     runs.place.actions_.export.trigger()
     runs.settle()
     assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
 
 
-def test_several_runs_are_exported_into_a_folder(runs, tmp_path):
+def test_several_runs_are_exported_into_a_folder(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     folder = tmp_path / "out"
     folder.mkdir()
-    runs.place.choose_folder = lambda: folder
+    chooses(monkeypatch, folder=lambda *_: folder)
     runs.table.select(names[:2])
     runs.place.actions_.export.trigger()
     runs.settle()
     assert sorted(path.name for path in folder.iterdir()) == sorted(names[:2])
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path):
+def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path, monkeypatch):
     runs, _ = four(runs)
-    runs.place.choose_target = lambda _: tmp_path / "missing" / "x.jsonl"
+    chooses(monkeypatch, target=lambda *_: tmp_path / "missing" / "x.jsonl")
     runs.place.actions_.export.trigger()
     runs.settle()
     assert [problem.key for problem in runs.problems] == ["not_exported"]
     assert runs.told == []
 
 
-def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs):
+def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs, monkeypatch):
     runs, names = four(runs)
-    runs.place.choose_target = lambda _: None
-    runs.place.choose_folder = lambda: None
-    runs.place.choose_files = list
+    chooses(monkeypatch, target=lambda *_: None)
+    chooses(monkeypatch, folder=lambda *_: None)
+    chooses(monkeypatch, files=lambda *_: [])
     runs.place.actions_.export.trigger()
     runs.press(Qt.Key.Key_A, CTRL)
     runs.place.actions_.export.trigger()
@@ -828,10 +834,10 @@ def bring(runs, *paths):
 
 
 @pytest.mark.parametrize("how", ["keys", "button", "drop"])
-def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how):
+def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how, monkeypatch):
     runs, names = four(runs)
     path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
-    runs.place.choose_files = lambda: [path]
+    chooses(monkeypatch, files=lambda *_: [path])
     if how == "keys":
         runs.press(Qt.Key.Key_O, CTRL)
     elif how == "button":
