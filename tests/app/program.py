@@ -27,7 +27,7 @@ class Refuse:
             open(os.path.join(os.path.dirname(__file__), "asked for Qt"), "a").close()
             raise ImportError(name + " is for the window alone")
 
-sys.notes_path.insert(0, Refuse())
+sys.meta_path.insert(0, Refuse())
 hidden, find_spec = os.environ.get("{HIDE}", "").split(), importlib.util.find_spec
 importlib.util.find_spec = lambda name, *more: None if name in hidden else find_spec(name, *more)
 """
