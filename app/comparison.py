@@ -1,10 +1,10 @@
-"""Do two runs of one experiment differ, beyond their noise?
+"""Compares two runs of one experiment, and judges differences beyond noise.
 
-The noise of a value is what it varies by from round to round: each round of a run is analysed
-alone. A difference is claimed only where the two ranges do not touch, and none, nor a ratio, of
-what a run tells once: a fact, or what follows from all rounds together. What is no clear difference
-within a run is no number here either. Where one parameter differs it is the likely reason, and is
-named; where several do, nobody could tell which, so none is.
+The noise of a value is its variation from round to round: each round of a run is analysed alone.
+A difference is claimed only if the two ranges do not touch. A value without rounds, such as a fact
+or a result of all rounds together, gets neither verdict nor ratio. A value that was unclear within
+a run stays unclear here. One differing parameter is named as the likely reason; with several nobody
+could tell which one it is.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from experiments.core.problems import UserError
 from experiments.core.statistics import Spread, spreads
 from experiments.core.units import SWITCH, show, unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording
 
 Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
 LEAST_ROUNDS = 3
-NEAR = 2.0  # times as much: found within so much, a value is the same thing
+NEAR = 2.0  # within this factor, both runs found the value in the same place
 MEANS: Mapping[Verdict | None, str] = {
     "same": "terminal.same_means",
     "too_few": "terminal.too_few_means",
@@ -37,11 +37,11 @@ NO_ROUND = -1
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of two runs, None where one has none; no verdict where several parameters differ.
+    """One value of two runs, None for a run that lacks it.
 
-    What has no rounds of its own has neither ratio nor verdict, nor has what is only on or off, or
-    was found by one run alone. `unclear` has the findings, by letter, of the runs in which it tells
-    two things apart and cannot: nothing is divided by that.
+    There is no verdict if several parameters differ. There is neither ratio nor verdict for a value
+    without rounds, a switch, or a value of one run alone. `unclear` has the finding, by letter, of
+    each run in which the value is an unclear difference: nothing is divided by that.
     """
 
     name: str
@@ -54,12 +54,10 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the runs found, as declared, and the parameters in which they differ (name to both).
+    """The values in declared order, and the parameters that differ (name to both values).
 
-    There are no values where they have none in common.
-
-    `cut_short` are the letters of those that did not run to their end; `disturbed` says by letter
-    how much of the processors other programs used, where that was much.
+    There are no values if the runs have none in common. `cut_short` are the letters of the runs
+    that did not complete; `disturbed` has, by letter, a large share that other programs used.
     """
 
     values: tuple[ComparedValue, ...]
@@ -103,19 +101,19 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
     values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
-    cut_short = "".join(run for run, end in ends.items() if end is not wire.Outcome.COMPLETED)
+    cut_short = "".join(run for run, end in ends.items() if end is not messages.Outcome.COMPLETED)
     disturbed = {
         run: fraction
         for run, recording in (("A", a), ("B", b))
         for event in recording.events
-        if isinstance(event, wire.Note) and event.key == "machine_was_busy"
+        if isinstance(event, messages.Note) and event.key == "machine_was_busy"
         if isinstance(fraction := event.values.get("others_fraction"), int | float)
     }
     return Compared(tuple(values), params, cut_short, disturbed)
 
 
 def cautions(words: Words, experiment: Experiment[Any], compared: Compared) -> Iterator[str]:
-    """Yield what in the runs is not whole, and in which settings they differ."""
+    """Yield a caution for each run that is not whole, and for differing settings."""
     if cut_short := compared.cut_short:
         key = "terminal.both_cut_short" if len(cut_short) == 2 else "terminal.one_cut_short"
         yield words.say(key, {"run": cut_short})
@@ -141,7 +139,7 @@ def cells(words: Words, experiment: Experiment[Any], value: ComparedValue) -> tu
 
 
 def footnotes(words: Words, compared: Compared) -> list[str]:
-    """Return what the verdicts mean, as far as there are such; nothing where there are none."""
+    """Return the meaning of each verdict that occurs."""
     verdicts = {value.verdict for value in compared.values}
     if not verdicts - {None}:
         return []
@@ -151,7 +149,7 @@ def footnotes(words: Words, compared: Compared) -> list[str]:
 def _differing(
     words: Words, experiment: Experiment[Any], params: Mapping[str, tuple[Any, Any]]
 ) -> Iterator[str]:
-    """Yield each parameter with both values, in the words of today where it still exists."""
+    """Yield each parameter with both values; one of an older version under its raw name."""
     for name, pair in params.items():
         if name in specs(experiment.params):
             (called, a), (_, b) = (setting(words, experiment, name, value) for value in pair)
@@ -160,7 +158,7 @@ def _differing(
         yield words.say("terminal.differs", {"name": called, "a": a, "b": b})
 
 
-def _finding(experiment: Experiment[Any], run: Recording) -> wire.FindingSent | None:
+def _finding(experiment: Experiment[Any], run: Recording) -> messages.FindingSent | None:
     known = run.started.experiment_version == experiment.version
     return run.finding(experiment) if known else run.finished.finding
 
@@ -168,10 +166,10 @@ def _finding(experiment: Experiment[Any], run: Recording) -> wire.FindingSent | 
 def _noise(
     experiment: Experiment[Any], a: Recording, b: Recording
 ) -> dict[str, tuple[Spread, Spread]]:
-    """Return how each value varies in both runs; none that has no rounds of its own."""
+    """Return the spread of each value that has rounds in both runs."""
     of_a, of_b = (_by_round(experiment, run) for run in (a, b))
     both = {name: (of_a[name], of_b[name]) for name in of_a if name in of_b}
-    return {  # nothing that was measured is so equal
+    return {  # measured values are never that equal
         name: (one, other)
         for name, (one, other) in both.items()
         if not one.low == one.high == other.low == other.high
@@ -179,7 +177,7 @@ def _noise(
 
 
 def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
-    """Return how each value varies over the rounds of a run; none that is the same without any."""
+    """Return the spread of each value over the rounds; values that need no round are left out."""
 
     def told(number: int) -> Mapping[str, float]:
         finding = run.only_round(number).finding(experiment)
@@ -208,7 +206,7 @@ def _in_one_place(
     b: Mapping[str, float],
     values: Sequence[ComparedValue],
 ) -> Iterator[ComparedValue]:
-    """Yield the values; one that the runs found within sizes far apart is not compared."""
+    """Withdraw the verdict of values that the runs found at sizes far apart."""
     within = {value.name: value.within for value in experiment.values if value.within}
     for value in values:
         one, other = (found.get(within.get(value.name, "")) for found in (a, b))
@@ -219,7 +217,7 @@ def _in_one_place(
 
 
 def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
-    """Yield the values; cycles differ only where their time or the clock of the core does."""
+    """Call cycles the same unless their time or the clock of the core differs."""
     values = list(values)
     claimed = {value.name for value in values if value.verdict in ("higher", "lower")}
     names = {value.name for value in values}
@@ -232,9 +230,9 @@ def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
 
 
 def _agreed(verdict: Verdict, a: float, b: float) -> Verdict:
-    """Return the verdict of the rounds, where the values of the whole runs say the same.
+    """Return the verdict of the rounds if the values of the whole runs agree, else "same".
 
-    A round alone may find its value elsewhere, as one that is read off at the end of a cache.
+    A single round may read its value elsewhere, for example at the end of another cache.
     """
     told = {"higher": b > a, "lower": b < a}
     return verdict if told.get(verdict, True) else "same"

@@ -1,4 +1,4 @@
-"""What does watching cost? The share of one core that the window and its worker use together."""
+"""The cost of watching: the share of one core that window and worker use together."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import psutil
 
 SPAN_S = 10.0  # the share is that of the last seconds
-EVERY_S = 2.0  # to ask the system about the worker is a cost itself
+EVERY_S = 2.0  # asking the system about the worker costs time itself
 
 
 class Cost:
-    """Ask it as often as you like: it looks every other second."""
+    """Looks every other second, however often it is asked."""
 
     def __init__(
         self,

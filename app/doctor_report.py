@@ -1,4 +1,4 @@
-"""How is a diagnosis said? In sentences for terminal and window, as JSON, as a text to copy."""
+"""A diagnosis in words: sentences for terminal and window, JSON, and a text to copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKS = {
     State.UNKNOWN: "?",
     State.NOT_REACHED: "·",
 }
-INDENT = "    "  # of commands, each on a line of its own, unbroken, to be copied
+INDENT = "    "  # of commands; each stands unbroken on its own line, to be copied
 _NO_TORCH = "torch_missing_here"
 
 
@@ -38,7 +38,7 @@ def headline(diagnosis: Diagnosis, words: Words) -> str:
 
 
 def title(step: str, words: Words) -> str:
-    """Return what a step is about, as it begins a line."""
+    """Return the title of a step, with a capital."""
     said = words.say(f"doctor.steps.{step}")
     return said[:1].upper() + said[1:]
 
@@ -51,18 +51,18 @@ def sentence(step: Step, words: Words) -> str:
 
 
 def more(step: Step, words: Words) -> str:
-    """Return what else is to be said where there is no accelerator, mostly nothing."""
+    """Return the extra advice for a machine without accelerator, "" for most steps."""
     key = f"doctor.more.{step.key}"
     return words.say(key) if words.has(key) else ""
 
 
 def explained(step: Step, words: Words) -> str:
-    """Return all that is said of a step."""
+    """Return the sentence and the advice of a step."""
     return f"{sentence(step, words)} {more(step, words)}".rstrip()
 
 
 def sign(step: Step, diagnosis: Diagnosis) -> State:
-    """Return the state whose sign a step bears: what is not there is not fine, but plain."""
+    """Return the state whose mark a step bears; an absent part is neutral, not fine."""
     is_card = step is diagnosis.steps[0] and diagnosis.vendor is None
     is_absent = is_card or step.key == _NO_TORCH
     return State.NOT_REACHED if is_absent and step.state is State.OK else step.state
@@ -78,12 +78,12 @@ def as_json(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
 
 
 def json_text(diagnosis: Diagnosis, words: Words) -> str:
-    """Return it as the text that `coreopsis doctor --json` prints."""
+    """Return the text that `coreopsis doctor --json` prints."""
     return json.dumps(as_json(diagnosis, words), indent=1, ensure_ascii=False)
 
 
 def as_text(diagnosis: Diagnosis, words: Words) -> str:
-    """Return the whole walk as lines."""
+    """Return all steps as lines of text."""
     lines = [headline(diagnosis, words), ""]
     for step in diagnosis.steps:
         mark = MARKS[sign(step, diagnosis)]

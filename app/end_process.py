@@ -1,7 +1,6 @@
-"""How is a process ended that holds memory of a GPU? First it is asked, then, asked again, forced.
+"""Ends a process that holds GPU memory: the first request is polite, the second forces.
 
-A process is known by its number and the time at which it started, so that another one that has got
-its number meanwhile is left alone.
+Number and start time identify a process, so that a later process with the same number is safe.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-_SAME_START_S = 2.0  # an age is told in tenths of a second, and some time ago
+_SAME_START_S = 2.0  # the age is rounded to tenths, and a little old
 _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of the kernel: sees every process
 
 
 class Ended(Enum):
-    """What came of it."""
+    """The outcome of ending a process."""
 
     ASKED = "asked"  # the signal was sent
     GONE = "gone"  # it had ended already
@@ -28,7 +27,7 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process, and no other that has its number later."""
+    """One process, told apart from later ones with its number."""
 
     pid: int
     started_s: float
@@ -45,12 +44,12 @@ def identify(pid: int, age_s: float) -> Process | Ended:
 
 
 def is_there(process: Process) -> bool:
-    """Does it run still?"""
+    """Does it still run?"""
     return _started_s(process.pid) == process.started_s
 
 
 def end(process: Process, *, by_force: bool = False) -> Ended:
-    """Ask a process to end, or end it without asking; what it has not saved is lost."""
+    """Ask a process to end, or kill it; a killed one loses unsaved work."""
     import psutil
 
     try:
@@ -71,12 +70,12 @@ def may_end(user: str | None) -> bool:
 
 
 def is_root() -> bool:
-    """May we do everything?"""
+    """Are we the superuser?"""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def own_name() -> str | None:
-    """Return who we are, in the words in which processes are told."""
+    """Return our user name as psutil spells it."""
     import psutil
 
     try:
@@ -86,7 +85,7 @@ def own_name() -> str | None:
 
 
 def has_gone(pid: int) -> bool:
-    """Is it certain that there is no such process? False where some cannot be seen from here."""
+    """Is it certain that there is no such process? False if some are invisible from here."""
     if sys.platform != "linux" or not _sees_every_process():
         return False
     try:

@@ -1,8 +1,8 @@
-"""Who collects Python's garbage? In the window's process, its main thread alone.
+"""Collects Python's garbage in the window's main thread alone.
 
-By itself Python collects in whichever thread happens to allocate. In one that reads the library of
-runs, that would destroy parts of the window from outside the window's thread, while the window may
-be waiting for just that thread: the program stands still.
+Python collects in whichever thread happens to allocate. In the thread that reads the library, it
+would destroy widgets outside the window's thread. The window may wait for that very thread, and the
+program would hang.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ OLDEST = 2
 
 
 def leave_to_us() -> None:
-    """Keep Python from collecting by itself; from now on somebody calls `collect_due`."""
+    """Stop automatic collection; the caller calls `collect_due` from now on."""
     gc.disable()
 
 

@@ -1,8 +1,7 @@
-"""Which numbers of this machine are known, because somebody measured them here?
+"""The numbers of this machine that its runs have measured, by part.
 
-Of each experiment the newest completed run counts, a quick one only where there is no full one, and
-one with other settings than the usual only where there is none with these. A run that was made on
-another machine never counts: every run carries the fingerprint of its own.
+The newest completed run of each experiment counts. Usual settings come before others, full runs
+before quick ones. A run of another machine never counts: each run carries a fingerprint.
 """
 
 from __future__ import annotations
@@ -17,28 +16,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.report import about, number, setting
-from app.runs.counting import completed
+from app.report import about, number, setting, when
 from app.runs.library import Kept
-from app.when import when
+from app.runs.selection import completed
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment, Need, Part, specs
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
 from experiments.core.words import Words
 from experiments.devices.device import CPU
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import Machine
 from widgets.map.layout.boxes import Invitation, KnownValue, is_of_part
 
-NEARLY = 0.9  # of the usual memory: how much is free changes a little
+NEARLY = 0.9  # of the usual memory: free memory varies a little
 
 _OF_GPUS = frozenset({Part.PCIE, Part.GPU, Part.NVLINK})
 _INSTALLED = frozenset({Need.NUMBA, Need.TORCH})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earned:
+class KnownValues:
     """Numbers and experiments by part; `possible` counts also the numbers still to be measured."""
 
     values: dict[Part, list[KnownValue]]
@@ -53,10 +51,10 @@ def known_numbers(
     catalogue: Catalogue,
     fingerprints: Fingerprints,
 ) -> dict[str, float]:
-    """Return what is known of the numbers that parameters start from, as `Spec.earned` names them.
+    """Return the known numbers that parameters start from, as `Spec.earned` names them.
 
-    Of the newest run whose settings are the usual ones: at another precision or on another device
-    it is another number. Reads files, unless none of the `experiments` asks for a number.
+    Only runs with the usual settings count: another precision or device gives another number.
+    Reads files, unless none of the `experiments` asks for a number.
     """
     asked = {spec.earned for each in experiments for spec in specs(each.params).values()} - {""}
     kept = runs() if asked else ()
@@ -70,10 +68,10 @@ def known_numbers(
 
 
 class _Usual:
-    """What an experiment starts from on a machine, where another setting makes another number.
+    """The usual settings of an experiment on a machine, as far as they change its numbers.
 
-    Several choices at once are the arms that are compared; each has a number of its own. What a
-    quick run has less of is effort: the number stays the same.
+    Several choices at once are the compared arms; each has its own number. A setting that a quick
+    run reduces is effort: it does not change the number.
     """
 
     def __init__(self, experiment: Experiment[Any], machine: Machine) -> None:
@@ -82,18 +80,18 @@ class _Usual:
 
     @functools.cached_property
     def _starts(self) -> dict[bool, dict[str, Any]]:
-        """By whether the run is quick; it may take a moment, so only for what has been run."""
+        """The defaults of full and quick runs. Slow to compute, so only for runs that exist."""
         full = self.experiment.params_for(self._machine, quick=False)
         return {False: to_json(full), True: to_json(self.experiment.quick(full))}
 
     def departures(self, run: Kept) -> dict[str, Any]:
-        """Return what a run was set to instead."""
+        """Return the settings of a run that change its numbers."""
         chosen = {name: run.params[name] for name in self._specs if name in run.params}
         departs = self._departs
         return {name: value for name, value in chosen.items() if departs(name, value, run.quick)}
 
     def had_less(self, run: Kept) -> bool:
-        """Had a run clearly less memory than is usual, so that it may not have come so far?"""
+        """Had a run clearly less memory than usual, so that it may have missed a value?"""
         usual = self._starts[run.quick]
         of_bytes = [name for name, spec in self._specs.items() if spec.unit == "bytes"]
         return any(run.params.get(name, 0) < NEARLY * usual[name] for name in of_bytes)
@@ -102,7 +100,7 @@ class _Usual:
         spec, usual = self._specs[name], self._starts[quick][name]
         if isinstance(usual, bool) or (spec.choices and isinstance(usual, str)):
             return bool(value != usual)
-        if spec.unit == "bytes":  # it starts from the memory that is free at the moment
+        if spec.unit == "bytes":  # its default depends on free memory
             return not usual / 2 <= value <= usual * 2
         is_effort = self._starts[False][name] != self._starts[True][name]
         if is_effort or spec.earned or not isinstance(usual, int | float):
@@ -123,14 +121,14 @@ class Fingerprints:
         return self._known[path]
 
 
-def earned(
+def known_values(
     runs: Iterable[Kept],
     experiments: Iterable[Experiment[Any]],
     words: Words,
     machine: Machine,
     fingerprints: Fingerprints,
     now: datetime | None = None,
-) -> Earned:
+) -> KnownValues:
     """Return what is known of this machine. Reads files."""
     values: dict[Part, list[KnownValue]] = {}
     invitations: dict[Part, list[Invitation]] = {}
@@ -145,14 +143,14 @@ def earned(
             since = words.say("map.usual_settings", {"when": since})
         need = missing_need(experiment, machine)
         can_come = need is None or _can_be_met(need, machine)
-        missing: dict[Part, list[str]] = {}  # of each part that it has numbers of
+        missing: dict[Part, list[str]] = {}  # by part
         for value in experiment.values:
             part = value.part
             if part is None:
                 continue
             measured = run if run and _is_of(run, part) else None
             found = measured.values.get(value.name) if measured else None
-            # A full run that does not have it shows that there is no such number here.
+            # A full run without this value shows that the machine has no such number.
             is_open = can_come and (measured is None or measured.quick or usual.had_less(measured))
             if found is None and not (is_open and (machine.gpus or part not in _OF_GPUS)):
                 continue
@@ -189,7 +187,7 @@ def earned(
             )
     for some in invitations.values():
         some.sort(key=lambda invitation: (bool(invitation.lack), not invitation.fills))
-    for place, known in values.items():  # first what says something of the part alone
+    for place, known in values.items():  # values of the part alone come first
         names = {value.label for value in known}
         invitations[place] = [
             replace(one, missing=_own(one.missing, names, words)) for one in invitations[place]
@@ -197,18 +195,18 @@ def earned(
         of_part = [one for one in known if is_of_part(place, one.unit)]
         others = [one for one in known if one not in of_part]
         values[place] = _told_apart([*of_part, *others], words)
-    return Earned(values=values, invitations=invitations, possible=possible)
+    return KnownValues(values=values, invitations=invitations, possible=possible)
 
 
 def _own(missing: Iterable[str], known: Collection[str], words: Words) -> tuple[str, ...]:
-    """Return the names of missing numbers; what bears the name of a known one is told from it."""
+    """Return the names of missing numbers, distinct from those of known ones."""
     return tuple(
         words.say("map.its_own", {"label": label}) if label in known else label for label in missing
     )
 
 
 def _told_apart(values: Sequence[KnownValue], words: Words) -> list[KnownValue]:
-    """Return numbers of one part; those of one name say which experiment they are of."""
+    """Add the experiment to numbers of one part that share a name."""
     count = Counter(value.label for value in values)
 
     def told(value: KnownValue) -> KnownValue:
@@ -222,19 +220,19 @@ def _told_apart(values: Sequence[KnownValue], words: Words) -> list[KnownValue]:
 
 
 def _settings(words: Words, usual: _Usual, run: Kept) -> str:
-    """Return in words what a run chose instead of the usual, "" for nothing."""
+    """Return the unusual settings of a run in words, or ""."""
     told = usual.departures(run).items()
     named = [": ".join(setting(words, usual.experiment, *each)) for each in told]
     return f" ({', '.join(named)})" if named else ""
 
 
 def _is_of(run: Kept, part: Part) -> bool:
-    """Is what a run measured a number of this part? Not of a GPU, if it ran on the processor."""
+    """Does a run measure this part? A run on the processor measures no GPU."""
     return part not in _OF_GPUS or run.params.get("device") != CPU
 
 
 def _can_be_met(need: Need, machine: Machine) -> bool:
-    """Is what is missing a program, not a part of the machine? Only then its number is awaited."""
+    """Can the need be met by installing something? Only then the number is still expected."""
     gpus = {Need.GPU: 1, Need.TWO_GPUS: 2}
     return need in _INSTALLED or (need in gpus and len(machine.gpus) >= gpus[need])
 
@@ -253,7 +251,7 @@ def _newest(
 def _is_passed_over(
     run: Kept, runs: Sequence[Kept], usual: _Usual, fingerprints: Fingerprints
 ) -> bool:
-    """Is there a newer run of its machine that does not count, for its settings?"""
+    """Did a newer run of this machine not count, because of its settings?"""
     return any(
         usual.departures(other) and fingerprints.of(other.path) == fingerprints.of(run.path)
         for other in completed(runs, usual.experiment.id)
@@ -266,10 +264,10 @@ def _fingerprint(path: Path) -> str | None:
         with path.open("rb") as file:
             is_packed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if is_packed else path.open("rb") as file:
-            started = wire.decode_event(file.readline(wire.LINE_LIMIT_BYTES + 1))
-    except (OSError, EOFError, zlib.error, wire.BadMessage):
+            started = messages.decode_event(file.readline(messages.LINE_LIMIT_BYTES + 1))
+    except (OSError, EOFError, zlib.error, messages.BadMessage):
         return None
-    if not isinstance(started, wire.Started):
+    if not isinstance(started, messages.Started):
         return None
     found = started.machine.get("fingerprint")
     return found if isinstance(found, str) else None

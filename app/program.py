@@ -1,4 +1,4 @@
-"""How does one call this program again? For every command that it tells to type."""
+"""How to call this program, for every command that it tells to type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAME = "coreopsis"
 
 
 def called() -> str:
-    """Return what to type from here: the bare name only where the shell would find this program."""
+    """Return what to type here; the bare name only if the shell finds this very program."""
     path = sys.argv[0]
     if os.path.basename(path).partition(".")[0] != NAME or not os.path.exists(path):
         return NAME

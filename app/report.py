@@ -1,21 +1,26 @@
-"""What is there to say of a run? The sentences and numbers that terminal and window share."""
+"""A run in words: the sentences and numbers that terminal and window share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from experiments.core.declare import Experiment, Spec, specs
 from experiments.core.parameters import to_text
+from experiments.core.problems import Problem
 from experiments.core.statistics import TOO_FEW
 from experiments.core.units import show, unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording
+from experiments.engine.run_state import RunState
 
-DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that a result is told with
+DISTURBANCES = ("machine_was_busy", "time_was_stolen")  # notes that stand beside the result
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+OVERDUE_S = 3.0  # beyond the estimate; less is not worth a word
 
 
 class NamedValue(NamedTuple):
@@ -23,7 +28,7 @@ class NamedValue(NamedTuple):
 
     label: str
     shown: str  # the number with its unit
-    about: str = ""  # what was timed or counted, "" where the experiment does not say
+    about: str = ""  # what was timed or counted, "" if unknown
 
 
 class Judged(Protocol):
@@ -35,14 +40,14 @@ class Judged(Protocol):
 
     @property
     def unclear(self) -> Collection[str]:
-        """The names of values that tell two things apart, and cannot."""
+        """The names of values whose difference is within the noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A run in words; what does not apply to it is empty."""
 
-    ending: str  # how it ended, where it did not end well
+    ending: str  # how it ended, unless it completed
     problem: str
     finding: str
     values: tuple[NamedValue, ...]
@@ -50,25 +55,30 @@ class Report:
 
 
 def report(
-    words: Words, experiment: Experiment[Any], finished: wire.Finished, *, rows: int, quick: bool
+    words: Words,
+    experiment: Experiment[Any],
+    finished: messages.Finished,
+    *,
+    rows: int,
+    quick: bool,
 ) -> Report:
     """Put the end of a run into words."""
     ending = ""
-    if finished.outcome is not wire.Outcome.COMPLETED:
-        key = "stopped_empty" if finished.outcome is wire.Outcome.STOPPED and not rows else None
+    if finished.outcome is not messages.Outcome.COMPLETED:
+        key = "stopped_empty" if finished.outcome is messages.Outcome.STOPPED and not rows else None
         ending = words.say(f"outcomes.{key or finished.outcome}", {"rows": rows})
     problem = finished.problem
     finding = finished.finding
     return Report(
         ending=ending,
-        problem=words.say(f"problems.{problem.key}", problem.values) if problem else "",
+        problem=problem_text(words, problem, experiment.id) if problem else "",
         finding=sentence(words, experiment, finding) if finding else "",
         values=named_values(words, experiment, finding.values, finding) if finding else (),
         remarks=tuple(_remarks(words, experiment, finding, quick=quick)) if finding else (),
     )
 
 
-def sentence(words: Words, experiment: Experiment[Any], finding: wire.FindingSent) -> str:
+def sentence(words: Words, experiment: Experiment[Any], finding: messages.FindingSent) -> str:
     """Return a finding in one or two sentences."""
     return words.say(f"{experiment.id}.findings.{finding.message}", finding.values)
 
@@ -79,10 +89,10 @@ def named_values(
     values: Mapping[str, float],
     judged: Judged | None = None,
 ) -> tuple[NamedValue, ...]:
-    """Return the values in words, those that are declared first."""
+    """Return the values in words, declared ones first."""
     units = {value.name: value.unit for value in experiment.values}
     names = (*units, *(name for name in values if name not in units))
-    # Undeclared: a value of this machine alone, such as that of another Python.
+    # Undeclared: a value of this machine only, such as one of another Python.
     return tuple(
         NamedValue(
             label(words, experiment, name),
@@ -95,7 +105,7 @@ def named_values(
 
 
 def number(words: Words, name: str, value: float, unit: str, judged: Judged | None = None) -> str:
-    """Return a value with its unit; no number of one that tells two things apart and cannot."""
+    """Return a value with its unit; an unclear difference gets words, not a number."""
     if judged is None or name not in judged.unclear:
         return show(value, unit)
     if judged.message == TOO_FEW:
@@ -107,8 +117,8 @@ def _is_gain(name: str) -> bool:
     return _GAIN.search(name) is not None
 
 
-def _why_unclear(finding: wire.FindingSent, name: str) -> str:
-    """Return why there is no number, as far as that is kept."""
+def _why_unclear(finding: messages.FindingSent, name: str) -> str:
+    """Return the key that says why there is no number."""
     if finding.message == TOO_FEW:
         return "too_few"
     if not _is_gain(name):
@@ -120,7 +130,7 @@ _GAIN = re.compile(r"speedup$|gain$|^gain_")
 
 
 def label(words: Words, experiment: Experiment[Any], value: str) -> str:
-    """Return what a value is called; one of another Python after that of ours."""
+    """Return the name of a value; another Python's is named after ours."""
     key, of_python = f"{experiment.id}.values.{value}", _OF_PYTHON.fullmatch(value)
     if words.has(key) or not of_python:
         return words.say(key) if words.has(key) else value
@@ -138,7 +148,7 @@ def about(words: Words, experiment: Experiment[Any], value: str) -> str:
 
 
 def setting(words: Words, experiment: Experiment[Any], name: str, value: object) -> tuple[str, str]:
-    """Return what a parameter is called, and one of its values in words."""
+    """Return the name of a parameter, and one of its values in words."""
     called = words.say(f"{experiment.id}.params.{name}")
     return called, chosen(words, experiment.id, specs(experiment.params)[name], value)
 
@@ -146,14 +156,14 @@ def setting(words: Words, experiment: Experiment[Any], name: str, value: object)
 def settings(
     words: Words, experiment: Experiment[Any], params: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each parameter, what it is called, and its value in words."""
+    """Yield the key, the name and the value of each parameter, in words."""
     for name, spec in specs(experiment.params).items():
         if name in params and not spec.is_folder:  # of these a kept run does not tell
             yield name, *setting(words, experiment, name, params[name])
 
 
 def chosen(words: Words, experiment_id: str, spec: Spec, value: Any) -> str:
-    """Return a value of a parameter; words belong to choices alone, not to equal numbers."""
+    """Return a value of a parameter; only choices have words of their own."""
     if not spec.choices:
         return to_text(value, spec.unit)
     texts = map(str, value if isinstance(value, list | tuple) else [value])
@@ -166,25 +176,25 @@ _OF_PYTHON = re.compile(r"(?P<name>.+)_python_(?P<version>\d\w*)_(?P<unit>[a-z]+
 
 def analysed_anew(
     recording: Recording, experiment: Experiment[Any]
-) -> tuple[wire.Finished, wire.Note | None]:
-    """Return the end of the run with what `analyse` says of its rows today.
+) -> tuple[messages.Finished, messages.Note | None]:
+    """Return the end of the run with the finding of today's `analyse`.
 
-    A run of another version of the experiment keeps the finding that was recorded, and the note
-    says so. Raises UserError where the experiment has changed its tables since.
+    A run of another version keeps its recorded finding, and the note says so. Raises UserError if
+    the experiment has changed its tables since.
     """
     started, finished = recording.started, recording.finished
     if started.experiment_version != experiment.version:
         versions = {"recorded": started.experiment_version, "known": experiment.version}
-        return finished, wire.Note(key="other_version", values=versions)
+        return finished, messages.Note(key="other_version", values=versions)
     finding = recording.finding(experiment)
     if finding is None:
         return finished, None
-    anew = wire.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
+    anew = messages.Finished(outcome=finished.outcome, finding=finding, problem=finished.problem)
     return anew, None
 
 
 def _remarks(
-    words: Words, experiment: Experiment[Any], finding: wire.FindingSent, *, quick: bool
+    words: Words, experiment: Experiment[Any], finding: messages.FindingSent, *, quick: bool
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
@@ -199,8 +209,8 @@ def _remarks(
         yield words.say(f"{experiment.id}.limits.{key}", finding.values)
 
 
-def conditions(words: Words, started: wire.Started) -> tuple[tuple[str, str], ...]:
-    """Return under which conditions a run took place, as far as it says so."""
+def conditions(words: Words, started: messages.Started) -> tuple[tuple[str, str], ...]:
+    """Return the recorded conditions of a run."""
     environment, cpu = started.environment, started.machine.get("cpu")
     facts = {
         "conditions.machine": cpu.get("model") if isinstance(cpu, dict) else None,
@@ -220,3 +230,50 @@ def _listed(values: object) -> str | None:
     if not isinstance(values, dict) or not values:
         return None
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def note_text(words: Words, key: str, values: Mapping[str, Any], experiment: str) -> str:
+    """Return a note of a run in words; an experiment may have notes of its own."""
+    return words.say(f"{experiment}.notes.{key}", values)
+
+
+def problem_text(words: Words, problem: Problem | messages.ProblemSent, experiment: str) -> str:
+    """Return a problem of a run in words; an experiment may have problems of its own."""
+    return words.say(f"{experiment}.problems.{problem.key}", problem.values)
+
+
+def time_left(words: Words, run_state: RunState) -> str:
+    """Return the time left of a run in whole seconds, "" if unknown."""
+    left_s = run_state.left_s
+    if left_s is None:
+        return ""
+    if left_s < -OVERDUE_S:
+        return words.say("page.overdue")
+    return words.say("terminal.time_left", {"duration": left_s})
+
+
+def when(words: Words, at: str, now: datetime | None = None) -> str:
+    """Return how long ago the ISO-8601 time `at` was; after a week, the date."""
+    try:
+        then = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    ago_s = ((now or datetime.now(UTC)) - then).total_seconds()
+    if ago_s < MINUTE_S:
+        return words.say("when.now")
+    if ago_s < HOUR_S:
+        count = int(ago_s // MINUTE_S)
+        return words.say("when.one_minute") if count == 1 else _many(words, "when.minutes", count)
+    if ago_s < DAY_S:
+        count = int(ago_s // HOUR_S)
+        return words.say("when.one_hour") if count == 1 else _many(words, "when.hours", count)
+    if ago_s < 7 * DAY_S:
+        count = int(ago_s // DAY_S)
+        return words.say("when.one_day") if count == 1 else _many(words, "when.days", count)
+    return then.astimezone().strftime("%Y-%m-%d")
+
+
+def _many(words: Words, key: str, count: int) -> str:
+    return words.say(key, {"count": count})

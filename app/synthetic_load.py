@@ -1,7 +1,7 @@
-"""How does a known load look? Processes that do nothing but compute, to be watched doing so.
+"""A known load to watch: processes that do nothing but compute.
 
-None outlives its purpose: each ends after `LONGEST_S`, and as soon as the one pipe that all of them
-read is closed, which the system does for a program that was killed, too.
+Each process ends after `LONGEST_S`, and as soon as the pipe that all of them read is closed. The
+system closes it even if the window is killed.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import subprocess
 import sys
 
 LONGEST_S = 60.0
-NICENESS = 10  # the window stays smooth, also where every core is busy
-PATIENCE_S = 1.0  # for the first to end; it needs some 10 ms
+NICENESS = 10  # keeps the window smooth while every core is busy
+PATIENCE_S = 1.0  # for the first process to end; it needs some 10 ms
 
-# The first starts the others, so that the window does not wait where they are many.
+# The first process starts the others, so that the window need not wait for many.
 _BURNER = """
 import os, subprocess, sys, threading, time
 code, count, niceness, seconds = sys.argv[1:]
@@ -48,7 +48,7 @@ class KnownLoad:
         return self._count if is_there else 0
 
     def start(self, count: int, seconds: float = LONGEST_S) -> None:
-        """Keep `count` hardware threads busy from now on, instead of what was before."""
+        """Keep `count` hardware threads busy, in place of an earlier load."""
         self.stop()
         self._count = count
         numbers = [str(count), str(NICENESS), str(seconds)]
@@ -57,7 +57,7 @@ class KnownLoad:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            process_group=0 if os.name == "posix" else None,  # Ctrl-C is not for them
+            process_group=0 if os.name == "posix" else None,  # Ctrl-C must not reach them
         )
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
-"""What do the run files of a folder say, without reading all of them again? An SQLite index.
+"""An SQLite index of a folder of run files, so that they are not all read again.
 
-It holds nothing of its own. Whatever is wrong with it, it is made anew from the files; where it
-cannot be written, it is made in memory.
+It holds nothing of its own: a damaged index is rebuilt from the files. In a folder that cannot be
+written, it lives in memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Facts = Callable[[Path], Sequence[Any]]
 class Index:
     """An index in one file, over the files of a folder that have one of `suffixes`.
 
-    `beside` returns the name of the file in which stands what people added to another.
+    `beside` returns the name of the file with the notes on a run.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Index:
         self._is_over = False
 
     def entries(self, facts: Facts, entry: Callable[[Mapping[str, Any]], Entry]) -> list[Entry]:
-        """Return an entry for each file; `facts` reads the columns of one that has changed.
+        """Return an entry for each file; `facts` reads the columns of a changed one.
 
-        A file for which it raises FileNotFoundError is left out, and read again the next time.
+        If it raises FileNotFoundError, the file is left out, and read again the next time.
         """
         for _ in range(2):
             try:
@@ -64,7 +64,7 @@ class Index:
         return self._through(":memory:", facts, entry)
 
     def close(self) -> None:
-        """Let a look that goes on in another thread end with what it has by now."""
+        """End an update in another thread early, with what it has so far."""
         self._is_over = True
 
     def forget(self) -> None:
@@ -80,7 +80,7 @@ class Index:
             return [entry(dict(zip(self._columns, row, strict=True))) for row in rows]
 
     def _update(self, index: sqlite3.Connection, facts: Facts) -> None:
-        """Bring the index to what the folder holds now."""
+        """Bring the index up to date with the folder."""
         known = {
             name: (size, changed)
             for name, size, changed in index.execute("SELECT name, size, changed FROM runs")
@@ -95,7 +95,7 @@ class Index:
                     break
                 if known.get(name) == state:
                     continue
-                # Gone meanwhile, it may come back as it was: then it must be read again.
+                # It may come back unchanged, and must be read again then.
                 with contextlib.suppress(FileNotFoundError):
                     row = (name, *state, *facts(self._folder / name))
                     index.execute(f"INSERT OR REPLACE INTO runs VALUES ({values})", row)
@@ -132,7 +132,7 @@ class Index:
 
 
 def _can_be_indexed(name: str, stat: os.stat_result) -> bool:
-    """Has it a name that is text, and is it no pipe, which would be read for ever?"""
+    """Is the name valid text, and is it no pipe, which would be read for ever?"""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Where are the runs? One folder of run files, which are the truth, and an index that finds them.
+"""The library: a folder of run files, which are the truth, and an index that finds them.
 
-The index can be rebuilt from the files at will. What people add to a run (name, note, tags, pin,
-prediction) stands beside it in a `.meta.json`. Deleting moves both to a bin, undo moves them back.
+The index can be rebuilt from the files. Name, note, tags and pin stand beside a run in a
+`.meta.json`. Deleting moves both to a bin, undo moves them back.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from app.runs.index import Index
-from app.runs.run_notes import META_SUFFIX, Meta, meta_name, meta_path, read_meta
+from app.runs.run_notes import NOTES_SUFFIX, RunNotes, notes_name, notes_path, read_notes
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import SUFFIXES, Recorder, read
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One run of the library; with a `problem` and little else where its file is damaged."""
+    """One run of the library; a damaged file has a `problem` and little else."""
 
     run: str
     path: Path
@@ -43,11 +43,11 @@ class Kept:
     params: dict[str, Any]
     message: str
     values: dict[str, float]
-    notes: tuple[tuple[str, dict[str, Any]], ...]  # said meanwhile: their keys and values
-    meta: Meta
+    notes: tuple[tuple[str, dict[str, Any]], ...]  # notes of the engine: keys and values
+    run_notes: RunNotes
     problem: dict[str, Any] | None
-    unclear: tuple[str, ...] = ()  # values that say how far two things are apart, and cannot
-    taken_s: float = 0.0  # from its start to the last that was measured
+    unclear: tuple[str, ...] = ()  # values whose difference is within the noise
+    taken_s: float = 0.0  # from its start to its last row
 
 
 class Library:
@@ -61,11 +61,11 @@ class Library:
             self._runs,
             columns=_COLUMNS,
             suffixes=SUFFIXES,
-            beside=meta_name,
+            beside=notes_name,
         )
 
     def check_writable(self) -> None:
-        """Raise UserError, before anything is measured, if a run could not be kept."""
+        """Raise UserError if a run could not be kept; meant for before a measurement."""
         probe = self._runs / f".probe-{os.getpid()}"
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class Library:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def create(self, started: wire.Started) -> Recorder:
+    def create(self, started: messages.Started) -> Recorder:
         """Begin the file of a run. Raises UserError."""
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
@@ -87,14 +87,14 @@ class Library:
         kept = self._index.entries(_facts, self._kept)
         words = search.lower().split()
         found = [run for run in kept if all(word in _haystack(run) for word in words)]
-        return sorted(found, key=lambda run: (run.meta.pinned, run.at), reverse=True)
+        return sorted(found, key=lambda run: (run.run_notes.pinned, run.at), reverse=True)
 
     def close(self) -> None:
-        """Nobody wants to know any more: a list that is being read ends soon."""
+        """End a listing that is still being read."""
         self._index.close()
 
     def find(self, reference: str) -> Path:
-        """Return the file that is meant: a path, or the first letters of a run's id.
+        """Return the file of a reference: a path, or the first letters of a run's id.
 
         Raises UserError if there is none, or more than one.
         """
@@ -106,14 +106,14 @@ class Library:
             raise UserError("run_ambiguous", id=reference)
         return next(iter(found.values()), path)
 
-    def describe(self, run: Kept, meta: Meta) -> Kept:
-        """Keep what a person says of a run. Raises UserError."""
-        path = meta_path(run.path)
+    def describe(self, run: Kept, run_notes: RunNotes) -> Kept:
+        """Write a person's notes on a run. Raises UserError."""
+        path = notes_path(run.path)
         try:
-            _write_whole(path, msgspec.json.encode(meta))
+            _write_whole(path, msgspec.json.encode(run_notes))
         except OSError as error:
             raise self._unwritable(error) from None
-        return replace(run, meta=meta)
+        return replace(run, run_notes=run_notes)
 
     def delete(self, run: Kept) -> None:
         """Move a run to the bin. Raises UserError."""
@@ -124,7 +124,7 @@ class Library:
         self._move(self._bin / run.path.name, self._runs)
 
     def deleted(self) -> list[Kept]:
-        """Return the runs in the bin, as they stood here, the newest first; may take a while."""
+        """Return the runs in the bin, newest first; may take a while."""
         facts = []
         for path in self._binned():
             with contextlib.suppress(FileNotFoundError):  # another program has just emptied it
@@ -140,7 +140,7 @@ class Library:
         count = self.bin_count()
         try:
             for path in _files(self._bin):
-                if path.name.endswith((*SUFFIXES, META_SUFFIX)):
+                if path.name.endswith((*SUFFIXES, NOTES_SUFFIX)):
                     path.unlink(missing_ok=True)
         except OSError as error:
             raise self._unwritable(error) from None
@@ -166,7 +166,7 @@ class Library:
     def adopt(self, path: Path) -> Path:
         """Copy a run from elsewhere into the library; return its file here. Raises UserError.
 
-        As long as the same run lies in the bin, it comes back with what was said of it.
+        If the same run lies in the bin, its notes come back with it.
         """
         recording = read(path)
         plain, packed = (self._runs / _file_name(recording.started, each) for each in SUFFIXES)
@@ -177,7 +177,7 @@ class Library:
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
-                _write_whole(meta_path(target), meta_path(self._bin / target.name).read_bytes())
+                _write_whole(notes_path(target), notes_path(self._bin / target.name).read_bytes())
             _write_whole(target, path.read_bytes())
         except OSError as error:
             raise self._unwritable(error) from None
@@ -201,9 +201,9 @@ class Library:
     def _move(self, path: Path, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path.replace(folder / path.name)  # first: what was said of it stays with a run
+            path.replace(folder / path.name)  # first, so that the notes never stay without a run
             with contextlib.suppress(FileNotFoundError):
-                meta_path(path).replace(folder / meta_path(path).name)
+                notes_path(path).replace(folder / notes_path(path).name)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -220,7 +220,7 @@ class Library:
             message=facts["message"],
             values=json.loads(facts["found"]),
             notes=msgspec.json.decode(facts["notes"], type=tuple[tuple[str, dict[str, Any]], ...]),
-            meta=msgspec.json.decode(facts["meta"], type=Meta),
+            run_notes=msgspec.json.decode(facts["run_notes"], type=RunNotes),
             problem=json.loads(facts["problem"]),
             unclear=tuple(json.loads(facts["unclear"])),
             taken_s=facts["taken_s"],
@@ -229,31 +229,48 @@ class Library:
 
 _COLUMNS = (
     "run", "experiment", "at", "quick", "outcome", "machine", "params", "message", "found", "notes",
-    "meta", "problem", "unclear", "taken_s",
+    "run_notes", "problem", "unclear", "taken_s",
 )  # fmt: skip
 
 
-def _file_name(started: wire.Started, suffix: str) -> str:
-    """Return the name of a run's file; a file from elsewhere cannot name a place outside."""
+def _file_name(started: messages.Started, suffix: str) -> str:
+    """Return the name of a run's file; a foreign file cannot point outside the folder."""
     experiment = re.sub(r"[^\w-]", "", started.experiment)
     stamp, run = (re.sub(r"\W", "", text) for text in (started.at[:19], started.run[:8]))
     return f"{stamp}-{experiment}-{run}{suffix}"
 
 
 def _facts(path: Path) -> tuple[Any, ...]:
-    """Return the columns of a run. Raises FileNotFoundError where it has just gone."""
-    meta = msgspec.json.encode(read_meta(path)).decode()
+    """Return the columns of a run. Raises FileNotFoundError if it was just deleted."""
+    run_notes = msgspec.json.encode(read_notes(path)).decode()
     try:
         recording = read(path)
     except UserError as trouble:
         if trouble.problem.key == "recording_missing":
             raise FileNotFoundError(path) from None
         problem = json.dumps({"key": trouble.problem.key, "values": dict(trouble.problem.values)})
-        return (path.name, "", "", False, "", "", "{}", "", "{}", "[]", meta, problem, "[]", 0.0)
+        return (
+            path.name,
+            "",
+            "",
+            False,
+            "",
+            "",
+            "{}",
+            "",
+            "{}",
+            "[]",
+            run_notes,
+            problem,
+            "[]",
+            0.0,
+        )
     notes = [
-        (event.key, event.values) for event in recording.events if isinstance(event, wire.Note)
+        (event.key, event.values) for event in recording.events if isinstance(event, messages.Note)
     ]
-    measured = (event for event in recording.events if isinstance(event, wire.Row | wire.Frame))
+    measured = (
+        event for event in recording.events if isinstance(event, messages.Row | messages.Frame)
+    )
     started, finding = recording.started, recording.finished.finding
     return (
         started.run,
@@ -266,7 +283,7 @@ def _facts(path: Path) -> tuple[Any, ...]:
         finding.message if finding else "",
         json.dumps(finding.values if finding else {}),
         json.dumps(notes),
-        meta,
+        run_notes,
         "null",
         json.dumps(finding.unclear if finding else []),
         max((event.t_s for event in measured), default=0.0),
@@ -280,15 +297,15 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def machine_name(started: wire.Started) -> str:
-    """Return what the machine of a run is called: the model of its processor."""
+def machine_name(started: messages.Started) -> str:
+    """Return the name of a run's machine: the model of its processor."""
     cpu = started.machine.get("cpu")
     model = cpu.get("model") if isinstance(cpu, dict) else None
     return str(model or "?")
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is either there whole or not at all."""
+    """Write a file wholly or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
@@ -298,13 +315,21 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 
 def _haystack(run: Kept) -> str:
-    meta = run.meta
-    words = (run.experiment, run.machine, run.at, run.outcome, meta.name, meta.note, *meta.tags)
+    run_notes = run.run_notes
+    words = (
+        run.experiment,
+        run.machine,
+        run.at,
+        run.outcome,
+        run_notes.name,
+        run_notes.note,
+        *run_notes.tags,
+    )
     return " ".join(words).lower()
 
 
 def meant(reference: str, library: Library, catalogue: Catalogue) -> Path:
-    """Return the run file that is meant: a path, a run of the library, or an experiment's own.
+    """Return the file of a reference: a path, a kept run, or the recording of an experiment.
 
     Raises UserError if it may be one of several.
     """

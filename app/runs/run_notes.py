@@ -1,41 +1,39 @@
-"""What do people say of a run? It stands beside its file, in a `.meta.json`."""
+"""Name, note, tags and pin of a run, in a `.meta.json` beside its file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from experiments.engine.recording import SUFFIXES
 
-META_SUFFIX = ".meta.json"
+NOTES_SUFFIX = ".meta.json"
 
 
-class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What people add to a run."""
 
     name: str = ""
     note: str = ""
     tags: list[str] = []
     pinned: bool = False
-    prediction: dict[str, Any] | None = None
 
 
-def read_meta(path: Path) -> Meta:
-    """Return what people added to the run in `path`; nothing where that cannot be read."""
+def read_notes(path: Path) -> RunNotes:
+    """Return the notes on the run in `path`; empty ones if they cannot be read."""
     try:
-        return msgspec.json.decode(meta_path(path).read_bytes(), type=Meta)
+        return msgspec.json.decode(notes_path(path).read_bytes(), type=RunNotes)
     except (OSError, msgspec.MsgspecError):
-        return Meta()
+        return RunNotes()
 
 
-def meta_path(path: Path) -> Path:
-    """Return the file beside the file of a run."""
-    return path.with_name(meta_name(path.name))
+def notes_path(path: Path) -> Path:
+    """Return the path of the notes on a run."""
+    return path.with_name(notes_name(path.name))
 
 
-def meta_name(name: str) -> str:
-    """Return what the file beside a run's is called."""
+def notes_name(name: str) -> str:
+    """Return the file name of the notes on a run."""
     suffix = next((s for s in SUFFIXES[::-1] if name.endswith(s)), "")
-    return name.removesuffix(suffix) + META_SUFFIX
+    return name.removesuffix(suffix) + NOTES_SUFFIX

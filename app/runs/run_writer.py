@@ -1,6 +1,6 @@
-"""How does a run get into the library while it is measured? Line by line, into a file of its own.
+"""Writes a run into the library line by line while it is measured.
 
-Where the disk fills up meanwhile, the whole run is written elsewhere in the end.
+If the disk fills up meanwhile, the whole run is written elsewhere at its end.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from pathlib import Path
 
 from app.runs.library import Library
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recorder
 
 
-class Keeping:
-    """Keeps the lines of one run in the library, from the moment it has started."""
+class RunWriter:
+    """Writes the lines of one run, from its start on."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self.recorder: Recorder | None = None
         self.problem: UserError | None = None
 
-    def keep(self, event: wire.Event, line: bytes) -> None:
+    def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
-        if isinstance(event, wire.Started) and self.problem is None:
+        if isinstance(event, messages.Started) and self.problem is None:
             try:
                 self.recorder = self._library.create(event)
             except UserError as trouble:
@@ -34,7 +34,7 @@ class Keeping:
             self.recorder.keep(event, line)
 
     def close(self) -> None:
-        """Close the file; `problem` then says if anything could not be kept."""
+        """Close the file; `problem` says what could not be kept."""
         if self.recorder is not None:
             self.recorder.close()
             error = self.recorder.problem
@@ -42,7 +42,7 @@ class Keeping:
                 self.problem = self._rescued(self.recorder, error.strerror or "?")
 
     def _rescued(self, recorder: Recorder, reason: str) -> UserError:
-        """Write the whole run elsewhere: the disk of the library is full."""
+        """Write the whole run elsewhere, because the library's disk is full."""
         for folder in (Path.cwd, tempfile.gettempdir):  # either may be gone
             with contextlib.suppress(OSError):
                 path = Path(folder(), recorder.path.name)

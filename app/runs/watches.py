@@ -1,4 +1,4 @@
-"""How is a recorded watch read, with one sentence where that fails?"""
+"""Reads a recorded watch; a failure becomes one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are ceilings told on the page of `coreopsis inspect`: each with its formula and source?"""
+"""The ceilings on the page of `coreopsis inspect`, each with its formula and source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Line:
 
 
 def show_ceilings(console: Console, machine: Machine) -> None:
-    """Print what the machine could do at best, by the source that the formulas are from."""
+    """Print the ceilings of the machine, grouped by the source of their formulas."""
     by_source: dict[str, list[_Line]] = {}
     for line in _lines(machine):
         by_source.setdefault(line.source, []).append(line)
@@ -54,7 +54,7 @@ def show_ceilings(console: Console, machine: Machine) -> None:
 
 
 def _lines(machine: Machine) -> Iterator[_Line]:
-    """Yield all ceilings; those of one formula together."""
+    """Yield all ceilings, grouped by formula."""
     peaks = machine.peaks
     if entry := peaks.get("memory"):
         yield _line("memory", "", entry)

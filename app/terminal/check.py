@@ -19,7 +19,7 @@ from experiments.core.shelves import MAIN, YOURS, Home, id_of
 from experiments.engine.examine import examine, plain
 from experiments.engine.jobs import Engine
 from experiments.engine.messages import Outcome
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -43,7 +43,7 @@ def _try(context: Context, name: str) -> list[str]:
     """Run it once, as small as it can be; return what went wrong, or tell how it went."""
     experiment = Catalogue((YOURS,)).load(name)
     params = experiment.smallest(experiment.params_for(context.machine, quick=True))
-    engine, state = Engine(), Following(experiment)
+    engine, state = Engine(), RunState(experiment)
     start_s = time.monotonic()
     try:
         for event in engine.start(experiment, to_json(params), quick=True).events():

@@ -13,7 +13,7 @@ from app.comparison import Compared, cautions, cells, compare, footnotes
 from app.context import Context, ExitCode
 from app.report import label
 from app.runs.library import machine_name, meant
-from app.runs.run_notes import read_meta
+from app.runs.run_notes import read_notes
 from experiments.engine.recording import Recording, read
 
 NONE = "–"  # where a run has no such value, or there is no verdict
@@ -56,10 +56,10 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _name(recording: Recording, path: Path) -> str:
-    """Return what tells a run from another: what a person called it, its id, where and when."""
+    """Return what tells a run from another: its name, id, machine and time."""
     started = recording.started
     at = started.at[:19].replace("T", " ")
-    parts = (read_meta(path).name, started.run[:8], machine_name(started), at)
+    parts = (read_notes(path).name, started.run[:8], machine_name(started), at)
     return " · ".join(part for part in parts if part)
 
 

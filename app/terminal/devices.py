@@ -1,4 +1,4 @@
-"""How are devices told on the page of `coreopsis inspect`: PCIe, disks, networks?"""
+"""PCIe devices, disks and networks on the page of `coreopsis inspect`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NVSWITCH = 0x0680
 
 
 def device_lines(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Yield label and text of each line; what is alike shares one."""
+    """Yield label and text of each line; equal devices share one."""
     cards = [device for device in machine.pci if matters(device)]
     for text, names in _alike((device.address, pci_line(machine, device)) for device in cards):
         yield "pcie", f"{_counted(names)}{text}, at {', '.join(names)}"
@@ -41,7 +41,7 @@ def matters(device: PciDevice) -> bool:
 
 
 def pci_line(machine: Machine, device: PciDevice) -> str:
-    """Return name, link, and the hop on the way to it that is narrower."""
+    """Return name, link, and the narrowest hop on the way."""
     name = device.name or "unknown device"
     if device.link is None:
         return f"{name}, link not known"
@@ -57,7 +57,7 @@ def pci_line(machine: Machine, device: PciDevice) -> str:
 
 
 def _shared_lines(machine: Machine, cards: Iterable[PciDevice]) -> Iterator[tuple[str, str]]:
-    """Yield each hop that several cards share, and who they are."""
+    """Yield each hop that several cards share, with their names."""
     told: set[str] = set()
     for card in cards:
         shared = pcie.shared_hop(machine, card.address)
@@ -89,7 +89,7 @@ def link_text(link: Link) -> str:
 
 
 def disk_line(disk: Disk) -> str:
-    """Return model, kind, size and what its link carries, whatever its name is."""
+    """Return model, kind, size and link rate, without the name."""
     size = show(disk.size_bytes, "bytes/s").removesuffix("/s") if disk.size_bytes else None
     peak = f"at most {show(disk.peak_bytes_per_s, 'bytes/s')}" if disk.peak_bytes_per_s else None
     return ", ".join(text for text in (disk.model, disk.kind, size, peak) if text)
@@ -130,7 +130,7 @@ def lanes_text(generation: int | None, width: int | None) -> str:
 
 
 def _alike(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each different text with the names of all it is told of, in the order of the first."""
+    """Yield each distinct text with all names that have it, in order of appearance."""
     names: dict[str, list[str]] = {}
     for name, text in told:
         names.setdefault(text, []).append(name)
@@ -142,6 +142,6 @@ def _counted(names: Sequence[str]) -> str:
 
 
 def _with_names(names: Sequence[str], text: str) -> str:
-    """Return the first and the last name, and what all of them are."""
+    """Return the names, shortened to first and last, and their text."""
     shown = ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
     return f"{shown}: {_counted(names)}{text}" if text else shown

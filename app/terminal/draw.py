@@ -1,4 +1,4 @@
-"""How does a view look in text? Bars, lines as a table with bars, timelines as rows of blocks.
+"""Views in text: bars, lines as a table with bars, timelines as rows of blocks.
 
 Readable at 80 columns and without colours; the same marks as in the window.
 """
@@ -26,7 +26,7 @@ T = TypeVar("T")
 LABEL_WIDTH = 24
 NUMBER_WIDTH = 9  # "0.0485 ns"
 LEAST_BAR, MOST_BAR = 10, 40
-LEAST_OF_MANY = 3  # bars shorter than this, beside many numbers, say nothing
+LEAST_OF_MANY = 3  # shorter bars beside many numbers say nothing
 GAP = 2  # between two columns
 MOST_LANE = 80
 MOST_ROWS = 24  # of a line: more sizes are thinned, evenly
@@ -60,11 +60,11 @@ class Draw:
             self._console.print(line)
 
     def _heading(self, *, logarithmic: bool) -> str:
-        """Return what stands over bars whose lengths are not in proportion."""
+        """Return the heading of bars with a logarithmic length."""
         return self._words.say("terminal.logarithmic") if logarithmic else ""
 
     def choice(self, text: str) -> str:
-        """Return the words of a choice, a number or a name as it is."""
+        """Return the words of a choice; numbers and names stay as they are."""
         key = f"{self._experiment.id}.choices.{text}"
         return self._words.say(key) if self._words.has(key) else text
 
@@ -83,7 +83,7 @@ class Draw:
             case Code():
                 return solution(self._words, self._experiment, view, rows)
             case _:
-                return None  # a picture that moves is for the window
+                return None  # moving pictures are for the window
 
     def _bars(
         self, bars: Sequence[marks.Bar], view: Bars | Ruler, *, logarithmic: bool
@@ -107,7 +107,7 @@ class Draw:
         return table
 
     def _lines(self, series: Sequence[marks.Line], view: Lines) -> RenderableType | None:
-        """Return a table with bars; of more series than fit, several without bars."""
+        """Return a table with bars; if not all series fit, several tables without bars."""
         heading, unit = self._word("columns", view.x.column), self._unit(view.table, view.y.column)
         xs = sorted({x for line in series for x, _ in line.points})
         if sum(len(line.points) for line in series) < len(series) * len(xs) / 2:
@@ -148,10 +148,10 @@ class Draw:
         return Group(*tables)
 
     def _apart(self, series: Sequence[marks.Line]) -> str:
-        """Return how far apart the repeats behind the numbers of lines are; "" where are none.
+        """Return the usual spread of the repeats behind the numbers, "" if few have repeats.
 
-        A table of many lines has no room for the spread of each number. What is computed is the
-        same in every round, and has none. Where few numbers have repeats, they tell of no others.
+        A table of many lines has no room for each spread. Computed numbers have none: they are the
+        same in every round.
         """
         shares = []
         for line in series:
@@ -165,7 +165,7 @@ class Draw:
         return self._words.say("terminal.apart", values)
 
     def _listed(self, series: Sequence[marks.Line], view: Lines) -> RenderableType:
-        """Return a row for each point, line by line: their places differ too much for a table."""
+        """Return a row for each point, line by line: the x values differ too much for columns."""
         x_unit = self._unit(view.table, view.x.column)
         unit = self._unit(view.table, view.y.column)
         most = max(LEAST_OF_LINE, MOST_ROWS // len(series))
@@ -224,7 +224,7 @@ class Draw:
         return [Text("┄ " + " · ".join(known), style="dim")] if known else []
 
     def _label(self, label: str, column: str | None, detail: str) -> str:
-        """Return the words of a bar or lane, with what its detail column says ("Python 3.13")."""
+        """Return the words of a bar or lane with its detail ("Python 3.13")."""
         text = self.choice(label)
         if not column or not detail:
             return text
@@ -257,7 +257,7 @@ def _thinned(points: Sequence[T], most: int = MOST_ROWS) -> list[T]:
 
 
 def _lane_number(lane: marks.Lane) -> str:
-    """Return what stands beside the label of a lane, nothing where that says it already."""
+    """Return the number beside a lane's label, "" if the label says it."""
     if lane.lane == lane.detail:
         return ""
     return str(int(lane.lane) + 1) if lane.lane.isdigit() else lane.lane

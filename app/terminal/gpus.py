@@ -1,4 +1,4 @@
-"""How are GPUs told: on the page of `coreopsis inspect`, and while they are watched?"""
+"""GPUs in words: on the page of `coreopsis inspect`, and while they are watched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.core.words import Words
 from machine.devices import Gpu
 from machine.model import Machine
 
-# What is told of a GPU's health, by the name in a sample; none of it when all is well.
+# Error counts by their name in a sample; told only if there are errors.
 _ERRORS = {
     "ecc_uncorrected": "uncorrected memory errors",
     "ecc_corrected": "corrected memory errors",
@@ -54,14 +54,14 @@ def gpu_lines(machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def numbers_text(numbers: Sequence[int]) -> str:
-    """Return "0", "0 and 1", "0 to 7", or all of them where some are left out."""
+    """Return "0", "0 and 1", "0 to 7", or a list if there are gaps."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] + 1 == len(numbers):
         return f"{numbers[0]} to {numbers[-1]}"
     return " and ".join(map(str, numbers)) if len(numbers) < 3 else ", ".join(map(str, numbers))
 
 
 def gpu_line(gpu: Gpu) -> str:
-    """Return name, size and what would use it."""
+    """Return name, memory, units, limits and link of a GPU."""
     memory = show(gpu.memory_bytes, "bytes") if gpu.memory_bytes else None
     if memory and gpu.unified_memory:
         memory += " shared with the processor"
@@ -87,7 +87,7 @@ def gpu_line(gpu: Gpu) -> str:
 
 
 def matrix_lines(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Yield the ways between all GPUs as `nvidia-smi topo -m` shows them."""
+    """Yield the paths between all GPUs as `nvidia-smi topo -m` shows them."""
     ways = {(link.a, link.b): link.path or "?" for link in machine.gpu_links}
     count = len(machine.gpus)
     width = max(len(way) for way in (*ways.values(), f"{count}", "X")) + 1
@@ -118,7 +118,7 @@ def load_text(gpu: Mapping[str, Any], words: Words) -> str:
 
 
 def process_lines(gpus: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield who holds memory of which GPU."""
+    """Yield the processes that hold GPU memory."""
     for gpu in gpus:
         for process in gpu["processes"] or ():
             held, age_s = process["memory_bytes"], process["age_s"]

@@ -28,7 +28,7 @@ from machine.processor.cpu import NO_QUOTA
 from machine.processor.instructions import vector_instructions
 from machine.system.linux import format_list
 
-FACTS = (NO_QUOTA, ONE_KIND)  # reasons that say that there is none, not that nobody knows
+FACTS = (NO_QUOTA, ONE_KIND)  # reasons that mean "there is none", not "unknown"
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
@@ -62,7 +62,7 @@ def show_machine(console: Console, machine: Machine) -> None:
 
 
 def show_unknown(console: Console, machine: Machine) -> None:
-    """Print why the rest is not known."""
+    """Print what is unknown, and why."""
     console.print(Text("Not known here, named as in --json", style="bold"))
     for what, why, ways in _Page(machine).unknown():
         console.print(Text(what, style="dim"))
@@ -73,7 +73,7 @@ def show_unknown(console: Console, machine: Machine) -> None:
 
 
 def gaps(machine: Machine) -> list[Missing]:
-    """Return what is not known, without what is known not to be there: the page says that."""
+    """Return what is unknown, without parts that are known to be absent."""
     return [missing for missing in machine.missing if missing.why not in FACTS]
 
 
@@ -82,7 +82,7 @@ def _json(machine: Machine) -> str:
 
 
 class _Page:
-    """The lines of the page. A value that is not known is left out here and told below."""
+    """The lines of the page. Unknown values are left out here and listed below."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -134,7 +134,7 @@ class _Page:
         yield from device_lines(machine)
 
     def unknown(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield what is not known, why, and ways to get it; what shares a reason together."""
+        """Yield unknown values, the reason, and ways to get them, grouped by reason."""
         reasons: dict[str, dict[str, str]] = {}
         for missing in gaps(self._machine):
             reasons.setdefault(missing.why, {})[missing.what] = missing.how
@@ -167,7 +167,7 @@ class _Page:
         return ", ".join(parts)
 
     def _counted(self) -> str:
-        """Return the five answers to "how many CPUs?"; what is unknown has its reason below."""
+        """Return the five answers to "how many CPUs?"."""
         counts = self._machine.cpu.counts
         told = (
             (counts.present, "present"),
@@ -208,7 +208,7 @@ class _Page:
 
 
 def _listed_paths(paths: Iterable[str]) -> str:
-    """Return the paths; what several of them begin with is said once."""
+    """Return the paths; a common beginning is said once."""
     below: dict[str, list[str]] = {}
     for path in paths:
         start, _, name = path.rpartition(".")

@@ -26,11 +26,11 @@ def draw(
     values: Mapping[str, float],
     path: Path,
 ) -> Problem | None:
-    """Draw the headline view to an SVG file; return why that could not be, if so.
+    """Draw the headline view to an SVG file; return the problem if that fails.
 
-    Where that has no rows, the first view that has some takes its place.
+    If the headline has no rows, the first view that has some is drawn.
     """
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display may be there, and is not needed
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"  # a display is not needed
     try:
         from PySide6.QtCore import QSize
         from PySide6.QtGui import QGuiApplication
@@ -40,7 +40,7 @@ def draw(
         from widgets.style import theme
     except ModuleNotFoundError as error:
         return Problem("svg_needs_qt", {"name": error.name or "PySide6"})
-    except ImportError as error:  # names the shared library that is not there
+    except ImportError as error:  # names the missing shared library
         return Problem("svg_needs_libraries", {"reason": str(error)})
     application = QGuiApplication.instance() or QGuiApplication([])
     theme.add_fonts()
@@ -59,5 +59,5 @@ def draw(
         path.write_bytes(export.svg(scene, QSize(*SIZE_PX), theme.load(MODE)))
     except OSError as error:
         return Problem("svg_not_writable", {"path": str(path), "reason": error.strerror or "?"})
-    del application  # held until here: fonts go with it
+    del application  # held until here: the fonts belong to it
     return None

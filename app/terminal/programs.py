@@ -1,4 +1,4 @@
-"""How does a program with planted faults look in text? Its lines, and later its faults."""
+"""A program with planted faults in text: its lines before a run, its faults after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from experiments.core.words import Words
 
 
 def puzzle(words: Words, experiment: Experiment[Any]) -> RenderableType | None:
-    """Return what is going to be run, for those who look for its faults; None of others."""
+    """Return the code that will run, to look for its faults; None without code."""
     views = [view for view in experiment.views if isinstance(view, Code)]
     if not views:
         return None
@@ -31,7 +31,7 @@ def puzzle(words: Words, experiment: Experiment[Any]) -> RenderableType | None:
 def solution(
     words: Words, experiment: Experiment[Any], view: Code, rows: Sequence[Any]
 ) -> RenderableType:
-    """Return each faulty line, the same mended and why, and what a run says of the programs."""
+    """Return each faulty line, its mended form, why, and the remarks of the run."""
     parts: list[RenderableType] = []
     for piece in view.pieces:
         parts += [Text(), _name(words, experiment, piece), _faults(words, experiment, piece)]

@@ -1,4 +1,4 @@
-"""How is a run followed in the terminal? Its progress and time left, on standard error."""
+"""Follows a run in the terminal: progress, time left and notes on standard error."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from app.context import Context
-from app.report import DISTURBANCES
+from app.report import DISTURBANCES, note_text
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Run
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 
 
 class Follow:
-    """Reads the events of a run to the end, and shows how far it is.
+    """Reads the events of a run to the end, and shows its progress.
 
-    `refused` is set where the run was given up because somebody else measures and it must not wait.
+    `refused` is set if another program measures and the run must not wait.
     """
 
     def __init__(
@@ -31,33 +31,33 @@ class Follow:
         self.refused: Problem | None = None
         self.disturbances: list[str] = []  # in words
 
-    def to_the_end(self) -> tuple[wire.Finished, dict[str, list[Any]]]:
+    def to_the_end(self) -> tuple[messages.Finished, dict[str, list[Any]]]:
         """Return the last line and the rows of every table.
 
-        A process that had to be ended told no finding; then it is what its rows say.
+        A killed process sends no finding; its rows tell one.
         """
-        following = Following(self._experiment)
+        run_state = RunState(self._experiment)
         with self._bar() as (bar, task):
             for event in self._run.events():
-                following.add(event)
-                if isinstance(event, wire.Progress):
+                run_state.add(event)
+                if isinstance(event, messages.Progress):
                     left = {"duration": event.left_s or 0.0}
                     said = self._context.words.say("terminal.time_left", left)
                     bar.update(task, completed=event.fraction, left=said)
-                elif isinstance(event, wire.Note):
+                elif isinstance(event, messages.Note):
                     self._note(event)
-        finished = following.finished
+        finished = run_state.finished
         assert finished is not None  # a run always ends in one
-        return finished, following.tables
+        return finished, run_state.tables
 
-    def _note(self, note: wire.Note) -> None:
+    def _note(self, note: messages.Note) -> None:
         if note.key == "machine_was_quiet":
             return
         if note.key == "waiting_for_machine" and self._now:
             self.refused = Problem("machine_busy", note.values)
             self._run.stop()
             return
-        said = self._context.words.say(f"notes.{note.key}", note.values)
+        said = note_text(self._context.words, note.key, note.values, self._experiment.id)
         if note.key in DISTURBANCES:
             self.disturbances.append(said)
         self._context.errors.print(said)

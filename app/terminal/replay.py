@@ -11,26 +11,26 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from app.context import Context, ExitCode
-from app.report import analysed_anew
+from app.report import analysed_anew, note_text
 from app.runs.library import machine_name, meant
 from app.terminal.report import tell
 from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment
 from experiments.core.problems import UserError
 from experiments.core.units import show
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import Recording, read
 
 LOOK_S = 0.05  # between two looks whether to stop
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Show the run in a file, one of the library, or the one that comes with an experiment."""
+    """Show a run from a file, from the library, or the recording of an experiment."""
     if options.speed is not None and not options.speed > 0:
         raise UserError("not_a_speed", speed=options.speed)
     recording = read(meant(options.file, context.library, context.catalogue))
     experiment = context.catalogue.load(recording.started.experiment)
-    with asked_to_stop() as asked:  # before the first word: who stops at it is heard
+    with asked_to_stop() as asked:  # before the first output, so that an early Ctrl-C counts
         _introduce(recording, experiment, context)
         if options.speed is not None:
             _play(recording, context, options.speed, asked)
@@ -38,7 +38,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
         return ExitCode.STOPPED
     finished, note = analysed_anew(recording, experiment)
     if note is not None:
-        context.errors.print(context.words.say(f"notes.{note.key}", note.values))
+        context.errors.print(note_text(context.words, note.key, note.values, experiment.id))
     tell(
         context.console,
         context.words,
@@ -56,11 +56,11 @@ def _introduce(recording: Recording, experiment: Experiment[Any], context: Conte
     context.console.print(Text(words.say("terminal.recorded_on", band), style="bold reverse"))
     context.console.print(Text(words.say(f"{experiment.id}.question"), style="bold"))
     for key in recording.notes:
-        context.errors.print(words.say(f"notes.{key}"))
+        context.errors.print(note_text(words, key, {}, experiment.id))
 
 
 def _play(recording: Recording, context: Context, speed: float, asked: Callable[[], bool]) -> None:
-    timed = [e for e in recording.events if isinstance(e, wire.Row | wire.Frame)]
+    timed = [e for e in recording.events if isinstance(e, messages.Row | messages.Frame)]
     total_s = timed[-1].t_s if timed else 0.0
     start_s = time.monotonic()
     columns = (BarColumn(bar_width=28), TextColumn("{task.description}"))

@@ -1,4 +1,4 @@
-"""How is a run told in the terminal? Its views, its finding in a sentence, values and limits."""
+"""A finished run in the terminal: its views, finding, values and limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.report import NamedValue, report
 from app.terminal.draw import Draw
 from experiments.core.declare import Experiment
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 
 
 def tell(
@@ -21,11 +21,11 @@ def tell(
     words: Words,
     experiment: Experiment[Any],
     tables: Mapping[str, Sequence[Any]],
-    finished: wire.Finished,
+    finished: messages.Finished,
     *,
     quick: bool,
 ) -> None:
-    """Print a run that has ended, however it ended."""
+    """Print a run that has ended, in whatever way."""
     draw = Draw(console, words, experiment)
     values = finished.finding.clear_values() if finished.finding else {}
     for view in experiment.views:
@@ -49,7 +49,7 @@ def tell(
 
 
 def _listed(remarks: Sequence[str]) -> Table:
-    """Return a list in which a long remark goes on below its own first word."""
+    """Return a list with hanging indents."""
     table = Table.grid(padding=(0, 1))
     for remark in remarks:
         table.add_row("·", remark, style="dim")

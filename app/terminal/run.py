@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from app.context import Context, ExitCode, discard_output
-from app.runs.run_writer import Keeping
+from app.report import problem_text
+from app.runs.run_writer import RunWriter
 from app.terminal.programs import puzzle
 from app.terminal.progress import Follow
 from app.terminal.report import tell
@@ -20,19 +21,19 @@ from app.terminal.stopping import asked_to_stop
 from experiments.core.declare import Experiment, specs
 from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_text, to_json
-from experiments.core.problems import Problem, UserError
+from experiments.core.problems import UserError
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from experiments.engine.sweep import sweep
 from machine.memory.host import available_bytes
 
 
 class Ended(NamedTuple):
-    """How a run ended, with which finding, where it has one, and what disturbed it, in words."""
+    """How a run ended, its finding if it has one, and its disturbances in words."""
 
     code: ExitCode
-    finding: wire.FindingSent | None = None
+    finding: messages.FindingSent | None = None
     disturbances: tuple[str, ...] = ()
 
 
@@ -96,19 +97,19 @@ def measure(
     to_be_run = None if stream else puzzle(context.words, experiment)
     if to_be_run is not None:
         context.console.print(to_be_run)
-    keeping = Keeping(context.library) if keep else None
+    writer = RunWriter(context.library) if keep else None
     copy: list[bytes] = []
 
-    def each_line(event: wire.Event, line: bytes) -> None:
-        if keeping is not None:
-            keeping.keep(event, line)
+    def each_line(event: messages.Event, line: bytes) -> None:
+        if writer is not None:
+            writer.keep(event, line)
         if out is not None:
             copy.append(line)
         if stream:
             try:
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
-            except BrokenPipeError:  # `... --json | head`: nobody listens any more
+            except BrokenPipeError:  # `... --json | head`: the reader has gone
                 discard_output()
                 running.stop()
 
@@ -120,8 +121,8 @@ def measure(
             finished, tables = follow.to_the_end()
     finally:
         engine.close()
-        if keeping is not None:
-            keeping.close()
+        if writer is not None:
+            writer.close()
     if follow.refused is not None:
         context.complain(follow.refused)
         return Ended(ExitCode.CANNOT_RUN_HERE)
@@ -131,9 +132,9 @@ def measure(
             context.console.print(Text(question, style="bold"))
         tell(context.console, context.words, experiment, tables, finished, quick=quick)
     elif finished.problem is not None:
-        context.complain(Problem(finished.problem.key, finished.problem.values))
-    if keeping is not None:
-        _tell_kept(context, keeping, running, silent=stream)
+        sys.stderr.write(problem_text(context.words, finished.problem, experiment.id) + "\n")
+    if writer is not None:
+        _tell_kept(context, writer, running, silent=stream)
     if out is not None and copy:
         _write_copy(out, copy)
     if svg is not None:
@@ -141,21 +142,21 @@ def measure(
     return Ended(_exit_code(finished), finished.finding, tuple(follow.disturbances))
 
 
-def _exit_code(finished: wire.Finished) -> ExitCode:
+def _exit_code(finished: messages.Finished) -> ExitCode:
     match finished.outcome:
-        case wire.Outcome.COMPLETED:
+        case messages.Outcome.COMPLETED:
             return ExitCode.DONE
-        case wire.Outcome.STOPPED:
+        case messages.Outcome.STOPPED:
             return ExitCode.STOPPED
         case _:
             lacks = finished.problem is not None and finished.problem.key.startswith("needs_")
             return ExitCode.CANNOT_RUN_HERE if lacks else ExitCode.FAILED
 
 
-def _tell_kept(context: Context, keeping: Keeping, running: Run, *, silent: bool) -> None:
-    if keeping.problem is not None:
-        context.complain(keeping.problem.problem)
-    elif keeping.recorder is not None and not silent:
+def _tell_kept(context: Context, writer: RunWriter, running: Run, *, silent: bool) -> None:
+    if writer.problem is not None:
+        context.complain(writer.problem.problem)
+    elif writer.recorder is not None and not silent:
         context.console.print()
         said = context.words.say("terminal.kept", {"id": running.id[:8]})
         context.console.print(said, style="dim")
@@ -165,7 +166,7 @@ def _draw(
     context: Context,
     experiment: Experiment[Any],
     tables: Mapping[str, Sequence[Any]],
-    finished: wire.Finished,
+    finished: messages.Finished,
     path: Path,
 ) -> None:
     from app.terminal import picture
@@ -191,7 +192,7 @@ def _settings(texts: list[str]) -> dict[str, str]:
 
 
 def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words: Words) -> None:
-    """Raise UserError for a setting that is none; it tells what the window calls each."""
+    """Raise UserError for an unknown setting; it lists the known ones with their names."""
     names = specs(experiment.params)
     for name in settings.keys() - names.keys():
         known = (f"{each} ({words.say(f'{experiment.id}.params.{each}')})" for each in names)
@@ -200,7 +201,7 @@ def _check_names(settings: Mapping[str, str], experiment: Experiment[Any], words
 
 @contextlib.contextmanager
 def _writable(path: Path | None, key: str) -> Iterator[None]:
-    """Make sure, before anything is measured, that the file can be written; leave no empty one."""
+    """Check before a measurement that the file can be written; leave no empty one."""
     if path is None:
         yield
         return

@@ -1,6 +1,6 @@
-"""What do Ctrl-C, a closed terminal and a polite kill do? They ask; what goes on looks when it can.
+"""Turns Ctrl-C, a closed terminal and a kill into a request to stop.
 
-A KeyboardInterrupt will not do: raised in the middle of an import or of a callback it can get lost.
+KeyboardInterrupt does not suffice: raised in an import or a callback, it can get lost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 @contextlib.contextmanager
 def asked_to_stop(then: Callable[[], object] = lambda: None) -> Iterator[Callable[[], bool]]:
-    """Call `then` at each of the signals; yield a question: has any come so far?"""
+    """Call `then` at each signal; yield a function that tells if any has come."""
     came = []
 
     def note(*_: object) -> None:

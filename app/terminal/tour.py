@@ -13,11 +13,9 @@ from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 
-STOPS = ("gil-threads", "start-cost", "cache-ladder", "burst-random", "stream")
-
 
 def run(context: Context) -> ExitCode:
-    """Show the machine and measure what can be measured quickly; Ctrl-C ends the tour."""
+    """Show the machine, then run the experiments of the tour quickly; Ctrl-C ends it."""
     console, words = context.console, context.words
     console.print(words.say("terminal.tagline"))
     console.print(words.say("terminal.tour_instead"))
@@ -26,8 +24,11 @@ def run(context: Context) -> ExitCode:
     console.print(words.say("terminal.tour_unknown", {"count": len(gaps(context.machine))}))
     if context.has_fake_machine:
         raise UserError("fake_machine_measured")
-    each = (context.catalogue.load(experiment_id) for experiment_id in STOPS)
-    stops = [experiment for experiment in each if missing_need(experiment, context.machine) is None]
+    stops = [
+        experiment
+        for experiment in context.catalogue
+        if experiment.is_in_tour and missing_need(experiment, context.machine) is None
+    ]
     console.print()
     console.print(words.say("terminal.tour_head", {"count": len(stops)}))
     worst, found = ExitCode.DONE, []

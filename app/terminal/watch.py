@@ -24,7 +24,7 @@ from app.terminal.gpus import load_text, process_lines
 from app.terminal.stopping import asked_to_stop
 from experiments.core.problems import Problem, UserError
 from experiments.core.units import show
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Worker
 from experiments.engine.worker import FASTEST_HZ, SLOWEST_HZ
 from machine.live.recorded_watch import RecordedWatch
@@ -34,7 +34,7 @@ from widgets.live.tiles.faces import Faces
 from widgets.live.tiles.io_faces import IoFaces, flow
 
 BAR_WIDTH = 30  # at most, where the terminal is wide enough
-FEW_THREADS = 16  # have a line each; more are told as steps, from idle to busy
+FEW_THREADS = 16  # have a line each; more threads become one row of steps
 STEPS = "▁▂▃▄▅▆▇█"
 
 
@@ -51,11 +51,11 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
             raise UserError("fake_machine_unwatched")
         return _replay(recorded, context, seconds, as_json=options.json)
     worker = Worker(guarded=False)
-    end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [wire.Stop()])
+    end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), worker.send, [messages.Stop()])
     end.daemon = True
     try:
-        with asked_to_stop(lambda: worker.send(wire.Stop())) as asked:
-            worker.send(wire.Watch(hz=options.hz))
+        with asked_to_stop(lambda: worker.send(messages.Stop())) as asked:
+            worker.send(messages.Watch(hz=options.hz))
             end.start()
             code = _follow(worker, context, as_json=options.json)
         return ExitCode.STOPPED if asked() else code
@@ -67,12 +67,12 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
     with _Told(context, as_json=as_json) as told:
         while line := worker.readline():
-            event = wire.decode_event(line)
-            if isinstance(event, wire.Finished):
-                if event.outcome is wire.Outcome.STOPPED:
+            event = messages.decode_event(line)
+            if isinstance(event, messages.Finished):
+                if event.outcome is messages.Outcome.STOPPED:
                     return ExitCode.DONE
                 break
-            if isinstance(event, wire.Sample):
+            if isinstance(event, messages.Sample):
                 told.tell(event)
     context.complain(Problem("watch_ended"))
     return ExitCode.FAILED
@@ -81,7 +81,7 @@ def _follow(worker: Worker, context: Context, *, as_json: bool) -> ExitCode:
 def _replay(
     recorded: RecordedWatch, context: Context, seconds: float, *, as_json: bool
 ) -> ExitCode:
-    """Tell a recorded watch once, each sample at its time."""
+    """Show a recorded watch once, each sample at its time."""
     model = (recorded.machine or context.machine).cpu.model
     name = {"machine": model or "?", "date": recorded.at[:10] or "?"}
     band = context.words.say("terminal.recorded_on", name)
@@ -94,12 +94,12 @@ def _replay(
             passed_s = sample.t_s - first_s
             if passed_s >= seconds or stop.wait(max(0.0, start_s + passed_s - time.monotonic())):
                 break
-            told.tell(wire.Sample(**msgspec.to_builtins(sample)))
+            told.tell(messages.Sample(**msgspec.to_builtins(sample)))
     return ExitCode.STOPPED if stop.is_set() else ExitCode.DONE
 
 
 class _Told(contextlib.ExitStack):
-    """Tells samples: as JSON, in a table that stays in its place, or a line each."""
+    """Prints samples: as JSON, in a table that is updated in place, or a line each."""
 
     def __init__(self, context: Context, *, as_json: bool) -> None:
         super().__init__()
@@ -110,10 +110,10 @@ class _Told(contextlib.ExitStack):
         if self._console.is_terminal and not as_json:
             self._live = self.enter_context(Live(console=self._console, auto_refresh=False))
 
-    def tell(self, sample: wire.Sample) -> None:
-        """Tell one."""
+    def tell(self, sample: messages.Sample) -> None:
+        """Print one sample."""
         if self._as_json:
-            sys.stdout.buffer.write(wire.encode(sample))
+            sys.stdout.buffer.write(messages.encode(sample))
             sys.stdout.buffer.flush()
             return
         self._faces.know_missing(sample.missing)
@@ -130,7 +130,7 @@ class _Told(contextlib.ExitStack):
         else:
             self._console.print(_line(sample, moment))
 
-    def _table(self, sample: wire.Sample, moment: Moment) -> Group:
+    def _table(self, sample: messages.Sample, moment: Moment) -> Group:
         width = min(BAR_WIDTH, self._console.width // 4)
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(style="dim", no_wrap=True)
@@ -156,12 +156,12 @@ class _Told(contextlib.ExitStack):
 
 
 def _text(face: Face) -> str:
-    """Return the words of a tile in a row; errors first, if there are some."""
+    """Return the text of a tile on one line, errors first."""
     errors = face.errors if face.error_state in ("some", "fault") else ""
     return " · ".join(part for part in (errors, face.number, *face.detail.split("\n")) if part)
 
 
-def _thread_rows(sample: wire.Sample, width: int) -> Iterator[tuple[str, str, str]]:
+def _thread_rows(sample: messages.Sample, width: int) -> Iterator[tuple[str, str, str]]:
     threads = sample.threads
     if len(threads) <= FEW_THREADS:
         for thread in threads:
@@ -177,7 +177,7 @@ def _step(share: float) -> str:
     return STEPS[min(int(share * len(STEPS)), len(STEPS) - 1)]
 
 
-def _line(sample: wire.Sample, moment: Moment) -> str:
+def _line(sample: messages.Sample, moment: Moment) -> str:
     if len(sample.threads) <= FEW_THREADS:
         cores = " ".join(f"{t['id']}:{_share(t['busy'])}" for t in sample.threads)
     else:

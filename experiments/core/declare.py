@@ -166,6 +166,7 @@ class Experiment(Generic[P]):
     imports: tuple[str, ...] = ()  # loaded before the clock starts
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
+    is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property
     def id(self) -> str:

@@ -24,8 +24,7 @@ from experiments.core.declare import Experiment
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
 from experiments.core.shelves import SHELVES
-from experiments.engine import guardian
-from experiments.engine import messages as wire
+from experiments.engine import guardian, messages
 from experiments.engine.recording import RUN_LIMIT_BYTES, Order
 from experiments.engine.sweep import sweep
 
@@ -43,7 +42,7 @@ CRASHES = tuple(
 )
 LOG_LINES, LOG_LINE_BYTES = 60, 1000
 
-Keep = Callable[[wire.Event, bytes], None]
+Keep = Callable[[messages.Event, bytes], None]
 
 
 class Worker:
@@ -84,9 +83,9 @@ class Worker:
             with contextlib.suppress(OSError):
                 pipe.close()
 
-    def send(self, command: wire.Command) -> None:
+    def send(self, command: messages.Command) -> None:
         """Send a command; a worker that is gone is noticed where its events are read."""
-        line = wire.encode(command)
+        line = messages.encode(command)
         with self._closing:
             if self._process.stdin is not None and not self._process.stdin.closed:
                 with contextlib.suppress(BrokenPipeError):
@@ -96,7 +95,7 @@ class Worker:
     def readline(self) -> bytes:
         """Return the next line, b"" once the worker and all its children have gone. Blocks."""
         assert self._process.stdout is not None
-        return self._process.stdout.readline(wire.LINE_LIMIT_BYTES + 1)
+        return self._process.stdout.readline(messages.LINE_LIMIT_BYTES + 1)
 
     def is_alive(self) -> bool:
         """Is the process still there?"""
@@ -177,10 +176,12 @@ class Run:
         self._waiting = False  # for another program's run: as long as it takes
         self._listening_since_s: float | None = None
         worker.send(
-            wire.Measure(experiment=experiment.id, params=dict(params), quick=quick, run=self.id)
+            messages.Measure(
+                experiment=experiment.id, params=dict(params), quick=quick, run=self.id
+            )
         )
 
-    def events(self) -> Iterator[wire.Event]:
+    def events(self) -> Iterator[messages.Event]:
         """Yield every event as it comes, kept before it is yielded; the last is `Finished`."""
         watchdog = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         watchdog.start()
@@ -198,31 +199,31 @@ class Run:
         """Ask, and kill what has not ended after 100 ms; returns at once."""
         if not self._stopping:
             self._stopping = True
-            self._worker.send(wire.Stop())
+            self._worker.send(messages.Stop())
 
-    def _heard(self) -> Iterator[tuple[bytes, wire.Event]]:
+    def _heard(self) -> Iterator[tuple[bytes, messages.Event]]:
         total_bytes = 0
         while line := self._readline():
             total_bytes += len(line)
             try:
-                event = wire.decode_event(line)
-                if isinstance(event, wire.Hello) and self._worker.pid is None:
+                event = messages.decode_event(line)
+                if isinstance(event, messages.Hello) and self._worker.pid is None:
                     self._worker.pid = event.pid
                     continue
                 self._order.check(event)
-            except wire.BadMessage as error:
-                if not line.endswith(b"\n") and len(line) <= wire.LINE_LIMIT_BYTES:
+            except messages.BadMessage as error:
+                if not line.endswith(b"\n") and len(line) <= messages.LINE_LIMIT_BYTES:
                     break  # torn: the process died while it wrote
-                yield self._invented(wire.Outcome.FAILED, "wire_broken", reason=str(error))
+                yield self._invented(messages.Outcome.FAILED, "wire_broken", reason=str(error))
                 return
-            self._waiting = isinstance(event, wire.Note) and event.key == "waiting_for_machine"
+            self._waiting = isinstance(event, messages.Note) and event.key == "waiting_for_machine"
             yield line, event
-            if isinstance(event, wire.Finished):
+            if isinstance(event, messages.Finished):
                 self._worker.wait(GRACE_S)
                 return
             if total_bytes > RUN_LIMIT_BYTES:
                 yield self._invented(
-                    wire.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
+                    messages.Outcome.FAILED, "too_much_output", limit_bytes=RUN_LIMIT_BYTES
                 )
                 return
         yield self._ending()
@@ -234,34 +235,34 @@ class Run:
         finally:
             self._listening_since_s = None
 
-    def _ending(self) -> tuple[bytes, wire.Event]:
+    def _ending(self) -> tuple[bytes, messages.Event]:
         """The process ended without a word: say which of the endings it was."""
         # The guardian must hear of this end before that of its lifeline, or it tells of the latter.
         by_itself = self._worker.wait(GUARDIAN_S)
         status = self._worker.end()
         if self._stopping:
-            return self._invented(wire.Outcome.STOPPED, None)
+            return self._invented(messages.Outcome.STOPPED, None)
         if self._silent_limit_s is not None:
             return self._invented(
-                wire.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
+                messages.Outcome.KILLED, "silent_too_long", limit_s=self._silent_limit_s
             )
         for crash in CRASHES:
             if status in (-crash, 128 + crash):
-                return self._invented(wire.Outcome.LOST, "crashed", signal=crash.name)
+                return self._invented(messages.Outcome.LOST, "crashed", signal=crash.name)
         if by_itself and status in (-9, 128 + 9):
-            return self._invented(wire.Outcome.LOST, "killed_by_system")
-        return self._invented(wire.Outcome.LOST, "vanished", status=status)
+            return self._invented(messages.Outcome.LOST, "killed_by_system")
+        return self._invented(messages.Outcome.LOST, "vanished", status=status)
 
     def _invented(
-        self, outcome: wire.Outcome, key: str | None, **values: object
-    ) -> tuple[bytes, wire.Event]:
+        self, outcome: messages.Outcome, key: str | None, **values: object
+    ) -> tuple[bytes, messages.Event]:
         problem = None
         if key is not None:
             self._worker.end()
-            problem = wire.ProblemSent(key=key, values=values, detail=self._worker.said())
-        finished = wire.Finished(outcome=outcome, problem=problem)
+            problem = messages.ProblemSent(key=key, values=values, detail=self._worker.said())
+        finished = messages.Finished(outcome=outcome, problem=problem)
         self._order.finished = finished
-        return wire.encode(finished), finished
+        return messages.encode(finished), finished
 
     def _watch(self) -> None:
         """End a run that was asked to stop and has not, or that is silent beyond its limit."""

@@ -21,7 +21,7 @@ from experiments.core.needs import check_needs
 from experiments.core.parameters import check_memory, from_json, to_kept_json
 from experiments.devices.conditions import others_on
 from experiments.devices.device import CPU, number_alike
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.disturbance import Disturbance, Sleep
 from experiments.engine.environment import environment
 from experiments.engine.estimate import Estimate
@@ -32,15 +32,15 @@ from machine.memory.host import available_bytes
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
 
-Send = Callable[[wire.Message], None]
+Send = Callable[[messages.Message], None]
 
 FRAMES_PER_S = 30
 MEMORY_SHARE = 0.9  # of what is free; beyond it the run gets a MemoryError, not the machine a jam
 
 
 def measure(
-    command: wire.Measure, catalogue: Catalogue, send: Send, stop: Callable[[], bool]
-) -> wire.Finished:
+    command: messages.Measure, catalogue: Catalogue, send: Send, stop: Callable[[], bool]
+) -> messages.Finished:
     """Run the experiment of `command` and return its last line. Raises whatever it raises."""
     experiment = catalogue.load(command.experiment)
     machine = inspect()
@@ -54,7 +54,7 @@ def measure(
         send(_started(command, experiment, params, machine))
         number_alike(machine, os.environ)  # after what is kept has been told: it names no device
         return _Run(experiment, params, bench, send).finished()
-    return wire.Finished(outcome=wire.Outcome.STOPPED)
+    return messages.Finished(outcome=messages.Outcome.STOPPED)
 
 
 class _Run:
@@ -69,9 +69,9 @@ class _Run:
         self._start_s = time.monotonic()
         self._estimate = Estimate()
 
-    def finished(self) -> wire.Finished:
+    def finished(self) -> messages.Finished:
         """Measure to the end, or until the user stops; then analyse what there is."""
-        outcome = wire.Outcome.COMPLETED
+        outcome = messages.Outcome.COMPLETED
         disturbance, sleep = Disturbance(), Sleep()
         self._tell_progress(0.0)
         others = others_on(self._bench.machine, _device(self._params))
@@ -86,26 +86,26 @@ class _Run:
                     self._tell(item)
                     self._bench.check_stop()
         except StopRequested:
-            outcome = wire.Outcome.STOPPED
+            outcome = messages.Outcome.STOPPED
         for note in disturbance.notes():
             self._tell(note)
         finding = None
-        if self._rows or outcome is wire.Outcome.COMPLETED:
+        if self._rows or outcome is messages.Outcome.COMPLETED:
             finding = sent(
                 self._experiment.analyse(self._params, self._tables, self._bench.machine)
             )
-        return wire.Finished(outcome=outcome, finding=finding)
+        return messages.Finished(outcome=outcome, finding=finding)
 
     def _tell(self, item: object) -> None:
         if isinstance(item, Progress):
             self._tell_progress(item.fraction)
         elif isinstance(item, Note):
-            self._send(wire.Note(key=item.key, values=dict(item.values)))
+            self._send(messages.Note(key=item.key, values=dict(item.values)))
         elif isinstance(item, Frame):
             self._tell_frame(item)
         else:
             table = self._table_of[type(item)]
-            message = wire.Row(
+            message = messages.Row(
                 n=self._rows,
                 t_s=self._elapsed_s(),
                 table=table,
@@ -122,7 +122,7 @@ class _Run:
         self._frame_s = now_s
         data = base64.b64encode(zlib.compress(frame.data, 1)).decode()
         self._send(
-            wire.Frame(
+            messages.Frame(
                 n=self._frames,
                 t_s=self._elapsed_s(),
                 table=frame.table,
@@ -135,37 +135,37 @@ class _Run:
     def _tell_progress(self, fraction: float) -> None:
         expected_s = self._experiment.seconds(self._params)
         left_s = self._estimate.left_s(self._elapsed_s(), fraction, expected_s)
-        self._send(wire.Progress(fraction=fraction, left_s=left_s))
+        self._send(messages.Progress(fraction=fraction, left_s=left_s))
 
     def _elapsed_s(self) -> float:
         return round(time.monotonic() - self._start_s, 6)
 
 
 @contextlib.contextmanager
-def _machine_to_itself(command: wire.Measure, send: Send, bench: Bench) -> Iterator[None]:
+def _machine_to_itself(command: messages.Measure, send: Send, bench: Bench) -> Iterator[None]:
     holder = {
         "experiment": command.experiment,
         "since": datetime.now(UTC).astimezone().strftime("%H:%M:%S"),
     }
     lock = one_at_a_time(
         holder,
-        waiting=lambda other: send(wire.Note(key="waiting_for_machine", values=dict(other))),
+        waiting=lambda other: send(messages.Note(key="waiting_for_machine", values=dict(other))),
         check_stop=bench.check_stop,
     )
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(lock)
         except OSError as error:  # no folder that all may write: measure all the same, but say so
-            send(wire.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
+            send(messages.Note(key="lock_unavailable", values={"reason": error.strerror or "?"}))
         yield
 
 
 def _started(
-    command: wire.Measure, experiment: Experiment[Any], params: object, machine: Machine
-) -> wire.Started:
-    return wire.Started(
-        format=wire.RUN_FORMAT,
-        version=wire.VERSION,
+    command: messages.Measure, experiment: Experiment[Any], params: object, machine: Machine
+) -> messages.Started:
+    return messages.Started(
+        format=messages.RUN_FORMAT,
+        version=messages.VERSION,
         run=command.run,
         experiment=experiment.id,
         experiment_version=experiment.version,

@@ -22,7 +22,7 @@ import msgspec
 from experiments.core.declare import Experiment, Finding, Tables
 from experiments.core.parameters import from_json
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import from_json as machine_from_json
 
 log = logging.getLogger(__name__)
@@ -36,41 +36,41 @@ class Order:
     """Is each line the one that may come next? Started first, rows without a gap, finished last."""
 
     def __init__(self) -> None:
-        self.started: wire.Started | None = None
-        self.finished: wire.Finished | None = None
+        self.started: messages.Started | None = None
+        self.finished: messages.Finished | None = None
         self._rows = 0
 
-    def check(self, event: wire.Event) -> None:
+    def check(self, event: messages.Event) -> None:
         """Accept the event or raise BadMessage."""
         if self.finished is not None:
-            raise wire.BadMessage("a line after the last one")
-        if isinstance(event, wire.Started):
+            raise messages.BadMessage("a line after the last one")
+        if isinstance(event, messages.Started):
             self._check_started(event)
-        elif isinstance(event, wire.Finished):
+        elif isinstance(event, messages.Finished):
             self.finished = event
-        elif isinstance(event, wire.Row):
+        elif isinstance(event, messages.Row):
             self._check_row(event)
-        elif isinstance(event, wire.Frame):
+        elif isinstance(event, messages.Frame):
             if self.started is None or event.table not in self.started.tables:
-                raise wire.BadMessage(f"a frame of the unknown table {event.table!r}")
-        elif not isinstance(event, wire.Progress | wire.Note):
-            raise wire.BadMessage(f"{type(event).__name__} does not belong in a run")
+                raise messages.BadMessage(f"a frame of the unknown table {event.table!r}")
+        elif not isinstance(event, messages.Progress | messages.Note):
+            raise messages.BadMessage(f"{type(event).__name__} does not belong in a run")
 
-    def _check_started(self, event: wire.Started) -> None:
+    def _check_started(self, event: messages.Started) -> None:
         if self.started is not None:
-            raise wire.BadMessage("started twice")
-        if event.format != wire.RUN_FORMAT or event.version != wire.VERSION:
-            raise wire.BadMessage(f"not {wire.RUN_FORMAT} version {wire.VERSION}")
+            raise messages.BadMessage("started twice")
+        if event.format != messages.RUN_FORMAT or event.version != messages.VERSION:
+            raise messages.BadMessage(f"not {messages.RUN_FORMAT} version {messages.VERSION}")
         self.started = event
 
-    def _check_row(self, event: wire.Row) -> None:
+    def _check_row(self, event: messages.Row) -> None:
         columns = self.started.tables.get(event.table) if self.started else None
         if columns is None:
-            raise wire.BadMessage(f"a row of the unknown table {event.table!r}")
+            raise messages.BadMessage(f"a row of the unknown table {event.table!r}")
         if event.row.keys() != columns.keys():
-            raise wire.BadMessage(f"row {event.n} has other columns than {event.table!r}")
+            raise messages.BadMessage(f"row {event.n} has other columns than {event.table!r}")
         if event.n != self._rows:
-            raise wire.BadMessage(f"row {event.n} where {self._rows} should come")
+            raise messages.BadMessage(f"row {event.n} where {self._rows} should come")
         self._rows += 1
 
 
@@ -92,9 +92,9 @@ class Recorder:
         self._unwritten: list[bytes] = []
         self._frame_s = -1.0
 
-    def keep(self, event: wire.Event, line: bytes) -> None:
+    def keep(self, event: messages.Event, line: bytes) -> None:
         """Append one line; never raises."""
-        if isinstance(event, wire.Frame):
+        if isinstance(event, messages.Frame):
             if event.t_s - self._frame_s < 1 / KEPT_FRAMES_PER_S:
                 return
             self._frame_s = event.t_s
@@ -145,11 +145,11 @@ class Recorder:
 class Recording:
     """A run that was read: its lines in order, with what belongs together brought together."""
 
-    started: wire.Started
-    events: Sequence[wire.Event]  # rows, frames, progress and notes
-    finished: wire.Finished
+    started: messages.Started
+    events: Sequence[messages.Event]  # rows, frames, progress and notes
+    finished: messages.Finished
     notes: tuple[str, ...] = ()  # keys: what had to be mended while reading
-    rows: Mapping[str, Sequence[Mapping[str, wire.Cell]]] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Mapping[str, messages.Cell]]] = field(default_factory=dict)
 
     def tables(self, experiment: Experiment[Any]) -> dict[str, list[Any]]:
         """Return the rows as the records that the experiment declares.
@@ -177,7 +177,7 @@ class Recording:
         }
         return replace(self, rows=rows)
 
-    def finding(self, experiment: Experiment[Any]) -> wire.FindingSent | None:
+    def finding(self, experiment: Experiment[Any]) -> messages.FindingSent | None:
         """Return what `analyse` says of these rows; None where there is too little to analyse.
 
         Raises UserError where the experiment has changed its tables since.
@@ -188,8 +188,8 @@ class Recording:
 
 
 def analysed(
-    experiment: Experiment[Any], started: wire.Started, tables: Tables
-) -> wire.FindingSent | None:
+    experiment: Experiment[Any], started: messages.Started, tables: Tables
+) -> messages.FindingSent | None:
     """Return what `analyse` says of the tables of a run; None where it cannot say anything."""
     try:
         params = from_json(experiment.params, started.params, check_choices=False)
@@ -201,9 +201,9 @@ def analysed(
     return sent(found)
 
 
-def sent(finding: Finding) -> wire.FindingSent:
+def sent(finding: Finding) -> messages.FindingSent:
     """Return a finding as it crosses the wire."""
-    return wire.FindingSent(
+    return messages.FindingSent(
         message=finding.message,
         values=dict(finding.values),
         limits=list(finding.limits),
@@ -215,37 +215,37 @@ def read(path: Path) -> Recording:
     """Read a run file. Raises UserError with one sentence for anything that is none."""
     name = path.name
     order = Order()
-    events: list[wire.Event] = []
-    rows: dict[str, list[Mapping[str, wire.Cell]]] = {}
+    events: list[messages.Event] = []
+    rows: dict[str, list[Mapping[str, messages.Cell]]] = {}
     notes: list[str] = []
     for number, line in enumerate(_lines(path), start=1):
         if number == 1:
             _check_head(name, line)
         try:
-            event = wire.decode_event(line)
+            event = messages.decode_event(line)
             order.check(event)
-        except wire.BadMessage as error:
-            torn = not line.endswith(b"\n") and len(line) <= wire.LINE_LIMIT_BYTES
+        except messages.BadMessage as error:
+            torn = not line.endswith(b"\n") and len(line) <= messages.LINE_LIMIT_BYTES
             if torn and number > 1:
                 notes.append("torn_line_dropped")
                 break
             raise UserError(
                 "recording_damaged", name=name, line=number, reason=str(error)
             ) from None
-        if isinstance(event, wire.Started):
+        if isinstance(event, messages.Started):
             rows = {table: [] for table in event.tables}
-        elif isinstance(event, wire.Row):
+        elif isinstance(event, messages.Row):
             rows[event.table].append(event.row)
             events.append(event)
-        elif not isinstance(event, wire.Finished):
+        elif not isinstance(event, messages.Finished):
             events.append(event)
     if order.started is None:
         raise UserError("recording_empty", name=name)
     finished = order.finished
     if finished is None:
         notes.append("recording_without_end")
-        finished = wire.Finished(
-            outcome=wire.Outcome.LOST, problem=wire.ProblemSent(key="run_cut_short")
+        finished = messages.Finished(
+            outcome=messages.Outcome.LOST, problem=messages.ProblemSent(key="run_cut_short")
         )
     return Recording(order.started, tuple(events), finished, tuple(notes), rows)
 
@@ -258,7 +258,7 @@ def _lines(path: Path) -> Iterator[bytes]:
     total = 0
     try:
         with _open(path) as file:
-            while line := file.readline(wire.LINE_LIMIT_BYTES + 1):
+            while line := file.readline(messages.LINE_LIMIT_BYTES + 1):
                 total += len(line)
                 if total > 2 * RUN_LIMIT_BYTES:
                     raise UserError("recording_too_large", name=path.name)
@@ -304,8 +304,8 @@ def _check_head(name: str, line: bytes) -> None:
         raise UserError("recording_foreign", name=name) from None
     if isinstance(head, dict) and head.get("type") in ("watch", "sample"):
         raise UserError("recording_is_watch", name=name)
-    if not isinstance(head, dict) or head.get("format") != wire.RUN_FORMAT:
+    if not isinstance(head, dict) or head.get("format") != messages.RUN_FORMAT:
         raise UserError("recording_foreign", name=name)
     version = head.get("version")
-    if isinstance(version, int) and version > wire.VERSION:
-        raise UserError("recording_newer", name=name, version=version, known=wire.VERSION)
+    if isinstance(version, int) and version > messages.VERSION:
+        raise UserError("recording_newer", name=name, version=version, known=messages.VERSION)

@@ -29,7 +29,7 @@ from experiments.core.catalogue import Catalogue
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES
 from experiments.devices.failures import device_problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.environment import program_version
 from experiments.engine.measuring import measure
 from machine.inspect import BadRoot, assemble, parts
@@ -53,7 +53,7 @@ class End:
     """No command comes any more."""
 
 
-Heard = wire.Command | Unreadable | End
+Heard = messages.Command | Unreadable | End
 
 
 class Job:
@@ -66,9 +66,9 @@ class Job:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._fall_silent)
 
-    def send(self, message: wire.Message) -> None:
-        """Send one event. Raises wire.BadMessage for one that must not be sent."""
-        line = wire.encode(message)
+    def send(self, message: messages.Message) -> None:
+        """Send one event. Raises messages.BadMessage for one that must not be sent."""
+        line = messages.encode(message)
         while line:  # a pipe may take less than all
             line = line[os.write(self._output, line) :]
 
@@ -84,7 +84,7 @@ class Job:
         # interpreter that is ended by sys.exit in an experiment.
         with open(0, "rb", buffering=0, closefd=False) as commands:
             last = self._hear(itertools.chain([first_line] if first_line else [], _lines(commands)))
-        if isinstance(last, Unreadable | wire.Inspect):
+        if isinstance(last, Unreadable | messages.Inspect):
             self.commands.put(End())
             time.sleep(LAST_WORDS_S)
         os._exit(3)
@@ -94,17 +94,17 @@ class Job:
         command: Heard | None = None
         for line in lines:
             try:
-                command = wire.decode_command(line)
-            except wire.BadMessage as error:
+                command = messages.decode_command(line)
+            except messages.BadMessage as error:
                 command = Unreadable(reason=str(error))
-            if isinstance(command, wire.Stop):
+            if isinstance(command, messages.Stop):
                 self.stop.set()
             self.commands.put(command)
         return command
 
 
 def _lines(commands: io.FileIO) -> Iterator[bytes]:
-    while line := commands.readline(wire.LINE_LIMIT_BYTES + 1):
+    while line := commands.readline(messages.LINE_LIMIT_BYTES + 1):
         yield line
 
 
@@ -117,8 +117,8 @@ def main(arguments: list[str] | None = None, first_line: bytes = b"") -> None:
     job = Job(_take_output())
     with contextlib.suppress(BrokenPipeError):
         job.send(
-            wire.Hello(
-                protocol=wire.VERSION,
+            messages.Hello(
+                protocol=messages.VERSION,
                 program=program_version(),
                 pid=os.getpid(),
                 python=platform.python_version(),
@@ -158,7 +158,7 @@ def _load(names: list[str]) -> None:
 
 def _serve(job: Job, shelves: tuple[str, ...]) -> None:
     command = job.commands.get()
-    if isinstance(command, wire.Measure):
+    if isinstance(command, messages.Measure):
         job.send(_measured(job, shelves, command))
         os._exit(0)  # all is said and cleaned up; taking numba or torch apart would take 100 ms
     while True:
@@ -166,44 +166,44 @@ def _serve(job: Job, shelves: tuple[str, ...]) -> None:
         if isinstance(command, End):
             os._exit(3)
         try:
-            if isinstance(command, wire.Inspect):
+            if isinstance(command, messages.Inspect):
                 _inspect(job, command)
-            elif isinstance(command, wire.Watch):
+            elif isinstance(command, messages.Watch):
                 following = _watch(job, command)
             elif isinstance(command, Unreadable):
                 job.send(failed(Problem("command_unreadable", {"reason": command.reason})))
-            elif isinstance(command, wire.Measure):
+            elif isinstance(command, messages.Measure):
                 job.send(failed(Problem("command_out_of_turn")))
         except Exception as error:  # noqa: BLE001  (one job has failed, the next may go well)
             job.send(failed(problem_of(error)))
         command = following or job.commands.get()
 
 
-def _measured(job: Job, shelves: tuple[str, ...], command: wire.Measure) -> wire.Finished:
+def _measured(job: Job, shelves: tuple[str, ...], command: messages.Measure) -> messages.Finished:
     try:
         # Only now: a user's own experiment may be newer than this worker.
         return measure(command, Catalogue(shelves), job.send, job.stop.is_set)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever is raised, said in words)
         if job.stop.is_set():  # on the way out, after it was asked to go
             traceback.print_exc()
-            return wire.Finished(outcome=wire.Outcome.STOPPED)
+            return messages.Finished(outcome=messages.Outcome.STOPPED)
         return failed(problem_of(error))
 
 
-def _inspect(job: Job, command: wire.Inspect) -> None:
+def _inspect(job: Job, command: messages.Inspect) -> None:
     found = {}
     try:
         for path, value in parts(Path(command.root) if command.root else None):
             found[path] = value
-            job.send(wire.Found(path=path, value=msgspec.to_builtins(value)))
+            job.send(messages.Found(path=path, value=msgspec.to_builtins(value)))
     except BadRoot as error:
         job.send(failed(Problem("root_unreadable", {"reason": str(error)})))
         return
-    job.send(wire.Whole(value=to_json(assemble(found))))
-    job.send(wire.Finished(outcome=wire.Outcome.COMPLETED))
+    job.send(messages.Whole(value=to_json(assemble(found))))
+    job.send(messages.Finished(outcome=messages.Outcome.COMPLETED))
 
 
-def _watch(job: Job, command: wire.Watch) -> Heard | None:
+def _watch(job: Job, command: messages.Watch) -> Heard | None:
     """Send samples; inspect and change the rate meanwhile. Return the command that ends it."""
     with contextlib.closing(Sampler()) as sampler:
         return _sample(job, sampler, command.hz)
@@ -212,20 +212,20 @@ def _watch(job: Job, command: wire.Watch) -> Heard | None:
 def _sample(job: Job, sampler: Sampler, hz: float) -> Heard | None:
     next_s = time.monotonic()
     while True:
-        job.send(wire.Sample(**msgspec.to_builtins(sampler.sample())))
+        job.send(messages.Sample(**msgspec.to_builtins(sampler.sample())))
         next_s = max(next_s + _period_s(hz), time.monotonic())
         while (left_s := next_s - time.monotonic()) > 0:
             try:
                 got = job.commands.get(timeout=left_s)
             except queue.Empty:
                 break
-            if isinstance(got, wire.Rate):
+            if isinstance(got, messages.Rate):
                 hz = got.hz
                 next_s = min(next_s, time.monotonic() + _period_s(hz))  # shares need a while
-            elif isinstance(got, wire.Inspect):
+            elif isinstance(got, messages.Inspect):
                 _inspect(job, got)
-            elif isinstance(got, wire.Stop):
-                job.send(wire.Finished(outcome=wire.Outcome.STOPPED))
+            elif isinstance(got, messages.Stop):
+                job.send(messages.Finished(outcome=messages.Outcome.STOPPED))
                 return None
             else:
                 return got
@@ -235,10 +235,10 @@ def _period_s(hz: float) -> float:
     return 1 / min(max(hz, SLOWEST_HZ), FASTEST_HZ)
 
 
-def failed(problem: Problem) -> wire.Finished:
+def failed(problem: Problem) -> messages.Finished:
     """Return the last line of a job that failed."""
-    sent = wire.ProblemSent(key=problem.key, values=dict(problem.values), detail=problem.detail)
-    return wire.Finished(outcome=wire.Outcome.FAILED, problem=sent)
+    sent = messages.ProblemSent(key=problem.key, values=dict(problem.values), detail=problem.detail)
+    return messages.Finished(outcome=messages.Outcome.FAILED, problem=sent)
 
 
 def problem_of(error: BaseException) -> Problem:
@@ -249,7 +249,7 @@ def problem_of(error: BaseException) -> Problem:
         return Problem("out_of_memory", detail=_detail(error))
     if isinstance(error, ImportError):
         return Problem("library_missing", {"name": error.name or "?"}, _detail(error))
-    if isinstance(error, wire.BadMessage):
+    if isinstance(error, messages.BadMessage):
         return Problem("result_unsendable", {"reason": str(error)}, _detail(error))
     if (of_gpu := device_problem(error, _detail(error))) is not None:
         return of_gpu

@@ -1,4 +1,4 @@
-"""The program as its user meets it: a process of its own, with a data folder that is new."""
+"""Runs the program as a process of its own, with a new data folder."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Program:
 
     def __call__(self, *arguments: object, **environment: str) -> Said:
         """Run a command to its end; what it says is checked for what always holds."""
-        return self.end(self.start(*arguments, **environment))
+        return self.end(self.start(*arguments, **environment))  # type: ignore[arg-type]
 
     def end(self, process: subprocess.Popen[bytes]) -> Said:
         """Wait for the end of a command."""

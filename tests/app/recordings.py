@@ -1,4 +1,4 @@
-"""Runs that nobody measured: lines of a run file from numbers that a test chooses."""
+"""Made-up runs: the lines of a run file, from numbers that a test chooses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import specs
 from experiments.core.parameters import to_json
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import sent
 from machine.model import Machine
 from machine.model import to_json as machine_to_json
@@ -39,9 +39,9 @@ class Made:
         path.write_bytes(gzip.compress(self.data) if path.name.endswith(".gz") else self.data)
         return path
 
-    def events(self) -> list[tuple[wire.Event, bytes]]:
+    def events(self) -> list[tuple[messages.Event, bytes]]:
         """Return every event with its line, as they are handed to who keeps them."""
-        return [(wire.decode_event(line), line) for line in self.lines]
+        return [(messages.decode_event(line), line) for line in self.lines]
 
 
 def made(
@@ -53,7 +53,7 @@ def made(
     at: str = "2026-05-04T03:02:01+00:00",
     here: Machine | None = None,
     outcome: str = "completed",
-    change: Callable[[wire.Started], wire.Started] = lambda started: started,
+    change: Callable[[messages.Started], messages.Started] = lambda started: started,
 ) -> Made:
     """Return a run of these rows, with the finding that follows from them."""
     experiment = Catalogue().load(experiment_id)
@@ -61,9 +61,9 @@ def made(
     tables = {row_type: name for name, row_type in experiment.tables.items()}
     measured = {name: [row for row in rows if type(row) is t] for t, name in tables.items()}
     started = change(
-        wire.Started(
-            format=wire.RUN_FORMAT,
-            version=wire.VERSION,
+        messages.Started(
+            format=messages.RUN_FORMAT,
+            version=messages.VERSION,
             run=run or str(uuid.uuid4()),
             experiment=experiment_id,
             experiment_version=experiment.version,
@@ -78,14 +78,14 @@ def made(
             at=at,
         )
     )
-    events: list[wire.Message] = [started]
+    events: list[messages.Message] = [started]
     events += [
-        wire.Row(n=n, t_s=n * 0.01, table=tables[type(row)], row=dataclasses.asdict(row))
+        messages.Row(n=n, t_s=n * 0.01, table=tables[type(row)], row=dataclasses.asdict(row))
         for n, row in enumerate(rows)
     ]
     finding = sent(experiment.analyse(params, measured, here))
-    events.append(wire.Finished(outcome=wire.Outcome(outcome), finding=finding))
-    return Made(started.run, tuple(wire.encode(event) for event in events))
+    events.append(messages.Finished(outcome=messages.Outcome(outcome), finding=finding))
+    return Made(started.run, tuple(messages.encode(event) for event in events))
 
 
 def burst(factor: float = 1.0, noise: Sequence[float] = NOISE, **more: Any) -> Made:

@@ -14,7 +14,7 @@ import pytest
 
 from app.cli import main
 from experiments.core.catalogue import Catalogue
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.inspect import portable
 from machine.memory.host import available_bytes
 from machine.model import from_json
@@ -155,12 +155,12 @@ def test_the_version_is_told(coreopsis, arguments):
 
 def test_the_load_is_told_as_json_lines(coreopsis):
     said = coreopsis("watch", "--json", "--hz", "20", "--for", "1.5")
-    samples = [wire.decode_event(line.encode() + b"\n") for line in said.lines]
+    samples = [messages.decode_event(line.encode() + b"\n") for line in said.lines]
 
     assert said.code == 0
     assert said.err == ""
     assert len(samples) >= 2
-    assert all(isinstance(sample, wire.Sample) for sample in samples)
+    assert all(isinstance(sample, messages.Sample) for sample in samples)
     assert [s.t_s for s in samples] == sorted(s.t_s for s in samples)
 
 
@@ -561,7 +561,7 @@ def test_what_this_machine_cannot_do_ends_with_three(coreopsis):
 # --- the worker ---------------------------------------------------------------------------------
 
 
-def worker(coreopsis, *commands: dict) -> list[wire.Event]:
+def worker(coreopsis, *commands: dict) -> list[messages.Event]:
     """Let a worker do what the commands say, until it has finished; return its events."""
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "worker"],
@@ -570,13 +570,15 @@ def worker(coreopsis, *commands: dict) -> list[wire.Event]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
+    assert process.stdin is not None
+    assert process.stdout is not None
     for command in commands:
         process.stdin.write(json.dumps(command).encode() + b"\n")
     process.stdin.flush()
     events = []
     while line := process.stdout.readline():
-        events.append(wire.decode_event(line))
-        if isinstance(events[-1], wire.Finished):
+        events.append(messages.decode_event(line))
+        if isinstance(events[-1], messages.Finished):
             break
     process.stdin.close()
     process.stdout.close()
@@ -587,10 +589,10 @@ def worker(coreopsis, *commands: dict) -> list[wire.Event]:
 def test_a_worker_inspects(coreopsis):
     events = worker(coreopsis, {"type": "inspect", "root": None})
 
-    assert isinstance(events[0], wire.Hello)
-    assert any(isinstance(event, wire.Found) and event.path == "cpu" for event in events)
+    assert isinstance(events[0], messages.Hello)
+    assert any(isinstance(event, messages.Found) and event.path == "cpu" for event in events)
     assert from_json(events[-2].value).cpu.threads
-    assert events[-1].outcome is wire.Outcome.COMPLETED
+    assert events[-1].outcome is messages.Outcome.COMPLETED
 
 
 def test_a_worker_measures(coreopsis):
@@ -601,15 +603,15 @@ def test_a_worker_measures(coreopsis):
          "run": "00000000-0000-0000-0000-000000000001"},
     )  # fmt: skip
 
-    assert [type(event) for event in events[:2]] == [wire.Hello, wire.Started]
-    assert events[-1].outcome is wire.Outcome.COMPLETED
+    assert [type(event) for event in events[:2]] == [messages.Hello, messages.Started]
+    assert events[-1].outcome is messages.Outcome.COMPLETED
     assert events[-1].finding.message == "ladder_in_part"
 
 
 def test_a_worker_answers_nonsense_in_words(coreopsis):
     (_, finished) = worker(coreopsis, {"type": "dance"})
 
-    assert finished.outcome is wire.Outcome.FAILED
+    assert finished.outcome is messages.Outcome.FAILED
     assert finished.problem.key == "command_unreadable"
     assert until(lambda: not coreopsis.living())
 

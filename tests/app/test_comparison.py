@@ -17,7 +17,7 @@ from app.comparison import (
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
 from experiments.memory.burst_random.experiment import Params
 from experiments.python_at_work.false_sharing.experiment import DISTANCES_BYTES, Increment
@@ -67,8 +67,8 @@ def test_the_recording_of_every_experiment_can_be_compared_with_itself(path):
 
 def test_a_run_beside_busy_programs_is_named_as_such(recorded):
     quiet, beside = burst(), burst(1.5)
-    note = wire.Note(key="machine_was_busy", values={"others_fraction": 0.56})
-    disturbed = (*beside.lines[:-1], wire.encode(note), beside.lines[-1])
+    note = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
+    disturbed = (*beside.lines[:-1], messages.encode(note), beside.lines[-1])
     busy = dataclasses.replace(beside, lines=disturbed)
 
     told = said(compare(BURST, recorded(quiet), recorded(busy)))
@@ -78,9 +78,9 @@ def test_a_run_beside_busy_programs_is_named_as_such(recorded):
 
 def test_a_note_of_another_program_without_its_number_disturbs_no_comparison(recorded):
     beside = burst(1.5)
-    note = wire.Note(key="machine_was_busy", values={})
+    note = messages.Note(key="machine_was_busy", values={})
     foreign = dataclasses.replace(
-        beside, lines=(*beside.lines[:-1], wire.encode(note), beside.lines[-1])
+        beside, lines=(*beside.lines[:-1], messages.encode(note), beside.lines[-1])
     )
 
     assert compare(BURST, recorded(burst()), recorded(foreign)).disturbed == {}

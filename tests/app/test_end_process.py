@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 
-from app import end_process as ending
+from app import end_process
 from app.end_process import Ended, Process
 
 PLAIN = "import time; print(flush=True); time.sleep(60)"
@@ -24,6 +24,7 @@ def child():
     def start(code: str) -> subprocess.Popen:
         started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         children.append(started)
+        assert started.stdout is not None
         started.stdout.readline()
         return started
 
@@ -40,33 +41,33 @@ def age_s(pid: int) -> float:
 
 def test_a_process_is_asked_to_end(child):
     started = child(PLAIN)
-    process = ending.identify(started.pid, age_s(started.pid))
+    process = end_process.identify(started.pid, age_s(started.pid))
 
     assert isinstance(process, Process)
-    assert ending.end(process) is Ended.ASKED
+    assert end_process.end(process) is Ended.ASKED
     assert started.wait(10) == -signal.SIGTERM
-    assert not ending.is_there(process)
+    assert not end_process.is_there(process)
 
 
 def test_what_does_not_listen_is_ended_by_force_only_when_that_is_wanted(child):
     started = child(STUBBORN)
-    process = ending.identify(started.pid, age_s(started.pid))
+    process = end_process.identify(started.pid, age_s(started.pid))
 
-    assert ending.end(process) is Ended.ASKED
-    assert ending.is_there(process)
+    assert end_process.end(process) is Ended.ASKED
+    assert end_process.is_there(process)
     assert started.poll() is None
 
-    assert ending.end(process, by_force=True) is Ended.ASKED
+    assert end_process.end(process, by_force=True) is Ended.ASKED
     assert started.wait(10) == -signal.SIGKILL
 
 
 def test_another_process_with_the_same_number_is_left_alone(child):
     started = child(PLAIN)
 
-    assert ending.identify(started.pid, age_s(started.pid) + 3600) is Ended.OTHER
+    assert end_process.identify(started.pid, age_s(started.pid) + 3600) is Ended.OTHER
     earlier = Process(started.pid, psutil.Process(started.pid).create_time() - 3600)
-    assert ending.end(earlier, by_force=True) is Ended.OTHER
-    assert not ending.is_there(earlier)
+    assert end_process.end(earlier, by_force=True) is Ended.OTHER
+    assert not end_process.is_there(earlier)
     assert started.poll() is None
 
 
@@ -75,8 +76,8 @@ def test_what_has_ended_is_told_so(child):
     seen = Process(started.pid, psutil.Process(started.pid).create_time())
     started.wait(10)
 
-    assert ending.identify(started.pid, 1.0) is Ended.GONE
-    assert ending.end(seen) is Ended.GONE
+    assert end_process.identify(started.pid, 1.0) is Ended.GONE
+    assert end_process.end(seen) is Ended.GONE
 
 
 def test_a_process_that_waits_to_be_buried_has_gone(child):
@@ -86,42 +87,42 @@ def test_a_process_that_waits_to_be_buried_has_gone(child):
     while psutil.Process(started.pid).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline_s
 
-    assert ending.identify(started.pid, 0.1) is Ended.GONE
+    assert end_process.identify(started.pid, 0.1) is Ended.GONE
 
 
 def test_one_may_end_what_is_ones_own(monkeypatch):
-    monkeypatch.setattr(ending, "is_root", lambda: False)
+    monkeypatch.setattr(end_process, "is_root", lambda: False)
 
-    assert ending.may_end(ending.own_name())
-    assert ending.own_name() == getpass.getuser()
-    assert not ending.may_end("somebody else")
-    assert not ending.may_end(None)
+    assert end_process.may_end(end_process.own_name())
+    assert end_process.own_name() == getpass.getuser()
+    assert not end_process.may_end("somebody else")
+    assert not end_process.may_end(None)
 
 
 def test_root_may_end_all_that_is_known(monkeypatch):
-    monkeypatch.setattr(ending, "is_root", lambda: True)
+    monkeypatch.setattr(end_process, "is_root", lambda: True)
 
-    assert ending.may_end("somebody else")
-    assert not ending.may_end(None)
+    assert end_process.may_end("somebody else")
+    assert not end_process.may_end(None)
 
 
 def test_what_the_system_forbids_is_said(child, monkeypatch):
     started = child(PLAIN)
-    process = ending.identify(started.pid, age_s(started.pid))
+    process = end_process.identify(started.pid, age_s(started.pid))
 
     def refuse(_self):
         raise psutil.AccessDenied(started.pid)
 
     monkeypatch.setattr(psutil.Process, "terminate", refuse)
-    assert ending.end(process) is Ended.FORBIDDEN
+    assert end_process.end(process) is Ended.FORBIDDEN
 
 
 def test_a_process_has_gone_only_where_every_process_can_be_seen(child, monkeypatch):
     started = child("print(flush=True)")
     started.wait(10)
 
-    monkeypatch.setattr(ending, "_sees_every_process", lambda: True)
-    assert ending.has_gone(started.pid) is (sys.platform == "linux")
-    assert not ending.has_gone(os.getpid())
-    monkeypatch.setattr(ending, "_sees_every_process", lambda: False)
-    assert not ending.has_gone(started.pid)
+    monkeypatch.setattr(end_process, "_sees_every_process", lambda: True)
+    assert end_process.has_gone(started.pid) is (sys.platform == "linux")
+    assert not end_process.has_gone(os.getpid())
+    monkeypatch.setattr(end_process, "_sees_every_process", lambda: False)
+    assert not end_process.has_gone(started.pid)

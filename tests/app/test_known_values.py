@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from app.known_values import Earned, Fingerprints, earned, known_numbers
+from app.known_values import Fingerprints, KnownValues, known_numbers, known_values
 from app.runs.library import Library
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need, Part, specs
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.app.recordings import burst, crossover, ladder, many_small, threads
 from tests.experiments.machines import machine
 from tests.shipped import SHIPPED
@@ -47,8 +47,8 @@ def keep(library, made, name="run.coreopsis.jsonl"):
     return made.write(library.folder / "runs" / name)
 
 
-def look(library, here=HERE) -> Earned:
-    return earned(library.runs(), Catalogue(), WORDS, here, Fingerprints(), NOW)
+def look(library, here=HERE) -> KnownValues:
+    return known_values(library.runs(), Catalogue(), WORDS, here, Fingerprints(), NOW)
 
 
 def counts(found) -> tuple[int, int]:
@@ -265,11 +265,11 @@ def test_each_file_is_opened_once(library):
 
 def test_a_speedup_that_is_no_clear_gain_is_not_shown_as_a_number(library):
     made = threads(here=HERE)
-    finished = wire.decode_event(made.lines[-1])
+    finished = messages.decode_event(made.lines[-1])
     unclear = msgspec.structs.replace(
         finished.finding, values={"processes_speedup": 0.855}, unclear=["processes_speedup"]
     )
-    last = wire.encode(msgspec.structs.replace(finished, finding=unclear))
+    last = messages.encode(msgspec.structs.replace(finished, finding=unclear))
     keep(library, replace(made, lines=(*made.lines[:-1], last)))
 
     (value,) = look(library).values[Part.CORES]

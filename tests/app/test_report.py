@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import msgspec
 import pytest
 
-from app.report import analysed_anew, conditions, named_values, report
+from app.report import analysed_anew, conditions, named_values, note_text, report, when
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.statistics import TOO_FEW
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst
 
 ENGLISH = words.load("en")
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 BURST = Catalogue().load("burst-random")
 
 
@@ -24,13 +27,25 @@ def recording(tmp_path):
 
 
 def test_what_does_not_apply_is_empty():
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED)
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED)
 
     told = report(ENGLISH, BURST, finished, rows=0, quick=False)
 
     assert (told.ending, told.problem, told.finding, told.values, told.remarks) == (
         "", "", "", (), (),
     )  # fmt: skip
+
+
+def test_an_experiment_may_have_notes_and_problems_of_its_own():
+    values = {"measured": 8, "cores": 64}
+    own = ENGLISH.say("core-to-core.notes.cores_thinned", values)
+    assert note_text(ENGLISH, "cores_thinned", values, "core-to-core") == own != ""
+    assert note_text(ENGLISH, "not_pinned", {}, "core-to-core") == ENGLISH.say("notes.not_pinned")
+
+    problem = messages.ProblemSent(key="needs_lightning")
+    finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+    told = report(ENGLISH, Catalogue().load("data-parallel"), finished, rows=0, quick=False)
+    assert "pip install lightning" in told.problem
 
 
 def test_a_run_is_analysed_as_today(recording):
@@ -49,7 +64,7 @@ def test_a_run_of_another_version_keeps_its_finding_and_says_so(recording):
     finished, note = analysed_anew(kept, BURST)
 
     assert finished is kept.finished
-    assert note == wire.Note(key="other_version", values={"recorded": 0, "known": 1})
+    assert note == messages.Note(key="other_version", values={"recorded": 0, "known": 1})
 
 
 def test_the_conditions_are_those_that_are_known(recording):
@@ -67,7 +82,7 @@ def test_the_conditions_are_those_that_are_known(recording):
 
 
 def shown(experiment, values, unclear=(), message="m") -> dict[str, str]:
-    judged = wire.FindingSent(message=message, values=values, limits=[], unclear=list(unclear))
+    judged = messages.FindingSent(message=message, values=values, limits=[], unclear=list(unclear))
     return {told.label: told.shown for told in named_values(ENGLISH, experiment, values, judged)}
 
 
@@ -101,20 +116,51 @@ def test_a_ratio_that_tells_nothing_apart_is_said_in_words():
 
 
 def test_an_unclear_value_travels_and_older_files_know_none(recording):
-    finding = wire.FindingSent(message="m", values={"a_speedup": 1.0}, limits=[], unclear=["a"])
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+    finding = messages.FindingSent(message="m", values={"a_speedup": 1.0}, limits=[], unclear=["a"])
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
 
-    assert wire.decode_event(wire.encode(finished)) == finished
-    assert b"unclear" not in wire.encode(recording().finished)
+    assert messages.decode_event(messages.encode(finished)) == finished
+    assert b"unclear" not in messages.encode(recording().finished)
 
 
 def test_why_a_gain_is_not_clear_is_said_of_each(recording):
     values = {"threads_speedup": 0.9, "processes_speedup": 1.1, "serial_s": 1.0}
     unclear = ["threads_speedup", "processes_speedup"]
-    finding = wire.FindingSent(message="threads_gain", values=values, limits=[], unclear=unclear)
-    finished = wire.Finished(outcome=wire.Outcome.COMPLETED, finding=finding)
+    finding = messages.FindingSent(
+        message="threads_gain", values=values, limits=[], unclear=unclear
+    )
+    finished = messages.Finished(outcome=messages.Outcome.COMPLETED, finding=finding)
     gil = Catalogue().load("gil-threads")
 
     slower, near = report(ENGLISH, gil, finished, rows=9, quick=False).remarks
     assert "(speedup by threads): it came out no faster" in slower
     assert "(speedup by processes): it may be chance" in near
+
+
+# --- how long ago ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ago", "said"),
+    [
+        (timedelta(seconds=-5), "just now"),  # a clock that was set back
+        (timedelta(seconds=20), "just now"),
+        (timedelta(seconds=70), "1 minute ago"),
+        (timedelta(minutes=12), "12 minutes ago"),
+        (timedelta(minutes=61), "1 hour ago"),
+        (timedelta(hours=5), "5 hours ago"),
+        (timedelta(hours=30), "yesterday"),
+        (timedelta(days=6), "6 days ago"),
+        (timedelta(days=9), "2026-04-25"),
+    ],
+)
+def test_a_time_is_told_as_people_do(ago, said):
+    assert when(ENGLISH, (NOW - ago).isoformat(), NOW) == said
+
+
+def test_a_text_that_is_no_time_is_shown_as_it_is():
+    assert when(ENGLISH, "some day", NOW) == "some day"
+
+
+def test_a_time_without_a_zone_is_that_of_greenwich():
+    assert when(ENGLISH, "2026-05-04T11:30:00", NOW) == "30 minutes ago"

@@ -27,8 +27,9 @@ def family(process: psutil.Process, count: int) -> list[psutil.Process]:
 
 
 def own(load: KnownLoad) -> psutil.Process:
-    assert load._process is not None
-    return psutil.Process(load._process.pid)
+    process = load._process  # noqa: SLF001  (only it knows)
+    assert process is not None
+    return psutil.Process(process.pid)
 
 
 def all_gone(processes) -> bool:

@@ -1,4 +1,4 @@
-"""Is every word of the catalogue said somewhere, and every word that is said in the catalogue?"""
+"""Every text has a use in the code, and every text that the code names exists."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def literal(values) -> set[str] | None:
     if values is None:
         return set()
     if isinstance(values, ast.Dict):
-        return {key.value for key in values.keys if isinstance(key, ast.Constant)}
+        return {str(key.value) for key in values.keys if isinstance(key, ast.Constant)}
     return None
 
 

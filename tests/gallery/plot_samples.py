@@ -11,7 +11,7 @@ from typing import Any
 
 from experiments.core.shelves import homes
 from experiments.core.words import Words, load
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.memory.cache_ladder.experiment import Step
 from experiments.python_at_work.gil_threads.experiment import Slice, Timing, Wake
 from tests.gallery.pictures.experiment import Latency
@@ -140,7 +140,7 @@ def latencies(cores: int = 8, seed: int = 8, slower: float = 1.0) -> list[Latenc
     ]
 
 
-def ripples(side: int = 320, turn: float = 0.0) -> wire.Frame:
+def ripples(side: int = 320, turn: float = 0.0) -> messages.Frame:
     """Return a picture of two waves that meet."""
     middle = (0.3 * side, 0.7 * side)
     values = bytes(
@@ -149,7 +149,7 @@ def ripples(side: int = 320, turn: float = 0.0) -> wire.Frame:
         for x in range(side)
     )
     data = base64.b64encode(zlib.compress(values)).decode()
-    return wire.Frame(n=0, t_s=turn, table="field", shape=(side, side), data=data)
+    return messages.Frame(n=0, t_s=turn, table="field", shape=(side, side), data=data)
 
 
 def words() -> Words:

@@ -52,13 +52,13 @@ class Ear(QObject):
         """Return what is shown."""
         focus = QApplication.focusWidget()
         runner = getattr(self._window.session, "runner", None)
-        following = runner.following if runner is not None else None
+        run_state = runner.run_state if runner is not None else None
         return {
             "place": self._window.place.name,
             "title": self._window.windowTitle(),
             "running": runner is not None and runner.is_running,
-            "rows": following.rows if following is not None else 0,
-            "outcome": following.finished.outcome if following and following.finished else None,
+            "rows": run_state.rows if run_state is not None else 0,
+            "outcome": run_state.finished.outcome if run_state and run_state.finished else None,
             "runs": len(self._window.session.runs),
             "entries": len(self._window.session.entries),
             "zoomed": [

@@ -104,13 +104,13 @@ class Tour:
         self.window.go(Target(EXPERIMENTS, experiment="burst-random"))
         wait_s(1)
         self.do("F5")
-        until(lambda: self.session.runner.following.rows > 30)
+        until(lambda: self.session.runner.run_state.rows > 30)
         self.session.runner.stop()
         until(lambda: not self.session.runner.is_running)
 
     def show_page_lost(self) -> None:
         self.do("F5")
-        until(lambda: self.session.runner.following.rows > 10)
+        until(lambda: self.session.runner.run_state.rows > 10)
         os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)
         until(lambda: not self.session.runner.is_running)
 

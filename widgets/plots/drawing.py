@@ -19,7 +19,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from experiments.core.views import Scale
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Drawing(Protocol):
 class ShowsFrames(Protocol):
     """A drawing of frames that arrive one by one."""
 
-    def take_frame(self, frame: wire.Frame) -> None:
+    def take_frame(self, frame: messages.Frame) -> None:
         """Show this frame."""
 
 

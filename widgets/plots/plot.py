@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from experiments.core.declare import Experiment
 from experiments.core.views import View
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.controls.basics import asks_for_escape, tip
 from widgets.plots import navigation, reading
 from widgets.plots.canvas import Canvas
@@ -78,7 +78,7 @@ class Plot(Canvas):
         """Let the axes shrink to what the next drawing needs."""
         self.scene.forget_widest()
 
-    def draw_frame(self, frame: wire.Frame) -> None:
+    def draw_frame(self, frame: messages.Frame) -> None:
         """Show a frame, if the view shows frames."""
         self.scene.take_frame(frame)
         self._tracks = None

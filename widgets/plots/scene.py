@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from experiments.core.declare import Experiment
 from experiments.core.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline, View
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.plots import axes, limits, ranges
 from widgets.plots.drawing import (
     Area,
@@ -99,7 +99,7 @@ class Scene:
         """Let the axes shrink to what the current rows need."""
         self._widest = None
 
-    def take_frame(self, frame: wire.Frame) -> None:
+    def take_frame(self, frame: messages.Frame) -> None:
         """Show a frame, if the view shows frames."""
         if isinstance(self.drawing, ShowsFrames):
             self._has_frame = True

@@ -8,18 +8,17 @@ from typing import Any
 
 from app.own_experiments import UNEXAMINED
 from app.report import number
-from app.runs.counting import completed
 from app.runs.library import Kept
+from app.runs.selection import completed, expected_s, runs_here
 from app.window.core.availability import Entry
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import expected_s, runs_here
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.views import Bars
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from machine.model import Machine
 from widgets.catalogue.card_data import CardData, State
 from widgets.catalogue.sketch import Sketch, expected, measured
@@ -36,7 +35,7 @@ def card_data(
 ) -> CardData:
     """Return what stands on the card; `run` is the best one there is, `sketch` of its marks."""
     words, entry = session.words, session.entries.get(experiment.id)
-    following = _under_way(session, experiment.id)
+    run_state = _under_way(session, experiment.id)
     return CardData(
         id=experiment.id,
         shelf=experiment.shelf,
@@ -45,10 +44,10 @@ def card_data(
         topic=words.say(f"{experiment.id}.topic"),
         note=_note(session, experiment.id, entry, run),
         sketch=sketch or expected(experiment.views[0]),
-        state=State.RUNNING if following is not None else _state(entry, run),
+        state=State.RUNNING if run_state is not None else _state(entry, run),
         is_measured=run is not None and _is_completed(run),
         seconds=_seconds(entry, session),
-        fraction=following.progress.fraction if following is not None else 0.0,
+        fraction=run_state.progress.fraction if run_state is not None else 0.0,
     )
 
 
@@ -76,12 +75,12 @@ def read_sketch(experiment: Experiment[Any], path: Path) -> Sketch | None:
         return None
 
 
-def _under_way(session: Session, experiment_id: str) -> Following | None:
+def _under_way(session: Session, experiment_id: str) -> RunState | None:
     if not session.is_awake or not session.runner.is_running:
         return None
-    following = session.runner.following
-    is_this = following is not None and following.experiment.id == experiment_id
-    return following if is_this else None
+    run_state = session.runner.run_state
+    is_this = run_state is not None and run_state.experiment.id == experiment_id
+    return run_state if is_this else None
 
 
 def _state(entry: Entry | None, run: Kept | None) -> State:
@@ -93,7 +92,7 @@ def _state(entry: Entry | None, run: Kept | None) -> State:
         return State.NOT_HERE
     if run is None:
         return State.NEW
-    is_partial = run.message or run.outcome == wire.Outcome.STOPPED
+    is_partial = run.message or run.outcome == messages.Outcome.STOPPED
     return State.PARTIAL if is_partial else State.FAILED
 
 
@@ -124,4 +123,4 @@ def _note(session: Session, experiment_id: str, entry: Entry | None, run: Kept |
 
 
 def _is_completed(run: Kept) -> bool:
-    return run.outcome == wire.Outcome.COMPLETED
+    return run.outcome == messages.Outcome.COMPLETED

@@ -175,8 +175,8 @@ class ExperimentsPlace(Place):
             self.session.troubled.emit(problem)
 
     def _show_progress(self) -> None:
-        following = self.session.runner.following
-        percent = round(100 * following.progress.fraction) if following is not None else -1
+        run_state = self.session.runner.run_state
+        percent = round(100 * run_state.progress.fraction) if run_state is not None else -1
         if percent != self._percent:
             self._percent = percent
             self._refresh()

@@ -1,1 +1,1 @@
-"""app/window/core."""
+"""What all places share: session, runner, watcher, player, settings."""

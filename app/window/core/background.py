@@ -1,7 +1,7 @@
-"""How does work that takes a while stay off the event loop? In threads; results come back here.
+"""Does slow work in threads; results come back to the event loop.
 
-There are three: what somebody waits for, such as a run to open, need not wait for what takes
-seconds, such as reading a large library, nor for what may take minutes and can be stopped.
+There are three threads. Work that somebody waits for, such as opening a run, must not wait for work
+of seconds, such as reading a large library, or of minutes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Failed = Callable[[Problem], object]
 
 
 class Background(QObject):
-    """Does one piece of work after the other; `troubled` carries the Problem of one that failed.
+    """Does one piece of work after the other.
 
-    With `failed`, that is called with the Problem instead.
+    `troubled` carries the Problem of work that failed, unless `failed` was given to take it.
     """
 
     troubled = Signal(object)
@@ -36,19 +36,19 @@ class Background(QObject):
         self._in_order = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background")
         self._soon = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background soon")
         self._long = ThreadPoolExecutor(max_workers=1, thread_name_prefix="background long")
-        self._stops: set[threading.Event] = set()  # of what is under way in there
+        self._stops: set[threading.Event] = set()  # of long work under way
         self._closed = False
         self._done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     @property
     def is_at_long_work(self) -> bool:
-        """Is something under way that may take minutes?"""
+        """Is long work under way?"""
         return bool(self._stops)
 
     def do(
         self, work: Callable[[], Result], then: Callable[[Result], object] | None = None
     ) -> None:
-        """Do `work` after what was asked for before, and call `then` with its result here."""
+        """Do `work` in order, and call `then` with its result in this thread."""
         if not self._closed:
             self._in_order.submit(self._work, work, then, self.troubled.emit)
 
@@ -58,7 +58,7 @@ class Background(QObject):
         then: Callable[[Result], object],
         failed: Failed | None = None,
     ) -> None:
-        """Do `work` that takes a moment and changes nothing, whatever else is being done."""
+        """Do short `work` that changes nothing, besides other work."""
         if not self._closed:
             self._soon.submit(self._work, work, then, failed or self.troubled.emit)
 
@@ -68,9 +68,9 @@ class Background(QObject):
         then: Callable[[Result], object],
         failed: Failed | None = None,
     ) -> threading.Event:
-        """Do `work` that may take minutes, and return what stops it: no result comes after that.
+        """Do `work` that may take minutes, and return the event that stops it.
 
-        The work gets the same event, and has to end soon after it is set.
+        The work gets the same event, and must end soon after it is set. No result comes then.
         """
         stop = threading.Event()
         if self._closed:
@@ -84,7 +84,7 @@ class Background(QObject):
         return stop
 
     def close(self) -> None:
-        """Wait for the work under way; what has not begun is left, no result comes any more."""
+        """Wait for the work under way; drop the rest, and deliver nothing any more."""
         self._closed = True
         for stop in self._stops:
             stop.set()
@@ -92,7 +92,7 @@ class Background(QObject):
             thread.shutdown(wait=True, cancel_futures=True)
 
     def _end(self, stop: threading.Event, then: Callable[[Any], object], result: object) -> None:
-        """Hand on the result of what took long, if it is still wanted."""
+        """Hand on the result of long work unless it was stopped."""
         self._stops.discard(stop)
         if not stop.is_set():
             then(result)
@@ -104,7 +104,7 @@ class Background(QObject):
             result = work()
         except UserError as trouble:
             self._done.emit(failed, trouble.problem)
-        except Exception as error:  # said in the window, and the thread lives on
+        except Exception as error:  # the window tells it, and the thread lives on
             log.exception("in the background")
             problem = Problem("unexpected", {"error": f"{type(error).__name__}: {error}"})
             self._done.emit(failed, problem)

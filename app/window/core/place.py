@@ -1,4 +1,4 @@
-"""What is a place of the window? A widget that is built when it is first gone to."""
+"""The base of every place of the window; each is built at its first visit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Place(QWidget):
         self.session = session
 
     def open(self, target: Target) -> None:
-        """Show what is wanted; the place has been gone to."""
+        """Show the target; the place is seen already."""
 
     def arrive(self) -> None:
         """Begin to be seen."""
@@ -34,13 +34,13 @@ class Place(QWidget):
         return False
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here now, for the menu, the palette and the sheet."""
+        """Return the actions allowed now, for menu, palette and shortcut sheet."""
         return ()
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        """Return keys and their words that act only on what has the focus here, for the sheet."""
+        """Return keys that act only on the focused widget, with their words, for the sheet."""
         return ()
 
     def status(self) -> str:
-        """Return what the status line says at its right while this place is shown."""
+        """Return the text at the right of the status line while this place is shown."""
         return ""

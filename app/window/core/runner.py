@@ -1,7 +1,7 @@
-"""How does the window run an experiment? In the engine's process, followed in a thread.
+"""Runs an experiment in the engine's process, and follows it in a thread.
 
-The thread only puts events into a queue; a timer of this thread takes them 30 times a second, and
-no longer than a few milliseconds at a time. Rows are never dropped, drawing may be.
+The thread only puts events into a queue. A timer of the window's thread takes them 30 times a
+second, for a few milliseconds at most. Rows are never dropped; drawing may be.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.runs.library import Library
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from experiments.engine.sweep import sweep
 
 log = logging.getLogger(__name__)
@@ -34,32 +34,32 @@ BUDGET_S = 0.004  # of one tick
 
 
 class Runner(QObject):
-    """One run at a time. `following` is the run under way, or the last one."""
+    """One run at a time. `run_state` is the run under way, or the last one."""
 
     began = Signal()
-    moved = Signal()  # there is something new in `following`, or the time has gone on
+    moved = Signal()  # new events, or the time has gone on
     stopping = Signal()  # the run has been asked to end
-    ended = Signal()  # `following.finished` is there, and the file is closed
-    swept = Signal(int)  # processes that an earlier, killed program had left behind
+    ended = Signal()  # `run_state.finished` is set, and the file is closed
+    swept = Signal(int)  # processes left behind by a killed program
 
     def __init__(self, library: Library, engine: Engine) -> None:
         super().__init__()
         self._library, self._engine = library, engine
-        # All that may block, to start, to warm and to close processes, is done in this thread.
+        # All blocking work is done in this thread: to start, warm and close processes.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runner")
-        self._events: collections.deque[wire.Event] = collections.deque()
+        self._events: collections.deque[messages.Event] = collections.deque()
         self._run: Run | None = None
         self._stopping = threading.Event()
-        self._broken: wire.Finished | None = None  # how a run ends that sent what cannot be
+        self._broken: messages.Finished | None = None  # the end of a run that sent invalid rows
         self._closed = False
-        self._keeping: Keeping | None = None
+        self._writer: RunWriter | None = None
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._take)
-        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step tells nothing meanwhile
+        self._seconds = QTimer(self, interval=SECOND_MS)  # a long step sends nothing meanwhile
         self._seconds.timeout.connect(self.moved)
-        self.following: Following | None = None
+        self.run_state: RunState | None = None
         self.is_running = False
         self._thread.submit(self._sweep)
 
@@ -71,37 +71,37 @@ class Runner(QObject):
     @property
     def kept_as(self) -> str | None:
         """The name of the file of the run under way or the last one, None while there is none."""
-        recorder = self._keeping.recorder if self._keeping is not None else None
+        recorder = self._writer.recorder if self._writer is not None else None
         return recorder.path.name if recorder is not None else None
 
     @property
     def not_kept(self) -> Problem | None:
         """Why the last run could not be kept whole."""
-        trouble = self._keeping.problem if self._keeping is not None else None
+        trouble = self._writer.problem if self._writer is not None else None
         return trouble.problem if trouble is not None else None
 
     def warm(self, experiment: Experiment[Any]) -> None:
-        """Have a process ready for this experiment; not while another one is measured."""
+        """Prepare a process for this experiment, unless a run is under way."""
         if not self.is_running and not self._closed:
             self._thread.submit(self._engine.warm, experiment)
 
     def start(
         self, experiment: Experiment[Any], params: Mapping[str, Any], *, quick: bool = False
-    ) -> Following:
+    ) -> RunState:
         """Start a run. Raises UserError if it could not be kept."""
         assert not self.is_running
         self._library.check_writable()
         self._stopping.clear()
         self._broken = None
         self._events.clear()
-        self._keeping = Keeping(self._library)
-        self.following = Following(experiment)
+        self._writer = RunWriter(self._library)
+        self.run_state = RunState(experiment)
         self.is_running = True
-        self._thread.submit(self._measure, experiment, dict(params), quick, self._keeping)
+        self._thread.submit(self._measure, experiment, dict(params), quick, self._writer)
         self._timer.start()
         self._seconds.start()
         self.began.emit()
-        return self.following
+        return self.run_state
 
     def stop(self) -> None:
         """Ask the run to end; `ended` comes within a quarter of a second."""
@@ -122,7 +122,7 @@ class Runner(QObject):
 
     def _ask_to_end(self) -> None:
         self._stopping.set()
-        run = self._run  # the thread takes it away when it has ended
+        run = self._run  # the thread sets it to None at the end
         if run is not None:
             run.stop()
 
@@ -132,53 +132,53 @@ class Runner(QObject):
             self.swept.emit(count)
 
     def _measure(
-        self, experiment: Experiment[Any], params: dict[str, Any], quick: bool, keeping: Keeping
+        self, experiment: Experiment[Any], params: dict[str, Any], quick: bool, writer: RunWriter
     ) -> None:
         try:
-            self._run = self._engine.start(experiment, params, quick=quick, keep=keeping.keep)
+            self._run = self._engine.start(experiment, params, quick=quick, keep=writer.keep)
             if self._stopping.is_set():  # between the click and now
                 self._run.stop()
             finished = None
             for event in self._run.events():
-                if isinstance(event, wire.Finished):
+                if isinstance(event, messages.Finished):
                     finished = event
                 else:
                     self._events.append(event)
             assert finished is not None  # a run always ends in one
-        except Exception as error:  # a run ends in a sentence, also where it could not begin
+        except Exception as error:  # the run ends in a sentence, even if it never began
             log.exception("a run could not be followed")
-            problem = wire.ProblemSent(
+            problem = messages.ProblemSent(
                 key="not_started", values={"error": f"{type(error).__name__}: {error}"}
             )
-            finished = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+            finished = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
         finally:
             self._run = None
-        keeping.close()
+        writer.close()
         self._events.append(finished)
 
     def _take(self) -> None:
-        """Take what has come; what is too much for one turn waits for the next."""
-        following = self.following
-        if following is None or not self._events:
+        """Take new events for BUDGET_S; the rest waits for the next turn."""
+        run_state = self.run_state
+        if run_state is None or not self._events:
             return
         until_s = time.perf_counter() + BUDGET_S
         while self._events and time.perf_counter() < until_s:
-            self._add(following, self._events.popleft())
+            self._add(run_state, self._events.popleft())
         self.moved.emit()
-        if following.finished is not None:
+        if run_state.finished is not None:
             self._timer.stop()
             self._seconds.stop()
             self.is_running = False
             self.ended.emit()
 
-    def _add(self, following: Following, event: wire.Event) -> None:
-        """Take one event; a row that is none of this experiment ends the run as a failed one."""
+    def _add(self, run_state: RunState, event: messages.Event) -> None:
+        """Take one event; a row that does not fit the experiment fails the run."""
         if self._broken is None:
             try:
-                following.add(event)
+                run_state.add(event)
             except msgspec.ValidationError as error:
-                problem = wire.ProblemSent(key="wire_broken", values={"reason": str(error)})
-                self._broken = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+                problem = messages.ProblemSent(key="wire_broken", values={"reason": str(error)})
+                self._broken = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
                 self.stop()
-        elif isinstance(event, wire.Finished):
-            following.add(self._broken)
+        elif isinstance(event, messages.Finished):
+            run_state.add(self._broken)

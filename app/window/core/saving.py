@@ -1,33 +1,38 @@
-"""How do pictures, tables and code get out of the window? Into a file that a person chooses."""
+"""Saves pictures, tables and code into a file that a person chooses.
+
+A file dialog begins in the folder used last, at first in a personal one: the folder in which the
+program was started may be that of its source.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QStandardPaths
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.window.core.folders import begin, remember, shown
 from app.window.core.session import Session
 from experiments.core.problems import Problem
 from widgets.sheets.question import Answer, ask
 
+PICTURES = (".png", ".svg")
+Location = QStandardPaths.StandardLocation
+
 
 class Saving:
-    """`choose_new` and `choose_existing` ask for a file; tests put others in their place."""
+    """Asks for a file over `parent`, writes it, and tells how that went."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         self._session, self._parent = session, parent
-        self.choose_new: Callable[[str], Path | None] = self._ask_new
-        self.choose_existing: Callable[[], Path | None] = self._ask_existing
 
     def save(
         self, suggestion: str, write: Callable[[Path], object], endings: Sequence[str] = ()
     ) -> None:
-        """Ask for a file and write it; say in one sentence how that went.
+        """Ask for a file, write it, and tell the outcome in a sentence.
 
-        Its name gets one of the `endings`; without them, that of the suggestion if it has none.
+        Its name gets one of the `endings`, by default that of the suggestion.
         """
         path = self.choose_new(suggestion)
         if path is not None:
@@ -41,7 +46,7 @@ class Saving:
         self.save(suggestion, lambda path: path.write_text(text, encoding="utf-8"))
 
     def copy_text(self, text: str) -> None:
-        """Put a text where it can be pasted from."""
+        """Copy a text to the clipboard."""
         QGuiApplication.clipboard().setText(text)
         self._session.tell(self._session.words.say("page.copied"))
 
@@ -53,10 +58,11 @@ class Saving:
             self._session.troubled.emit(Problem("file_not_written", values))
             return
         remember(self._session, path)
-        values = {"name": path.name, "folder": shown(path.parent)}
+        values = {"name": path.name, "folder": in_short(path.parent)}
         self._session.tell(self._session.words.say("page.saved", values))
 
-    def _ask_new(self, suggestion: str) -> Path | None:
+    def choose_new(self, suggestion: str) -> Path | None:
+        """Ask for a file to write, None if cancelled."""
         title = self._session.words.say("page.save_as")
         kind = f"*{Path(suggestion).suffix}"
         name, _ = QFileDialog.getSaveFileName(
@@ -64,7 +70,8 @@ class Saving:
         )
         return Path(name) if name else None
 
-    def _ask_existing(self) -> Path | None:
+    def choose_existing(self) -> Path | None:
+        """Ask for a run file, None if cancelled."""
         title = self._session.words.say("page.choose_run")
         kinds = "*.coreopsis.jsonl *.coreopsis.jsonl.gz"
         name, _ = QFileDialog.getOpenFileName(self._parent, title, begin(self._session), kinds)
@@ -81,9 +88,9 @@ def complete(
     endings: Sequence[str],
     then: Callable[[Path], object],
 ) -> None:
-    """Call `then` with the path and its ending; first ask where that is a file which exists.
+    """Call `then` with the path and its ending; ask first if that file exists.
 
-    The dialog has asked about the name as it was typed, and about no other.
+    The system's dialog has asked only about the name as it was typed.
     """
     whole = with_ending(path, endings)
     if whole == path or not whole.exists():
@@ -104,7 +111,7 @@ def complete(
 
 
 def with_ending(path: Path, endings: Sequence[str]) -> Path:
-    """Return the path with an ending by which it is found again: `a.jsonl` as `a.kind.jsonl`."""
+    """Return the path with one of the endings: `a.jsonl` as `a.kind.jsonl`."""
     if path.name.endswith(tuple(endings)):
         return path
     ending = next((each for each in endings if each.endswith(path.suffix)), endings[0])
@@ -112,3 +119,24 @@ def with_ending(path: Path, endings: Sequence[str]) -> Path:
     for part in reversed(Path(f"any{ending}").suffixes):
         name = name.removesuffix(part)
     return path.with_name(name + ending)
+
+
+def begin(session: Session, name: str = "") -> str:
+    """Return where a file dialog begins, with the suggested `name`."""
+    last = session.settings.folder
+    is_picture = Path(name).suffix in PICTURES
+    own = Location.PicturesLocation if is_picture else Location.DocumentsLocation
+    wanted = [last, QStandardPaths.writableLocation(own)]
+    found = next((folder for folder in wanted if folder and Path(folder).is_dir()), Path.home())
+    return str(Path(found, name))
+
+
+def remember(session: Session, path: Path) -> None:
+    """Let the next dialog begin in the folder of this file, also after a restart."""
+    session.remembered.emit({"folder": str(path.parent)})
+
+
+def in_short(folder: Path) -> str:
+    """Return a folder with `~` for the home folder."""
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}" if home in folder.parents else str(folder)

@@ -37,7 +37,7 @@ class Session(QObject):
     machine_changed = Signal()  # `machine` is known now
     entries_changed = Signal()  # `entries` are known now
     runs_changed = Signal()  # `runs` were read anew
-    sampled = Signal(object)  # wire.Sample: one look at the load
+    sampled = Signal(object)  # messages.Sample: one look at the load
     went = Signal(object)  # place.Target: somebody wants to go there
     noticed = Signal(str, str, object)  # a sentence, the words of a button ("" for none), its act
     troubled = Signal(object)  # Problem: expected trouble that belongs to no place

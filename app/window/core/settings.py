@@ -1,8 +1,8 @@
-"""What does the window remember of a person's choices? One small file in the data folder.
+"""The settings of the window, in one small file of the data folder.
 
-Nothing in it can stop the window: a value that cannot be is replaced by its default, a file that
-cannot be read is set aside. Keys of another version of the program are kept. Plain JSON: read
-before the first paint, which other libraries would delay.
+Nothing in it can stop the window: an invalid value becomes its default, a broken file is set aside.
+Keys of other versions are kept. It is plain JSON, because it is read before the first paint, which
+other libraries would delay.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Settings:
     geometry: str = _any("")  # of the window, as Qt saves it, in base64
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what cannot be."""
+        """Raise ValueError for an invalid value."""
         for each in fields(self):
             if not _holds(each.metadata, getattr(self, each.name)):
                 raise ValueError(f"{each.name} cannot be {getattr(self, each.name)!r}")
@@ -68,7 +68,7 @@ class Settings:
 
 
 def load(folder: Path) -> tuple[Settings, Problem | None]:
-    """Return the settings, and what a person should know of their file."""
+    """Return the settings, and the problem with their file if there is one."""
     path = folder / NAME
     try:
         found = _read(path)

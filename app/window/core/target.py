@@ -1,4 +1,4 @@
-"""Where can one go in the window, and what can be opened there?"""
+"""Targets: the places of the window, and what to open there."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MAP, LIVE, EXPERIMENTS, CHECKUP, RUNS = "map", "live", "experiments", "checkup", "runs"
+MAP, LIVE, EXPERIMENTS, RUNS = "map", "live", "experiments", "runs"
 
-Then = Literal["", "measure", "replay"]  # an opened run, once more with its settings, or as it was
+Then = Literal["", "measure", "replay"]  # with an opened run: show it, run it again, or replay it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""What is this machine, and what is it doing now? The light worker that inspects and watches.
+"""Inspects and watches the machine through a light worker process.
 
-A worker that dies is replaced, a few times; then `ended` says so, and `start` begins anew. For a
-machine that comes from a file there is no worker; a watch that was recorded on it takes its place.
+A worker that dies is replaced a few times; then `ended` tells it, and `start` begins anew. For a
+machine from a file there is no worker: a recorded watch takes its place.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.window.live.recorded import WatchPlayer
 from experiments.core.problems import Problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Worker
 from machine.live.recorded_watch import RecordedWatch
 
 log = logging.getLogger(__name__)
 
-QUIET_HZ = 2.0  # while nobody looks closer, and always while an experiment runs
-PAUSE_MS = 1000  # before another worker takes the place of one that died
+QUIET_HZ = 2.0  # outside Live, and always during a run
+PAUSE_MS = 1000  # before a dead worker is replaced
 REPLACEMENTS = 3
 
 
@@ -29,8 +29,8 @@ class Watcher(QObject):
 
     inspected = Signal(object)  # dict, as of `machine.model.to_json`
     not_inspected = Signal(object)  # Problem: why there is none
-    sampled = Signal(object)  # wire.Sample
-    ended = Signal()  # the workers have gone, though nobody asked them to
+    sampled = Signal(object)  # messages.Sample
+    ended = Signal()  # the workers died
     _heard = Signal(object)
 
     def __init__(self) -> None:
@@ -46,28 +46,28 @@ class Watcher(QObject):
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Inspect the machine, then send samples; does nothing while that is under way."""
+        """Inspect the machine, then send samples, unless that is under way."""
         if self._worker is None and not self._pause.isActive() and not self._closing:
             self._replaced = 0
             self._begin()
 
     def play(self, recorded: RecordedWatch | None) -> None:
-        """Send what was recorded, again and again, instead of what is now."""
+        """Send the recorded samples, again and again."""
         if recorded is not None and not self._closing:
             self.player = WatchPlayer(recorded, repeats=True)
             self.player.sampled.connect(self.sampled)
             self.player.play()
 
     def inspect(self) -> None:
-        """Look anew at what this machine is; `inspected` comes when that is done."""
+        """Inspect the machine again; `inspected` tells the result."""
         if self._worker is not None:
-            self._worker.send(wire.Inspect())
+            self._worker.send(messages.Inspect())
 
     def set_rate(self, hz: float) -> None:
         """Send samples at another rate from now on."""
         self._hz = hz
         if self._worker is not None:
-            self._worker.send(wire.Rate(hz=hz))
+            self._worker.send(messages.Rate(hz=hz))
 
     @property
     def pid(self) -> int | None:
@@ -92,34 +92,34 @@ class Watcher(QObject):
             log.info("no worker to watch: %s", error)
             self._replace()
             return
-        self._worker.send(wire.Watch(hz=self._hz))
+        self._worker.send(messages.Watch(hz=self._hz))
         if not self._is_inspected:
-            self._worker.send(wire.Inspect())
+            self._worker.send(messages.Inspect())
         self._thread = threading.Thread(target=self._read, args=(self._worker,), name="watcher")
         self._thread.start()
 
     def _read(self, worker: Worker) -> None:
         try:
             while line := worker.readline():
-                event = wire.decode_event(line)
-                if isinstance(event, wire.Hello):
+                event = messages.decode_event(line)
+                if isinstance(event, messages.Hello):
                     worker.pid = event.pid
                 self._heard.emit(event)
-        except wire.BadMessage as error:
+        except messages.BadMessage as error:
             log.info("the worker that watches cannot be understood: %s", error)
-        worker.close()  # here: to close a pipe that another thread reads would wait for it
+        worker.close()  # in this thread: closing a pipe waits for the thread that reads it
         self._heard.emit(None)
 
     @Slot(object)
-    def _take(self, event: wire.Event | None) -> None:
+    def _take(self, event: messages.Event | None) -> None:
         if self._closing:
             return
-        if isinstance(event, wire.Sample):
+        if isinstance(event, messages.Sample):
             self.sampled.emit(event)
-        elif isinstance(event, wire.Whole):
+        elif isinstance(event, messages.Whole):
             self._is_inspected = True
             self.inspected.emit(event.value)
-        elif isinstance(event, wire.Finished) and event.problem is not None:
+        elif isinstance(event, messages.Finished) and event.problem is not None:
             self._give_up(Problem(event.problem.key, event.problem.values))
         elif event is None:
             assert self._thread is not None
@@ -128,15 +128,15 @@ class Watcher(QObject):
             self._replace()
 
     def _give_up(self, problem: Problem) -> None:
-        """Something has failed in the worker, which watches no more then."""
+        """End a worker that has failed."""
         if not self._is_inspected:
-            self._is_inspected = True  # another try would end in the same way
+            self._is_inspected = True  # another try would fail as well
             self.not_inspected.emit(problem)
         if self._worker is not None:
             self._worker.end()
 
     def _replace(self) -> None:
-        """Begin again after a pause; say so where that has not helped."""
+        """Begin again after a pause; after REPLACEMENTS tries, give up."""
         self._replaced += 1
         if self._replaced <= REPLACEMENTS:
             self._pause.start()

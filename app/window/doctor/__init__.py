@@ -1,1 +1,1 @@
-"""app/window/doctor."""
+"""The doctor's page: what stands between Python and the GPU."""

@@ -1,7 +1,7 @@
-"""What stands between Python and the GPU? The page of the doctor, and who examines for it.
+"""Runs the examination of the doctor in the background, and fills its page.
 
-An examination starts processes that may hang, so it goes on in a thread, each of its questions with
-a time limit; it is ended when the page is closed, or another Python is to be examined.
+An examination starts processes that may hang, so it runs in a thread with time limits. It ends when
+the page is closed or another Python is to be examined.
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ from widgets.doctor.page_data import Link, PageData, PythonChoice
 if TYPE_CHECKING:
     from machine.doctor.environments import Environment
 
-# What is looked at on most machines, shown while nothing is known yet.
+# The steps on most machines, shown while nothing is known yet.
 USUAL = ("card", "driver", "nodes", "library", "torch", "build", "architecture", "works")
 
 
 class Doctor(QObject):
     """One page, from when it is opened until it is closed.
 
-    `look` examines a Python, and `choose_file` and `choose_folder` ask for one; tests put others
-    in their place.
+    `look` examines a Python, `find` looks for others; tests replace both.
     """
 
     def __init__(self, session: Session, window: QWidget) -> None:
@@ -55,8 +54,6 @@ class Doctor(QObject):
         self._choices: list[PythonChoice] = [_own(session.words)]
         self.look: Callable[[str, threading.Event], Diagnosis] = look
         self.find: Callable[[], tuple[Environment, ...]] = environments.find
-        self.choose_file: Callable[[], str] = self._ask_file
-        self.choose_folder: Callable[[], str] = self._ask_folder
         self.page = DoctorPage(session.words, session.look, window)
         self.page.wanted.connect(self.examine)
         self.page.again_wanted.connect(lambda: self.examine(self._python))
@@ -83,7 +80,7 @@ class Doctor(QObject):
         words = self._session.words
         links = [Link(title=title(step, words)) for step in USUAL]
         self.page.wait(_short(path) or words.say("doctor.page.this_program"), links)
-        if self._session.runner.is_running:  # to load a PyTorch takes a core for seconds
+        if self._session.runner.is_running:  # loading PyTorch takes a core for seconds
             self.page.complain(words.say("doctor.page.waits_for_run"))
             return
         self._stop = self._session.background.do_long(
@@ -106,7 +103,7 @@ class Doctor(QObject):
             self.page.tell(page_data(diagnosis, self._session.words))
 
     def _refuse(self, path: str, problem: Problem) -> None:
-        """Say why there is no Python there, and show what was known before."""
+        """Say why there is no Python there, and show the diagnosis before."""
         if self._diagnosis is None:
             self.page.complain(self._session.say(problem))
             return
@@ -139,11 +136,13 @@ class Doctor(QObject):
         self._stop.set()
         self.deleteLater()
 
-    def _ask_file(self) -> str:
+    def choose_file(self) -> str:
+        """Ask for a Python, "" if cancelled."""
         asked = self._session.words.say("doctor.page.choose_file_title")
         return QFileDialog.getOpenFileName(self.page.window(), asked, str(Path.home()))[0]
 
-    def _ask_folder(self) -> str:
+    def choose_folder(self) -> str:
+        """Ask for an environment, "" if cancelled."""
         asked = self._session.words.say("doctor.page.choose_folder_title")
         return QFileDialog.getExistingDirectory(self.page.window(), asked, str(Path.home()))
 
@@ -165,7 +164,7 @@ def page_data(diagnosis: Diagnosis, words: Words) -> PageData:
             title=title(step.step, words),
             state=sign(step, diagnosis),
             word="" if sign(step, diagnosis) is step.state else words.say("doctor.page.none_here"),
-            # What else is to be said and done where nothing is there stands above the chain.
+            # Advice for an absent card stands above the chain.
             text=(sentence if step is absent else explained)(step, words)
             if step.state is not State.NOT_REACHED
             else "",
@@ -175,7 +174,7 @@ def page_data(diagnosis: Diagnosis, words: Words) -> PageData:
     ]
     return PageData(
         headline=headline(diagnosis, words),
-        # What is not there is not fine, but plain, as in the chain.
+        # An absent part is neutral, not fine, as in the chain.
         state=State.NOT_REACHED if absent else diagnosis.state,
         text=more(absent, words) if absent else sentence(found, words) if found else "",
         commands=shown.commands if shown is not None else (),
@@ -189,6 +188,6 @@ def _own(words: Words) -> PythonChoice:
 
 
 def _short(path: str) -> str:
-    """Return a path as one types it, from the home folder on."""
+    """Return a path with `~` for the home folder."""
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

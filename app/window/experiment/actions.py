@@ -1,4 +1,4 @@
-"""What can be done on the page of an experiment? Actions with their words and keys."""
+"""The actions of an experiment's page, with their words and keys."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import State
-from experiments.core.words import Words
 
 
 class ExperimentActions(QObject):
-    """Made once for the page, which connects them and says which make sense now."""
+    """The page connects them; the state of the model says which are allowed."""
 
-    def __init__(self, page: QWidget, words: Words) -> None:
+    def __init__(self, model: PageModel, page: QWidget) -> None:
         super().__init__(page)
-        self._page, self._words = page, words
+        self._model, self._page, words = model, page, model.words
         self.run = self._action("page.run", "F5")
         self.quick = self._action("page.quick", "Shift+F5")
         self.quick.setToolTip(words.say("outcomes.quick"))
-        # No key of its own: Escape stops the run from anywhere, which is the window's to do.
+        # No key of its own: the window handles Escape.
         self.stop = self._action("page.stop")
         self.go_there = self._action("page.go_there")
         self.reset = self._action("page.reset")
@@ -49,46 +48,46 @@ class ExperimentActions(QObject):
         self.plot.setChecked(True)
 
     def __iter__(self) -> Iterator[QAction]:
-        """Yield those that can be done now, for menu, palette and sheet."""
+        """Yield the allowed ones, for menu, palette and sheet."""
         return (each for each in self._all() if each.isEnabled() and each.isVisible())
 
     def use_letters(self, used: bool) -> None:
-        """Let single letters act, or not."""
+        """Let single letters act as keys, or not."""
         self.replay.setShortcut(QKeySequence("R" if used else ""))
 
     def name_shown(self, view: str, table: str) -> None:
-        """Say which view a picture would be of, and which table would be saved."""
-        say = self._words.say
+        """Name the view that would be copied, and the table that would be saved."""
+        say = self._model.words.say
         self.copy_picture.setText(say("page.copy_picture_of", {"view": view}))
         self.copy_svg.setText(say("page.copy_svg_of", {"view": view}))
         self.save_picture.setText(say("page.save_picture_of", {"view": view}))
         self.save_csv.setText(say("page.save_csv_of", {"table": table}))
 
-    def show_state(self, showing: Showing, *, has_beside: bool) -> None:
-        """Allow what makes sense now, and hide what does not."""
-        state, shown = showing.state, showing.shown
-        say = self._words.say
-        is_opened = shown is not None and shown.is_opened
-        can_run = state in (State.READY, State.ENDED) and showing.can_run
+    def refresh(self) -> None:
+        """Allow the actions that make sense now, and hide the others."""
+        model, say = self._model, self._model.words.say
+        state, loaded = model.state, model.loaded
+        is_opened = loaded is not None and loaded.is_opened
+        can_run = state in (State.READY, State.ENDED) and model.can_run
         waits = state in (State.LOOKING, State.ELSEWHERE, State.READY, State.ENDED)
-        waits = waits and showing.experiment is not None and showing.needs_nothing
-        self.run.setText(say(_run_key(has_run=shown is not None, is_opened=is_opened)))
+        waits = waits and model.experiment is not None and model.needs_nothing
+        self.run.setText(say(_run_key(has_run=loaded is not None, is_opened=is_opened)))
         self.run.setToolTip(say("page.runs_one" if state is State.ELSEWHERE else "page.run_help"))
         _allow(self.run, can_run, seen=waits)
         has_quick = state in (State.LOOKING, State.READY, State.ENDED) and not is_opened
         _allow(self.quick, can_run and has_quick, seen=has_quick and waits)
-        _allow(self.stop, showing.under_way is not None and state is not State.STOPPING)
+        _allow(self.stop, model.under_way is not None and state is not State.STOPPING)
         _allow(self.go_there, state is State.ELSEWHERE)
         has_end = state is State.ENDED
-        _allow(self.replay, has_end and showing.path is not None)
-        way_back = "page.latest_run" if showing.is_of_here else "page.own_run"
+        _allow(self.replay, has_end and model.path is not None)
+        way_back = "page.latest_run" if model.is_of_here else "page.own_run"
         self.live.setText(say("page.end_replay" if state is State.PLAYING else way_back))
         _allow(self.live, state is State.PLAYING or (has_end and is_opened))
-        _allow(self.recording, showing.recording is not None and shown is None)
+        _allow(self.recording, model.recording is not None and loaded is None)
         _allow(self.reset, can_run and not is_opened)
-        _allow(self.compare, has_end and showing.path is not None, seen=True)
-        _allow(self.stop_comparing, has_beside)
-        has_rows = showing.following is not None
+        _allow(self.compare, has_end and model.path is not None, seen=True)
+        _allow(self.stop_comparing, model.comparing.is_on)
+        has_rows = model.run_state is not None
         for action in (self.copy_picture, self.copy_svg, self.save_picture, self.save_csv):
             _allow(action, has_rows)
         _allow(self.data, has_rows, seen=True)
@@ -98,7 +97,7 @@ class ExperimentActions(QObject):
         return (each for each in vars(self).values() if isinstance(each, QAction))
 
     def _action(self, key: str, keys: str = "") -> QAction:
-        action = QAction(self._words.say(key), self)
+        action = QAction(self._model.words.say(key), self)
         if keys:
             action.setShortcut(QKeySequence(keys))
             action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -107,7 +106,7 @@ class ExperimentActions(QObject):
 
 
 def _allow(action: QAction, allowed: bool, *, seen: bool | None = None) -> None:
-    """Let an action be done or not; where it cannot be it is hidden, unless it is to be `seen`."""
+    """Enable or disable an action; a disabled one is hidden unless it is to be `seen`."""
     action.setVisible(allowed if seen is None else seen)
     action.setEnabled(allowed)
 

@@ -1,4 +1,4 @@
-"""How do two runs compare, the shown one and another? A is the earlier, wherever one comes from."""
+"""The comparison of two runs, A and B; A is always the earlier one."""
 
 from __future__ import annotations
 
@@ -7,37 +7,32 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMenu, QWidget
 
 from app.comparison import Compared, cautions, cells, compare, footnotes
-from app.report import about, label
+from app.report import about, label, problem_text
 from app.runs.library import machine_name
-from app.runs.run_notes import read_meta
-from app.window.core.saving import Saving
+from app.runs.run_notes import read_notes
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import Shown, load, runs_of
-from app.window.experiment.page_model import Showing
+from app.window.experiment.loaded_run import LoadedRun, load
 from app.window.runs.listing import Listing
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.words import Words
-from experiments.engine import messages as wire
 from widgets.experiment.comparison_table import ComparedRow, Comparison
 
-Result = tuple[Shown, Shown, Comparison]
-MENU_RUNS = 12
+Result = tuple[LoadedRun, LoadedRun, Comparison]
 
 
 class Comparing(QObject):
-    """Reads and compares in the background. `changed` comes when `pair` is another."""
+    """Reads and compares in the background; `changed` tells of another `pair`."""
 
     changed = Signal()
 
-    def __init__(self, session: Session, showing: Showing, saving: Saving) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        self._session, self._showing, self._saving = session, showing, saving
-        self._asked = 0  # what was asked for before is of no interest any more
-        self.pair: tuple[Shown, Shown] | None = None  # A and B, to be drawn on the same axes
+        self._session = session
+        self._asked = 0  # counts requests: only the newest one counts
+        self.pair: tuple[LoadedRun, LoadedRun] | None = None  # A and B, on the same axes
         self.found = Comparison()
 
     @property
@@ -45,19 +40,20 @@ class Comparing(QObject):
         """Is there a comparison, or a reason why there is none?"""
         return self.found != Comparison()
 
-    def letter(self, shown: Shown) -> str:
-        """Return which of the two a run is, "A" or "B"; "" where it is neither."""
+    def letter(self, loaded: LoadedRun) -> str:
+        """Return "A" or "B" for one of the two runs, "" for any other."""
         runs = [each.run for each in self.pair or ()]
-        return "AB"[runs.index(shown.run)] if shown.run in runs else ""
+        return "AB"[runs.index(loaded.run)] if loaded.run in runs else ""
 
     def begin(self, path: Path, beside: Path) -> None:
         """Compare the run in `path` with another; ends in `changed`."""
         self._asked += 1
-        catalogue, words, listing = self._session.catalogue, self._session.words, self._listing()
+        catalogue, words = self._session.catalogue, self._session.words
+        listing = Listing(words, catalogue, self._session.entries)
 
         def work() -> Result:
-            loaded = (load(each, catalogue, is_opened=True) for each in (path, beside))
-            a, b = sorted(loaded, key=lambda shown: shown.at)
+            both = (load(each, catalogue, is_opened=True) for each in (path, beside))
+            a, b = sorted(both, key=lambda loaded: loaded.at)
             return a, b, comparison(words, listing, a, b)
 
         take = partial(self._take, self._asked)
@@ -70,44 +66,6 @@ class Comparing(QObject):
             self.pair, self.found = None, Comparison()
             self.changed.emit()
 
-    def with_shown(self, beside: Path) -> None:
-        """Compare the shown run with another."""
-        if self._showing.path is not None:
-            self.begin(self._showing.path, beside)
-
-    def ask(self) -> None:
-        """Compare the shown run with one from a file that a person chooses."""
-        beside = self._saving.choose_existing()
-        if beside is not None:
-            self.with_shown(beside)
-
-    def menu(self, parent: QWidget) -> QMenu:
-        """Return a menu of the other runs of the shown experiment, and of any file."""
-        menu, say, experiment = QMenu(parent), self._session.words.say, self._showing.experiment
-        listing, shown = self._listing(), self._showing.shown
-        started = shown.following.started if shown is not None else None
-        runs = runs_of(self._session.runs, experiment.id) if experiment is not None else ()
-        # What was stopped before it found anything has nothing to compare.
-        found = (run for run in runs if run.values or run.outcome != wire.Outcome.STOPPED)
-        others = [run for run in found if shown is None or run.run != shown.run][:MENU_RUNS]
-        for run in others:
-            line = listing.line(run)
-            result = "".join(f"{each.label} {each.shown}" for each in line.results[:1])
-            settings = line.settings
-            if started is not None and run.quick == started.quick:
-                # What differs from the shown run; of a quick beside a full one, nearly all does.
-                differing = listing.differing(run.experiment, run.params, started.params)
-                settings = tuple(differing) or (say("page.same_settings"),)
-            parts = (run.meta.name, line.when, line.kind, *settings, line.ending, result)
-            action = menu.addAction(" · ".join(part for part in parts if part).replace("&", "&&"))
-            action.triggered.connect(lambda _checked=False, path=run.path: self.with_shown(path))
-        if not others:
-            menu.addAction(say("page.no_other_run")).setEnabled(False)
-        menu.addSeparator()
-        menu.addAction(say("page.compare_file")).triggered.connect(lambda _=False: self.ask())
-        menu.aboutToHide.connect(menu.deleteLater)
-        return menu
-
     def _take(self, asked: int, result: Result | Problem) -> None:
         if asked != self._asked:
             return
@@ -115,24 +73,20 @@ class Comparing(QObject):
             self.pair, self.found = None, Comparison(refusal=self._session.say(result))
         else:
             a, b, self.found = result
-            same = a.following.experiment is b.following.experiment
+            same = a.run_state.experiment is b.run_state.experiment
             self.pair = (a, b) if same else None
         self.changed.emit()
 
-    def _listing(self) -> Listing:
-        return Listing(self._session.words, self._session.catalogue, self._session.entries)
 
-
-def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison:
-    """Compare two recordings; where that cannot be, a sentence says why. May take a while."""
+def comparison(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> Comparison:
+    """Compare two recordings, or say why that is impossible. May take a while."""
     assert a.recording is not None
     assert b.recording is not None
-    experiment = a.following.experiment
+    experiment = a.run_state.experiment
     try:
         compared = compare(experiment, a.recording, b.recording)
     except UserError as trouble:
-        problem = trouble.problem
-        return Comparison(refusal=words.say(f"problems.{problem.key}", problem.values))
+        return Comparison(refusal=problem_text(words, trouble.problem, experiment.id))
     if not compared.values:
         return Comparison(refusal=words.say("terminal.nothing_measured"))
     name_a, name_b = _names(words, listing, a, b)
@@ -145,17 +99,17 @@ def comparison(words: Words, listing: Listing, a: Shown, b: Shown) -> Comparison
     )
 
 
-def _names(words: Words, listing: Listing, a: Shown, b: Shown) -> tuple[str, str]:
-    """Return what two runs are called side by side; to the second where that tells them apart."""
+def _names(words: Words, listing: Listing, a: LoadedRun, b: LoadedRun) -> tuple[str, str]:
+    """Return the names of two runs; with seconds where minutes do not tell them apart."""
 
-    def name(shown: Shown, when: str) -> str:
-        started = shown.following.started
+    def name(loaded: LoadedRun, when: str) -> str:
+        started = loaded.run_state.started
         machine = machine_name(started) if started is not None else ""
-        given = read_meta(shown.path).name if shown.path is not None else ""
+        given = read_notes(loaded.path).name if loaded.path is not None else ""
         told = words.say("page.run_name", {"when": when, "machine": machine})
         return " · ".join(part for part in (given, told) if part)
 
-    (short_a, exact_a), (short_b, exact_b) = (listing.when(shown.at) for shown in (a, b))
+    (short_a, exact_a), (short_b, exact_b) = (listing.when(loaded.at) for loaded in (a, b))
     if name(a, short_a) != name(b, short_b):
         return name(a, short_a), name(b, short_b)
     return name(a, exact_a), name(b, exact_b)

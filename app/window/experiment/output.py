@@ -1,4 +1,4 @@
-"""How do the pictures, rows and code of an experiment get out of the window?"""
+"""Copies and saves the pictures, rows and code of the shown experiment."""
 
 from __future__ import annotations
 
@@ -11,136 +11,121 @@ from PySide6.QtCore import QObject
 from app.report import conditions, settings
 from app.source import sources
 from app.window.core.saving import Saving
-from app.window.core.session import Session
-from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.comparing import Comparing
-from app.window.experiment.page_model import Showing
-from experiments.core.declare import Experiment
+from app.window.experiment.page_model import PageModel
 from experiments.core.tables import to_csv
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from widgets.experiment.data_side import DataSide
 from widgets.experiment.main_panel import MainPanel
 
 
 class Output(QObject):
-    """Connects what is asked for in the panel and by actions with the files."""
+    """Serves the main panel: fills its code and data, and writes what is asked for."""
 
-    def __init__(
-        self,
-        session: Session,
-        showing: Showing,
-        comparing: Comparing,
-        panel: MainPanel,
-        actions: ExperimentActions,
-        saving: Saving,
-    ) -> None:
+    def __init__(self, model: PageModel, panel: MainPanel) -> None:
         super().__init__()
-        self._session, self._showing, self._panel = session, showing, panel
-        self._comparing, self._saving, self._actions = comparing, saving, actions
+        self._model, self._panel = model, panel
+        self.saving = Saving(model.session, panel)
         self._data: DataSide | None = None
-        self._experiment: Experiment[Any] | None = None
         self._has_code = False
-        panel.code.save_wanted.connect(saving.save_text)
+        panel.code.save_wanted.connect(self.saving.save_text)
         panel.views.save_wanted.connect(self._save_plot)
-        for action, act in (
-            (actions.copy_picture, self._copy_picture),
-            (actions.copy_svg, self._copy_svg),
-            (actions.save_picture, self._save_picture),
-            (actions.save_csv, lambda: self._save_table(self._table())),
-        ):
-            action.triggered.connect(lambda _checked=False, act=act: act())
 
-    def show_experiment(self, experiment: Experiment[Any]) -> None:
-        """Be ready for the data of another experiment."""
-        self._data = None
-        self._experiment, self._has_code = experiment, False
+    def forget(self) -> None:
+        """Drop the code and data of the experiment before."""
+        self._data, self._has_code = None, False
         self._panel.code.show_sources(())
 
     def show_code(self) -> None:
-        """Read the code, if that has not been done for this experiment."""
-        experiment = self._experiment
+        """Read the code, once for each experiment."""
+        experiment = self._model.experiment
         if experiment is None or self._has_code:
             return
         self._has_code = True
 
         def take(found: Sequence[tuple[str, str]]) -> None:
-            if experiment is self._experiment:
+            if experiment is self._model.experiment:
                 self._panel.code.show_sources(found)
 
-        self._session.background.do_soon(partial(sources, experiment), take)
+        self._model.session.background.do_soon(partial(sources, experiment), take)
 
-    def data_side(self, following: Following) -> DataSide:
-        """Return the rows of a run, to be looked at."""
+    def data_side(self, run_state: RunState) -> DataSide:
+        """Return the widget with the rows of a run."""
         if self._data is None:
-            words, look = self._session.words, self._session.look
-            self._data = DataSide(following.experiment, words, look)
+            look = self._model.session.look
+            self._data = DataSide(run_state.experiment, self._model.words, look)
             self._data.csv_wanted.connect(self._save_table)
-        self._data.show_run(following.tables, self._facts(following), self._whose())
+        self._data.show_run(run_state.tables, self._facts(run_state), self._whose())
         return self._data
 
     def _whose(self) -> str:
         """Return which of two compared runs has these rows."""
-        shown = self._showing.shown
-        letter = self._comparing.letter(shown) if shown is not None else ""
-        return self._session.words.say("page.rows_of", {"letter": letter}) if letter else ""
+        loaded = self._model.loaded
+        letter = self._model.comparing.letter(loaded) if loaded is not None else ""
+        return self._model.words.say("page.rows_of", {"letter": letter}) if letter else ""
 
-    def _facts(self, following: Following) -> list[tuple[str, str]]:
-        """Return what a run was started with, and where."""
-        words, started = self._session.words, following.started
+    def _facts(self, run_state: RunState) -> list[tuple[str, str]]:
+        """Return the settings and the conditions of a run."""
+        words, started = self._model.words, run_state.started
         if started is None:
             return []
-        told = settings(words, following.experiment, started.params)
+        told = settings(words, run_state.experiment, started.params)
         return [*((called, value) for _, called, value in told), *conditions(words, started)]
 
     def refresh(self) -> None:
-        """Show rows that have come since; meant for once a second."""
+        """Show new rows; meant for once a second."""
         if self._data is not None and self._data.isVisible():
             self._data.refresh()
 
-    def name_shown(self) -> None:
-        """Let the actions say what they would copy and save."""
-        plot = self._panel.views.plot_in_focus()
-        if plot is not None:
-            experiment, table = self._experiment, self._table()
-            assert experiment is not None
-            key = next(view.key for view in experiment.views if view.table == table)
-            title = self._session.words.say(f"{experiment.id}.views.{key}")
-            self._actions.name_shown(plot.accessibleName(), title)
+    def names(self) -> tuple[str, str] | None:
+        """Return what would be copied and saved now: the plot and the table, in words."""
+        plot, experiment = self._panel.views.plot_in_focus(), self._model.experiment
+        if plot is None or experiment is None:
+            return None
+        table = self._table()
+        key = next(view.key for view in experiment.views if view.table == table)
+        return plot.accessibleName(), self._model.words.say(f"{experiment.id}.views.{key}")
 
-    def _table(self) -> str:
-        """Return the table that is seen, or that the plot is of that was looked at last."""
-        if self._data is not None and self._data.isVisible():
-            return self._data.table
-        assert self._experiment is not None
-        return self._experiment.plots[self._panel.views.place].table
+    def save_csv(self) -> None:
+        """Save the rows of the table that is seen, or of the plot that was looked at last."""
+        self._save_table(self._table())
 
-    def _save_table(self, table: str) -> None:
-        following = self._showing.following
-        if following is not None and table:
-            if not following.tables[table]:
-                self._session.tell(self._session.words.say("plot.empty"))
-                return
-            text = to_csv(following.tables[table], following.experiment.tables[table])
-            self._saving.save_text(f"{following.experiment.id}-{table}.csv", text)
-
-    def _save_plot(self, plot: Any, suffix: str) -> None:
-        following = self._showing.following
-        if following is not None:
-            self._saving.save(f"{following.experiment.id}{suffix}", plot.save)
-
-    def _save_picture(self) -> None:
-        plot = self._panel.views.plot_in_focus()
-        if plot is not None:
+    def save_picture(self) -> None:
+        """Save the plot that was looked at last."""
+        if (plot := self._panel.views.plot_in_focus()) is not None:
             self._save_plot(plot, ".png")
 
-    def _copy_picture(self) -> None:
-        plot = self._panel.views.plot_in_focus()
-        if plot is not None:
+    def copy_picture(self) -> None:
+        """Copy the plot that was looked at last."""
+        if (plot := self._panel.views.plot_in_focus()) is not None:
             plot.copy_picture()
-            self._session.tell(self._session.words.say("page.copied"))
+            self._tell("page.copied")
 
-    def _copy_svg(self) -> None:
-        plot = self._panel.views.plot_in_focus()
-        if plot is not None:
+    def copy_svg(self) -> None:
+        """Copy it as SVG."""
+        if (plot := self._panel.views.plot_in_focus()) is not None:
             plot.copy_svg()
-            self._session.tell(self._session.words.say("page.copied"))
+            self._tell("page.copied")
+
+    def _table(self) -> str:
+        if self._data is not None and self._data.isVisible():
+            return self._data.table
+        assert self._model.experiment is not None
+        return self._model.experiment.plots[self._panel.views.place].table
+
+    def _save_table(self, table: str) -> None:
+        run_state = self._model.run_state
+        if run_state is None or not table:
+            return
+        if not run_state.tables[table]:
+            self._tell("plot.empty")
+            return
+        text = to_csv(run_state.tables[table], run_state.experiment.tables[table])
+        self.saving.save_text(f"{run_state.experiment.id}-{table}.csv", text)
+
+    def _save_plot(self, plot: Any, suffix: str) -> None:
+        run_state = self._model.run_state
+        if run_state is not None:
+            self.saving.save(f"{run_state.experiment.id}{suffix}", plot.save)
+
+    def _tell(self, key: str) -> None:
+        self._model.session.tell(self._model.words.say(key))

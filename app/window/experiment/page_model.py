@@ -1,4 +1,4 @@
-"""Which run is shown, and what is it doing? The page of an experiment without its widgets.
+"""The model of an experiment's page: which run is shown, and what it is doing. No widgets.
 
 A run under way belongs to the session's runner: the page may be left and come back to.
 """
@@ -13,51 +13,52 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.report import Report, report
+from app.runs.library import Kept
+from app.runs.selection import last_run
 from app.window.core.availability import Entry
 from app.window.core.player import Player
 from app.window.core.session import Session
-from app.window.experiment.loaded_run import (
-    Doing,
-    Shown,
-    came_to_nothing,
-    is_shown_unasked,
-    last_run,
-    load,
-)
+from app.window.experiment.comparing import Comparing
+from app.window.experiment.loaded_run import Activity, LoadedRun, came_to_nothing, load
 from app.window.experiment.status_text import State, state_of
 from experiments.core.declare import Experiment
 from experiments.core.parameters import check_memory, to_json
 from experiments.core.problems import Problem, UserError
-from experiments.engine import messages as wire
-from experiments.engine.run_state import Following
+from experiments.engine import messages
+from experiments.engine.run_state import RunState
 from machine.memory.host import available_bytes
 
-Loaded = Shown | Problem
+Result = LoadedRun | Problem
 
-LOOK_SHARE = 0.1  # of this thread, for the finding of what is played
+LOOK_SHARE = 0.1  # of this thread, to analyse a replay
 
 
-class Showing(QObject):
-    """One experiment, and at most one run of it; `session` may still be asleep."""
+class PageModel(QObject):
+    """One experiment and at most one run of it; the parts of the page share it.
 
-    changed = Signal()  # another run is shown, or another state holds
+    The session may still be asleep.
+    """
+
+    changed = Signal()  # another run, or another state
     moved = Signal()  # there are new rows, or the time has gone on
     ended = Signal()  # the shown run, just now
-    refused = Signal(object)  # Problem: what was asked for cannot be
+    refused = Signal(object)  # Problem: why a request cannot be met
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self._session = session
+        self.session, self.words = session, session.words
+        self.comparing = Comparing(session)
         self.experiment: Experiment[Any] | None = None
-        self.shown: Shown | None = None
-        self._before: Shown | None = None  # what was shown when the run began
+        self.loaded: LoadedRun | None = None
+        self._before: LoadedRun | None = None  # was shown when the run began
         self.player: Player | None = None
         self.is_reading = self._is_starting = False  # a file, a run
         self._moved_in: State | None = None  # the state at the last rows
-        self._asked = 0  # which file was asked for last; what came before is of no interest
-        self.doing = Doing(session.words)
+        self._asked = 0  # counts requests: only the newest file is shown
+        self.activity = Activity(session.words)
         self.values: Mapping[str, float] = {}  # of the finding so far: where the limit lines are
-        self._look_from_s = 0.0  # before that it would take more than its share to look again
+        self._look_from_s = 0.0  # looking again before that would take more than LOOK_SHARE
         session.entries_changed.connect(self.changed)
         session.machine_changed.connect(self._find_last)
         session.runs_changed.connect(self._take_runs)
@@ -68,50 +69,50 @@ class Showing(QObject):
 
     @property
     def entry(self) -> Entry | None:
-        """The experiment as it stands on this machine, None while that is not known."""
-        return self._session.entries.get(self.experiment.id) if self.experiment else None
+        """What the experiment starts from on this machine, None while unknown."""
+        return self.session.entries.get(self.experiment.id) if self.experiment else None
 
     @property
     def recording(self) -> Path | None:
         """The run that comes with the experiment."""
         id_ = self.experiment.id if self.experiment else ""
-        return self._session.catalogue.recording(id_)
+        return self.session.catalogue.recording(id_)
 
     @property
-    def following(self) -> Following | None:
-        """What is drawn: the run, or what has been played of it."""
+    def run_state(self) -> RunState | None:
+        """The run that is drawn, or the part of it that has been played."""
         if self.player is not None:
-            return self.player.following
-        return self.shown.following if self.shown is not None else None
+            return self.player.run_state
+        return self.loaded.run_state if self.loaded is not None else None
 
     @property
-    def under_way(self) -> Following | None:
-        """The run that goes on now, of whatever experiment."""
-        runner = self._session.runner if self._session.is_awake else None
-        return runner.following if runner is not None and runner.is_running else None
+    def under_way(self) -> RunState | None:
+        """The run that goes on now, of any experiment."""
+        runner = self.session.runner if self.session.is_awake else None
+        return runner.run_state if runner is not None and runner.is_running else None
 
     @property
     def state(self) -> State:
-        """What holds now."""
+        """The state of the page now."""
         if self.is_reading:
             return State.READING
         return state_of(
             self.entry,
-            self.shown,
+            self.loaded,
             self.under_way,
-            stopping=self.under_way is not None and self._session.runner.is_stopping,
+            stopping=self.under_way is not None and self.session.runner.is_stopping,
             playing=self.player is not None,
         )
 
     @property
     def is_of_here(self) -> bool:
         """Was the shown run measured on this machine?"""
-        here = self._session.machine
-        return self.shown is not None and here is not None and self.shown.is_of(here)
+        here = self.session.machine
+        return self.loaded is not None and here is not None and self.loaded.is_of(here)
 
     @property
     def needs_nothing(self) -> bool:
-        """Has this machine, as far as it is known, all that the experiment wants?"""
+        """Does this machine, as far as it is known, lack nothing for the experiment?"""
         return self.entry is None or self.entry.need is None
 
     @property
@@ -122,15 +123,28 @@ class Showing(QObject):
     @property
     def path(self) -> Path | None:
         """The file of the shown run, None while it has none."""
-        if self.shown is None:
+        if self.loaded is None:
             return None
-        kept = (run.path for run in self._session.runs if run.run == self.shown.run)
-        return self.shown.path or next(kept, None)
+        kept = (run.path for run in self.session.runs if run.run == self.loaded.run)
+        return self.loaded.path or next(kept, None)
+
+    def report(self) -> Report:
+        """Return the shown run, which has ended, in words."""
+        run_state = self.run_state
+        assert run_state is not None
+        assert run_state.finished is not None
+        return report(
+            self.words,
+            run_state.experiment,
+            run_state.finished,
+            rows=run_state.rows,
+            quick=run_state.started is not None and run_state.started.quick,
+        )
 
     def open(self, experiment_id: str) -> None:
         """Show an experiment: its run under way, its last one, or what it could show."""
         try:
-            self.experiment = self._session.catalogue.load(experiment_id)
+            self.experiment = self.session.catalogue.load(experiment_id)
         except UserError as trouble:
             self.refused.emit(trouble.problem)
             return
@@ -142,7 +156,7 @@ class Showing(QObject):
         self.is_reading = False
         own = self._of_window()
         if own is not None and own.experiment is self.experiment:
-            self._show(Shown(following=own))
+            self._show(LoadedRun(run_state=own))
         else:
             self._show(None)
             self._find_last()
@@ -150,49 +164,53 @@ class Showing(QObject):
     def open_run(self, path: Path, *, for_settings: bool = False) -> None:
         """Show a recorded run as it was; `for_settings` to start another with those it had.
 
-        Else the one that is shown without being asked for is shown as if it had not been.
+        Otherwise, opening the default run does not mark it as opened.
         """
         self.is_reading = True
         self._end_replay()
         self.changed.emit()
-        session = self._session
-        is_own = is_shown_unasked(path, session.runs, session.machine, self._of_window())
-        self._read(path, self._take_opened, is_opened=for_settings or not is_own)
+        self._read(path, self._take_opened, is_opened=for_settings or not self._is_default(path))
+
+    def compare_with(self, beside: Path) -> None:
+        """Compare the shown run with another."""
+        if self.path is not None:
+            self.comparing.begin(self.path, beside)
 
     def run(self, params: Any, *, quick: bool) -> None:
-        """Start a run. Raises UserError where it cannot be."""
+        """Start a run; a quick one scales `params` down. Raises UserError where it cannot be."""
         assert self.experiment is not None
-        if self.under_way is not None or not self._session.is_awake:
+        params = self.experiment.quick(params) if quick else params
+        if self.under_way is not None or not self.session.is_awake:
             return
-        if self._session.context.has_fake_machine:
+        if self.session.context.has_fake_machine:
             raise UserError("fake_machine_measured")
         check_memory(self.experiment, params, available_bytes())
-        runner = self._session.runner
+        runner = self.session.runner
         self._is_starting = True
         try:
-            following = runner.start(self.experiment, to_json(params), quick=quick)
+            run_state = runner.start(self.experiment, to_json(params), quick=quick)
         finally:
             self._is_starting = False
         self._asked += 1
-        self._before = self.shown
-        self._show(Shown(following=following))
+        self._before = self.loaded
+        self._show(LoadedRun(run_state=run_state))
 
     def stop(self) -> None:
-        """End the run under way, of whatever experiment."""
+        """End the run under way, of any experiment."""
         if self.under_way is not None:
-            self._session.runner.stop()
+            self.session.runner.stop()
 
     def warm(self) -> None:
         """Have a process ready for this experiment, if it can run here."""
-        if self.can_run and self.experiment and not self._session.context.has_fake_machine:
-            self._session.runner.warm(self.experiment)
+        if self.can_run and self.experiment and not self.session.context.has_fake_machine:
+            self.session.runner.warm(self.experiment)
 
     def replay(self, speed: float) -> None:
         """Play the shown run from its beginning, `speed` times as fast as it was."""
-        if self.shown is None or self.experiment is None:
+        if self.loaded is None or self.experiment is None:
             return
-        if self.shown.recording is not None:
-            self._play(speed, self.shown)
+        if self.loaded.recording is not None:
+            self._play(speed, self.loaded)
         elif self.path is not None:
             self._read(self.path, partial(self._play, speed), is_opened=False)
 
@@ -205,51 +223,62 @@ class Showing(QObject):
             self.show_own()
 
     def look_again(self) -> None:
-        """Estimate where the limit lines are; meant for once a second while a run goes on."""
-        following = self.following
-        if following is not None and following.finished is None:
-            finding = following.finding()
+        """Estimate the limit lines; meant for once a second during a run."""
+        run_state = self.run_state
+        if run_state is not None and run_state.finished is None:
+            finding = run_state.finding()
             self.values = finding.clear_values() if finding is not None else {}
 
     def _keep_up(self, player: Player) -> None:
-        """Look again at what is played; while it goes on, for a small share of this thread only."""
+        """Analyse the replay anew, for at most LOOK_SHARE of this thread while it plays."""
         began_s = time.perf_counter()
         if not player.is_playing or began_s >= self._look_from_s:
             self.look_again()
             now_s = time.perf_counter()
             self._look_from_s = now_s + (now_s - began_s) / LOOK_SHARE
 
-    def _of_window(self) -> Following | None:
-        """Return the run that this window has made last, if it came to anything.
+    def _of_window(self) -> RunState | None:
+        """Return the last run of this window, None if it came to nothing.
 
-        One that was stopped makes room for a whole one, which is what the cards speak of.
+        A stopped run gives way to a completed one, which is also what the cards tell.
         """
-        session = self._session
-        own = session.runner.following if session.is_awake else None
+        session = self.session
+        own = session.runner.run_state if session.is_awake else None
         if own is None or came_to_nothing(own):
             return None
-        is_stopped = own.finished is not None and own.finished.outcome is wire.Outcome.STOPPED
-        if is_stopped and session.machine is not None:
-            last = last_run(session.runs, own.experiment.id, session.machine)
-            if last is not None and last.outcome == wire.Outcome.COMPLETED:
-                return None
-        return own
+        is_stopped = own.finished is not None and own.finished.outcome is messages.Outcome.STOPPED
+        last = self._last_of(own.experiment.id) if is_stopped else None
+        return None if last is not None and last.outcome == messages.Outcome.COMPLETED else own
 
-    def _show(self, shown: Shown | None) -> None:
+    def _is_default(self, path: Path) -> bool:
+        """Is it the run that the page of its experiment begins with?"""
+        session, own = self.session, self._of_window()
+        kept = next((run for run in session.runs if run.path == path), None)
+        if kept is None or session.machine is None:
+            return False
+        if own is not None and own.experiment.id == kept.experiment:
+            return own.started is not None and own.started.run == kept.run
+        return kept is self._last_of(kept.experiment)
+
+    def _last_of(self, experiment: str) -> Kept | None:
+        machine = self.session.machine
+        return last_run(self.session.runs, experiment, machine) if machine is not None else None
+
+    def _show(self, loaded: LoadedRun | None) -> None:
         self._end_replay()
-        self.shown, self.values = shown, {}
-        self.doing.forget()
+        self.loaded, self.values = loaded, {}
+        self.activity.forget()
         self._take_finding()
         self.changed.emit()
 
     def _take_finding(self) -> None:
-        following = self.following
-        if following is not None and following.finished is not None:
-            finding = following.finished.finding
+        run_state = self.run_state
+        if run_state is not None and run_state.finished is not None:
+            finding = run_state.finished.finding
             self.values = finding.clear_values() if finding is not None else {}
 
     def _wake(self) -> None:
-        runner = self._session.runner
+        runner = self.session.runner
         runner.began.connect(self._begin)
         runner.moved.connect(self._move)
         runner.stopping.connect(self.changed)
@@ -257,26 +286,26 @@ class Showing(QObject):
         self.changed.emit()
 
     def _begin(self) -> None:
-        if not self._is_starting:  # of its own run it tells when it shows it
+        if not self._is_starting:  # `run` tells of its own run when it shows it
             self.changed.emit()
 
     def _move(self) -> None:
-        following = self.following
-        if self.player is None and following is not None and following is self.under_way:
-            self.doing.look(following)
+        run_state = self.run_state
+        if self.player is None and run_state is not None and run_state is self.under_way:
+            self.activity.look(run_state)
             self.moved.emit()
             if self.state is not self._moved_in:
                 self._moved_in = self.state
                 self.changed.emit()
 
     def _end(self) -> None:
-        following = self._session.runner.following
-        is_shown = self.shown is not None and self.shown.following is following
-        if is_shown and following is not None and came_to_nothing(following):
+        run_state = self.session.runner.run_state
+        is_shown = self.loaded is not None and self.loaded.run_state is run_state
+        if is_shown and run_state is not None and came_to_nothing(run_state):
             self._show(self._before)
             self._find_last()
             self.warm()
-            self._session.tell(self._session.words.say("outcomes.stopped_empty"))
+            self.session.tell(self.session.words.say("outcomes.stopped_empty"))
             return
         self._take_finding()
         self.changed.emit()
@@ -284,59 +313,58 @@ class Showing(QObject):
             self.ended.emit()
 
     def _take_runs(self) -> None:
-        """The list of runs is known: the shown run may have a file now."""
+        """Refresh: the shown run may have a file now."""
         self._find_last()
         self.changed.emit()
 
     def _find_last(self) -> None:
-        machine = self._session.machine
-        if self.experiment is None or self.shown is not None or self.is_reading or not machine:
+        if self.experiment is None or self.loaded is not None or self.is_reading:
             return
-        last = last_run(self._session.runs, self.experiment.id, machine)
+        last = self._last_of(self.experiment.id)
         if last is not None:
             self._read(last.path, self._take_last, is_opened=False)
 
-    def _read(self, path: Path, then: Callable[[Loaded], None], *, is_opened: bool) -> None:
-        """Read a file in the background; only of the newest one `then` hears."""
+    def _read(self, path: Path, then: Callable[[Result], None], *, is_opened: bool) -> None:
+        """Read a file in the background; `then` gets only the newest one."""
         asked = self._asked = self._asked + 1
 
-        def take(loaded: Loaded) -> None:
+        def take(loaded: Result) -> None:
             if asked == self._asked:
                 then(loaded)
 
-        work = partial(load, path, self._session.catalogue, is_opened=is_opened)
-        self._session.background.do_soon(work, take, failed=take)
+        work = partial(load, path, self.session.catalogue, is_opened=is_opened)
+        self.session.background.do_soon(work, take, failed=take)
 
-    def _take_last(self, loaded: Loaded) -> None:
-        if isinstance(loaded, Shown):  # a damaged one is not missed here
+    def _take_last(self, loaded: Result) -> None:
+        if isinstance(loaded, LoadedRun):  # a damaged file is not missed here
             self._show(loaded)
 
-    def _take_opened(self, loaded: Loaded) -> None:
+    def _take_opened(self, loaded: Result) -> None:
         self.is_reading = False
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
             self.changed.emit()
         else:
-            self.experiment = loaded.following.experiment
+            self.experiment = loaded.run_state.experiment
             self._show(loaded)
 
-    def _play(self, speed: float, loaded: Loaded) -> None:
+    def _play(self, speed: float, loaded: Result) -> None:
         if isinstance(loaded, Problem):
             self.refused.emit(loaded)
             return
         assert loaded.recording is not None
         self._end_replay()
-        self.shown, self.values = loaded, {}
-        self.player = Player(loaded.recording, loaded.following.experiment)
+        self.loaded, self.values = loaded, {}
+        self.player = Player(loaded.recording, loaded.run_state.experiment)
         self.player.moved.connect(self._follow_player)
         self.player.playing_changed.connect(self.moved)
-        self.doing.forget()
+        self.activity.forget()
         self.player.play(speed)
         self.changed.emit()
 
     def _follow_player(self) -> None:
         if self.player is not None:
-            self.doing.look(self.player.following)
+            self.activity.look(self.player.run_state)
             self._take_finding()
             self._keep_up(self.player)
             self.moved.emit()

@@ -1,4 +1,4 @@
-"""One experiment: its question, its plots, what is going on, and everything that can be done."""
+"""The page of one experiment: its plots, its status, and all its actions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Then
 from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.comparing import Comparing
-from app.window.experiment.drawing import Drawing
-from app.window.experiment.output import Output
-from app.window.experiment.page_model import Showing
+from app.window.experiment.compare_menu import compare_menu
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.replaying import Replaying
-from app.window.experiment.side_controller import Side
-from app.window.experiment.view_switch import Sides
+from app.window.experiment.side_controller import SideController
+from app.window.experiment.view_switch import ViewSwitch
 from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from widgets.controls.basics import announce, column, row
@@ -33,12 +30,12 @@ from widgets.experiment.main_panel import MainPanel
 from widgets.style.theme import STEP
 
 SECOND_MS = 1000
-WARM_MS = 300  # after the page was opened: who only passes by starts no process
+WARM_MS = 300  # after opening: passing by starts no process
 QUARTERS = 4
 
 
 class ExperimentPage(QWidget):
-    """Shows one experiment at a time; what it knows of it is in `showing`."""
+    """Shows one experiment at a time. Its parts share `model`; each has a widget of its own."""
 
     back = Signal()
 
@@ -47,16 +44,13 @@ class ExperimentPage(QWidget):
         self.session = session
         words, look = session.words, session.look
         self.announce: Callable[[QWidget, str], object] = announce
-        self.showing, self.saving = Showing(session), Saving(session, self)
-        self.comparing = Comparing(session, self.showing, self.saving)
-        do = self._actions = ExperimentActions(self, words)
-        self._side = Side(session, self.showing, self.comparing, do)
+        model = self.model = PageModel(session)
+        do = self._actions = ExperimentActions(model, self)
+        self._side = SideController(model, do)
         self._panel = MainPanel(words, look)
-        self._drawing = Drawing(self.showing, self.comparing, self._panel.views, words)
-        self._output = Output(session, self.showing, self.comparing, self._panel, do, self.saving)
-        self._sides = Sides(words, self.showing, do, self._panel, self._drawing, self._output)
+        self._views = ViewSwitch(model, do, self._panel)
         self._bar, self._strip = ReplayBar(look, words), MachineStrip(words, look)
-        self._replaying = Replaying(self.showing, self._bar)
+        self._replaying = Replaying(model, self._bar)
         self._experiment: Experiment[Any] | None = None
         self._quarter = 0
         self._wants_focus = False
@@ -65,7 +59,7 @@ class ExperimentPage(QWidget):
         self._each_second = QTimer(self, interval=SECOND_MS)
         self._each_second.timeout.connect(self._look_again)
         self._warming = QTimer(self, interval=WARM_MS, singleShot=True)
-        self._warming.timeout.connect(self.showing.warm)
+        self._warming.timeout.connect(self.model.warm)
         self._connect()
         self._connect_actions()
         self._use_letters()
@@ -76,7 +70,7 @@ class ExperimentPage(QWidget):
         """Show an experiment: the run under way, the last one, or what it could show."""
         self._begin()
         self._wants_focus = True
-        self.showing.open(experiment_id)
+        self.model.open(experiment_id)
         self._warming.start()
 
     def open_run(self, path: Path, beside: Path | None = None, *, then: Then = "") -> None:
@@ -84,51 +78,53 @@ class ExperimentPage(QWidget):
         self._begin()
         self._actions.plot.setChecked(True)
         self._wants_focus, self._then = then != "replay", then
-        if then == "replay":  # until the bar has the keys, no button that measures may
+        if then == "replay":  # keep focus off Run until the replay bar takes it
             self.setFocus()
         if self._experiment is None:
             self._header.show_experiment(path.name, "")
-        self.showing.open_run(path, for_settings=then == "measure")
+        self.model.open_run(path, for_settings=then == "measure")
         if beside is not None:
-            self.comparing.begin(path, beside)
+            self.model.comparing.begin(path, beside)
 
     def arrive(self) -> None:
         """Begin to be seen."""
-        self._sides.set_seen(True)
+        self._views.set_seen(True)
         self._each_second.start()
         self._refresh()
 
     def leave(self) -> None:
         """Stop being seen: nothing is drawn, and what is played stands still."""
-        self._sides.set_seen(False)
+        self._views.set_seen(False)
         self._each_second.stop()
         self._replaying.pause()
 
     @property
     def told(self) -> Problem | None:
-        """What is said to have gone wrong, None if nothing is."""
+        """The trouble that the page shows, None if there is none."""
         return self._side.told
 
     def own_actions(self) -> list[QAction]:
         """Return what can be done now."""
-        self._output.name_shown()
+        names = self._views.output.names()
+        if names is not None:
+            self._actions.name_shown(*names)
         return list(self._actions)
 
     def own_keys(self) -> list[tuple[str, str]]:
-        """Return those of the plots, and of the bar while a recording is played."""
+        """Return the keys of the plots, and of the replay bar during a replay."""
         say = self.session.words.say
         keys = [("← → ↑ ↓", say("keys.read_plot")), ("+ - 0", say("keys.zoom_plot"))]
-        if self.showing.player is not None:
+        if self.model.player is not None:
             keys += [("Space", say("keys.play")), (", .", say("keys.step"))]
         return keys
 
     def status(self) -> str:
-        """Return how much there is of the shown run."""
-        following = self.showing.following
-        if following is None or following.started is None or not following.rows:
+        """Return the number of rows of the shown run."""
+        run_state = self.model.run_state
+        if run_state is None or run_state.started is None or not run_state.rows:
             return ""
-        key = "page.status" if following.finished is not None else "page.rows"
-        values = {"rows": following.rows, "run": following.started.run[:8]}
+        key = "page.status" if run_state.finished is not None else "page.rows"
+        values = {"rows": run_state.rows, "run": run_state.started.run[:8]}
         return self.session.words.say(key, values)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -137,9 +133,9 @@ class ExperimentPage(QWidget):
         self._side.column.fit(self.width())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Stop by Escape also where no window has it as a shortcut."""
-        if event.key() == Qt.Key.Key_Escape and self.showing.under_way is not None:
-            self.showing.stop()
+        """Let Escape stop the run also without the window's shortcut."""
+        if event.key() == Qt.Key.Key_Escape and self.model.under_way is not None:
+            self.model.stop()
         else:
             super().keyPressEvent(event)
 
@@ -147,7 +143,7 @@ class ExperimentPage(QWidget):
 
     def _arrange(self) -> None:
         do = self._actions
-        # What comes and goes stands first, so that the others stay where they are.
+        # The chip that comes and goes stands first, so that the others stay in place.
         chips = (do.stop_comparing, do.plot, do.code, do.data, do.compare)
         self._header = Header(self.session.words, chips)
         left = column(self._panel, self._bar, self._strip, space=3 * STEP)
@@ -160,15 +156,15 @@ class ExperimentPage(QWidget):
         self.setLayout(whole)
 
     def _connect(self) -> None:
-        showing, views = self.showing, self._panel.views
-        showing.changed.connect(self._refresh)
-        showing.changed.connect(self.session.status_changed)
-        showing.moved.connect(self._move)
-        showing.ended.connect(self._tell_end)
-        showing.ended.connect(self._warming.start)  # the next run begins as quickly
+        model, views = self.model, self._panel.views
+        model.changed.connect(self._refresh)
+        model.changed.connect(self.session.status_changed)
+        model.moved.connect(self._move)
+        model.ended.connect(self._tell_end)
+        model.ended.connect(self._warming.start)  # the next run begins as quickly
         self.session.entries_changed.connect(self._warming.start)
-        showing.refused.connect(self._refuse)
-        self.comparing.changed.connect(self._show_comparison)
+        model.refused.connect(self._refuse)
+        model.comparing.changed.connect(self._show_comparison)
         self.session.settings_changed.connect(self._use_letters)
         self.session.machine_changed.connect(self._show_machine)
         self._header.back.connect(self.back)
@@ -178,22 +174,26 @@ class ExperimentPage(QWidget):
         views.table_wanted.connect(self._actions.turn.trigger)
 
     def _connect_actions(self) -> None:
-        do, showing = self._actions, self.showing
+        do, model, output = self._actions, self.model, self._views.output
         acts: dict[QAction, Callable[[], object]] = {
             do.run: lambda: self._run(quick=False),
             do.quick: lambda: self._run(quick=True),
-            do.stop: showing.stop,
+            do.stop: model.stop,
             do.go_there: self._go_there,
             do.replay: self._replay,
-            do.live: showing.leave_recording,
+            do.live: model.leave_recording,
             do.recording: self._open_shipped,
             do.reset: self._side.reset,
             do.compare: self._choose_beside,
-            do.stop_comparing: self.comparing.end,
-            do.turn: self._sides.turn,
-            do.plot: self._sides.show,
-            do.code: self._sides.show,
-            do.data: self._sides.show,
+            do.stop_comparing: model.comparing.end,
+            do.turn: self._views.turn,
+            do.plot: self._views.show,
+            do.code: self._views.show,
+            do.data: self._views.show,
+            do.copy_picture: output.copy_picture,
+            do.copy_svg: output.copy_svg,
+            do.save_picture: output.save_picture,
+            do.save_csv: output.save_csv,
         }
         for action, act in acts.items():
             action.triggered.connect(lambda _checked=False, act=act: act())
@@ -201,19 +201,19 @@ class ExperimentPage(QWidget):
     # --- what is seen -------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        """Show what is the case now; called whenever that may have become another."""
-        experiment = self.showing.experiment
+        """Refresh the page after any change of state."""
+        experiment = self.model.experiment
         if experiment is not None and experiment is not self._experiment:
             self._show_experiment(experiment)
         focused = self.window().focusWidget()
-        self._actions.show_state(self.showing, has_beside=self.comparing.is_on)
+        self._actions.refresh()
         if isinstance(focused, ActionButton) and focused.isHidden():
-            self._wants_focus = True  # what had it is not there any more
+            self._wants_focus = True  # the button that had it is gone
         if self._wants_focus and self._side.focus():
             self._wants_focus = False
         self._side.refresh()
-        self._sides.show()
-        if self._then and not self.showing.is_reading:
+        self._views.show()
+        if self._then and not self.model.is_reading:
             action = self._actions.run if self._then == "measure" else self._actions.replay
             self._then = ""
             QTimer.singleShot(0, action, action.trigger)
@@ -228,7 +228,7 @@ class ExperimentPage(QWidget):
             self._panel.views.method,
         )
         self._side.show_experiment(experiment)
-        self._sides.show_experiment(experiment)
+        self._views.begin()
         numbered = [value.part for value in experiment.values if value.part is not None]
         self._strip.light(experiment.parts, numbered=numbered)
 
@@ -242,24 +242,24 @@ class ExperimentPage(QWidget):
     # --- what happens -------------------------------------------------------------------------
 
     def _show_comparison(self) -> None:
-        """Show two runs on the same axes, also where code or data were read before."""
-        if self.comparing.pair is not None:
+        """Show two runs on the same axes, whatever side was seen before."""
+        if self.model.comparing.pair is not None:
             self._actions.plot.setChecked(True)
         self._refresh()
 
     def _begin(self) -> None:
-        """Something else is opened: what was said of the one before is over."""
+        """Forget the trouble and the comparison of the run before."""
         self._side.refuse(None)
-        self.comparing.end()
+        self.model.comparing.end()
         self._quarter = 0
 
     def _move(self) -> None:
-        """There are new rows, or the time of a recording has gone on."""
-        self._side.show_standing()
-        if self.isVisible():  # the count in the status line is that of the side column
+        """Show new rows, or the time that has passed."""
+        self._side.show_status()
+        if self.isVisible():  # status line and side column tell the same count
             self.session.status_changed.emit()
-        under_way = self.showing.under_way
-        if self.showing.player is not None:
+        under_way = self.model.under_way
+        if self.model.player is not None:
             self._side.show_result()
         elif under_way is not None:
             quarter = int(under_way.progress.fraction * QUARTERS)
@@ -269,21 +269,19 @@ class ExperimentPage(QWidget):
             self._quarter = quarter
 
     def _look_again(self) -> None:
-        """Do what is done once a second."""
-        self.showing.look_again()
-        self._drawing.soon()
-        self._output.refresh()
-        if self.showing.under_way is None:  # else it moves each second, with the status line
-            self._side.show_standing()  # time goes on: "5 minutes ago"
+        """Refresh once a second."""
+        self.model.look_again()
+        self._views.refresh()
+        if self.model.under_way is None:  # a run moves each second, with the status line
+            self._side.show_status()  # "5 minutes ago"
 
     def _run(self, *, quick: bool) -> None:
-        """Start a run with what the form says."""
-        if self._experiment is None or not self.showing.can_run:
+        """Start a run with the settings of the form."""
+        if self._experiment is None or not self.model.can_run:
             return
         self._begin()
         try:
-            params = self._side.params()
-            self.showing.run(self._experiment.quick(params) if quick else params, quick=quick)
+            self.model.run(self._side.params(), quick=quick)
         except UserError as trouble:
             self._side.refuse(trouble.problem)
             return
@@ -291,34 +289,35 @@ class ExperimentPage(QWidget):
         self.announce(self, self.session.words.say("page.beginning"))
 
     def _refuse(self, problem: Problem) -> None:
-        self._then = ""  # what would be done is not what was meant
+        self._then = ""  # it was meant for a run that is not there
         self._side.refuse(problem)
 
     def _tell_end(self) -> None:
-        told = self._side.report()
+        told = self.model.report()
         self.announce(self, told.ending or told.finding)
 
     def _replay(self) -> None:
-        self.comparing.end()
+        self.model.comparing.end()
         self._actions.plot.trigger()
         self._replaying.begin()
 
     def _open_shipped(self) -> None:
-        recording = self.showing.recording
+        recording = self.model.recording
         if recording is not None:
             self.open_run(recording)
 
     def _go_there(self) -> None:
-        """Go to the run under way, which may be on this page."""
-        under_way = self.showing.under_way
+        """Go to the run under way, perhaps on this page."""
+        under_way = self.model.under_way
         if under_way is None:
             return
         if under_way.experiment is self._experiment:
             self._begin()
-            self.showing.show_own()
+            self.model.show_own()
         else:
             self.session.go(EXPERIMENTS, experiment=under_way.experiment.id)
 
     def _choose_beside(self) -> None:
-        """Open the menu of what the shown run can be compared with."""
-        self.comparing.menu(self).popup(self._header.below(self._actions.compare))
+        """Open the menu of runs to compare with."""
+        menu = compare_menu(self.model, self._views.output.saving, self)
+        menu.popup(self._header.below(self._actions.compare))

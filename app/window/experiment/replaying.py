@@ -1,4 +1,4 @@
-"""How is the shown run played again? By the bar below its plots, as long as it is played."""
+"""Connects the replay bar with the player of the shown run."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.window.core.player import Player
-from app.window.experiment.page_model import Showing
+from app.window.experiment.page_model import PageModel
 from widgets.controls.replay_bar import ReplayBar
 
 
 class Replaying(QObject):
-    """Connects the bar with the player that `showing` has meanwhile."""
+    """The bar is seen while the model has a player."""
 
-    def __init__(self, showing: Showing, bar: ReplayBar) -> None:
+    def __init__(self, model: PageModel, bar: ReplayBar) -> None:
         super().__init__()
-        self._showing, self._bar = showing, bar
+        self._model, self._bar = model, bar
         bar.play_asked.connect(lambda speed: self._do(lambda player: player.play(speed)))
         bar.pause_asked.connect(self.pause)
         bar.step_asked.connect(lambda back: self._do(lambda player: player.step(back=back)))
         bar.seek_asked.connect(lambda t_s: self._do(lambda player: player.seek(t_s)))
         bar.restart_asked.connect(lambda: self._do(Player.restart))
-        showing.changed.connect(self._show)
-        showing.moved.connect(self._show)
+        model.changed.connect(self._show)
+        model.moved.connect(self._show)
         self._show()
 
     def begin(self) -> None:
         """Play from the beginning, and give the keyboard to the bar."""
-        self._showing.replay(self._bar.speed)
+        self._model.replay(self._bar.speed)
         self._bar.setFocus()
 
     def pause(self) -> None:
-        """Let the time stand still."""
+        """Pause the replay."""
         self._do(Player.pause)
 
     def _do(self, act: Callable[[Player], object]) -> None:
-        if self._showing.player is not None:
-            act(self._showing.player)
+        if self._model.player is not None:
+            act(self._model.player)
 
     def _show(self) -> None:
-        player = self._showing.player
+        player = self._model.player
         self._bar.setVisible(player is not None)
         if player is not None:
             self._bar.show_state(

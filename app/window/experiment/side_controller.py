@@ -1,4 +1,4 @@
-"""What stands beside the plots? What is going on in words, the settings, and the result."""
+"""Fills the column beside the plots: status, settings, result and comparison."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.report import Report, report
-from app.window.core.session import Session
+from app.report import problem_text
+from app.runs.selection import expected_s, runs_here
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment.actions import ExperimentActions
-from app.window.experiment.comparing import Comparing
-from app.window.experiment.loaded_run import Shown, expected_s, runs_here
-from app.window.experiment.page_model import Showing
+from app.window.experiment.loaded_run import LoadedRun
+from app.window.experiment.page_model import PageModel
 from app.window.experiment.status_text import (
-    Standing,
     State,
+    StatusText,
     after,
     before,
     details_of,
@@ -39,15 +38,12 @@ from widgets.experiment.side_column import SideColumn, Tab
 from widgets.form.form import ParamsForm
 
 
-class Side(QObject):
-    """Fills the side column, and holds what is set in the form."""
+class SideController(QObject):
+    """Fills the side column, and holds the settings of the form."""
 
-    def __init__(
-        self, session: Session, showing: Showing, comparing: Comparing, actions: ExperimentActions
-    ) -> None:
+    def __init__(self, model: PageModel, actions: ExperimentActions) -> None:
         super().__init__()
-        self._session, self._showing, self._comparing = session, showing, comparing
-        self._actions = actions
+        self._model, self._actions, session = model, actions, model.session
         self.run_button = ActionButton(actions.run, "main")
         self._stop_button = ActionButton(actions.stop, "stop", hint="Esc")
         self._quick_button = ActionButton(actions.quick)
@@ -71,24 +67,23 @@ class Side(QObject):
         )
         self._form: ParamsForm | None = None
         self._form_shows: object = None
-        self._experiment: Experiment[Any] | None = None
-        self._params: dict[str, Any] = {}  # as they were left, by experiment
+        self._params: dict[str, Any] = {}  # by experiment, as the form was left
         self._refused: Problem | None = None
-        self.told: Problem | None = None  # what went wrong, as it stands there now
+        self.told: Problem | None = None  # the trouble that is shown now
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
-        """Make the form of an experiment."""
-        self._experiment, self._form_shows = experiment, None
-        self._form = ParamsForm(experiment, self._session.words, self._session.look)
+        """Build the form of an experiment."""
+        self._form_shows = None
+        self._form = ParamsForm(experiment, self._model.words, self._model.session.look)
         self._form.changed.connect(self._take_params)
         self.column.set_form(self._form)
 
     def params(self) -> Any:
-        """Return what a run is to start with. Raises UserError where that cannot be."""
+        """Return the settings of the form. Raises UserError where they are invalid."""
         assert self._form is not None
-        assert self._experiment is not None
+        assert self._model.experiment is not None
         params = self._form.params()
-        self._params[self._experiment.id] = params
+        self._params[self._model.experiment.id] = params
         return params
 
     def reset(self) -> None:
@@ -97,12 +92,12 @@ class Side(QObject):
             self._form.reset()
 
     def refuse(self, problem: Problem | None) -> None:
-        """Say why something that was asked for cannot be; None when that is over."""
+        """Say why a request cannot be met; None takes that back."""
         self._refused = problem
         self._show_trouble()
 
     def focus(self) -> bool:
-        """Give the keyboard to what one would press next; False while there is no such thing."""
+        """Focus the button one would press next; False while there is none."""
         buttons = (self.run_button, self._stop_button, self._live_button, self.doctor_button)
         for each in buttons:
             if each.isEnabled() and not each.isHidden():
@@ -111,117 +106,101 @@ class Side(QObject):
         return False
 
     def refresh(self) -> None:
-        """Show what is the case now."""
+        """Refresh after any change of state."""
         self._show_params()
-        self.show_standing()
+        self.show_status()
         self.show_result()
         self._show_trouble()
 
-    def show_standing(self) -> None:
-        """Say what is going on."""
-        self.column.state.show_state(**asdict(self._standing()))
-        entry, is_kept_away = self._showing.entry, self._showing.state is State.CANNOT
+    def show_status(self) -> None:
+        """Refresh the status."""
+        self.column.state.show_state(**asdict(self._status()))
+        entry, is_kept_away = self._model.entry, self._model.state is State.CANNOT
         lacks_gpu = entry is not None and entry.need in (Need.GPU, Need.TWO_GPUS)
         self.doctor_button.setVisible(is_kept_away and lacks_gpu)
 
     def show_result(self) -> None:
-        """Offer result, settings and comparison, as far as they are there."""
-        words, showing, shown = self._session.words, self._showing, self._showing.shown
-        following = showing.following
+        """Offer result, settings and comparison, if they are there."""
+        words, model, loaded = self._model.words, self._model, self._model.loaded
+        run_state = model.run_state
         tabs: list[Tab] = []
-        self.column.show_comparison(self._comparing.found)
-        if self._comparing.is_on:
+        self.column.show_comparison(model.comparing.found)
+        if model.comparing.is_on:
             tabs.append(Tab.COMPARISON)
-        if shown is not None and following is not None and following.finished is not None:
-            told = self.report()
+        if loaded is not None and run_state is not None and run_state.finished is not None:
+            told = self._model.report()
             lead = told.finding if told.ending else ""
-            remarks, notes = (*disturbances_of(words, shown), *told.remarks), notes_of(words, shown)
+            remarks = (*disturbances_of(words, loaded), *told.remarks)
+            notes = notes_of(words, loaded)
             if told.values:
-                notes += (
-                    words.say(
-                        "page.measured_so",
-                        {"method": words.say(f"{following.experiment.id}.method")},
-                    ),
-                )
+                method = words.say(f"{run_state.experiment.id}.method")
+                notes += (words.say("page.measured_so", {"method": method}),)
             self.column.show_result(told.values, remarks, notes, lead)
             if told.values or remarks or notes:
                 tabs.append(Tab.RESULT)
-        if self._form_shows is not None and showing.state is not State.READING:
+        if self._form_shows is not None and model.state is not State.READING:
             tabs.append(Tab.SETTINGS)
         self.column.offer(tabs)
 
-    def report(self) -> Report:
-        """Return the shown run, which has ended, in words."""
-        following = self._showing.following
-        assert following is not None
-        assert following.finished is not None
-        return report(
-            self._session.words,
-            following.experiment,
-            following.finished,
-            rows=following.rows,
-            quick=following.started is not None and following.started.quick,
-        )
-
-    def _standing(self) -> Standing:
-        words, showing, state = self._session.words, self._showing, self._showing.state
-        shown, entry, under_way = showing.shown, showing.entry, showing.under_way
-        if self._experiment is None and state is not State.READING:
-            return Standing()
+    def _status(self) -> StatusText:
+        words, model, state = self._model.words, self._model, self._model.state
+        loaded, entry, under_way = model.loaded, model.entry, model.under_way
+        if model.experiment is None and state is not State.READING:
+            return StatusText()
         if state is State.ELSEWHERE and under_way is not None:
-            return elsewhere(words, under_way, same=under_way.experiment is self._experiment)
-        if shown is None or state is State.READING:
+            return elsewhere(words, under_way, same=under_way.experiment is model.experiment)
+        if loaded is None or state is State.READING:
             need = entry.need if entry is not None else None
             return before(words, state, self._seconds(), need)
         if state.is_under_way:
-            return during(words, state, shown.following, showing.doing.said)
-        following = showing.following
-        if following is None or following.finished is None:
-            left_out_s = showing.player.left_out_s if showing.player is not None else 0.0
-            return playing(words, shown, showing.doing.said, self._name(shown), left_out_s)
-        names = (self._comparing.letter(shown), self._name(shown))
-        return after(words, shown, self.report(), self._changed(shown), names)
+            return during(words, state, loaded.run_state, model.activity.text)
+        run_state = model.run_state
+        if run_state is None or run_state.finished is None:
+            left_out_s = model.player.left_out_s if model.player is not None else 0.0
+            return playing(words, loaded, model.activity.text, self._name(loaded), left_out_s)
+        names = (model.comparing.letter(loaded), self._name(loaded))
+        return after(words, loaded, self._model.report(), self._changed(loaded), names)
 
-    def _changed(self, shown: Shown) -> Iterator[str]:
-        """Yield the settings of a run that are not those which one here starts from."""
-        session, started = self._session, shown.following.started
+    def _changed(self, loaded: LoadedRun) -> Iterator[str]:
+        """Yield the settings of a run that differ from the defaults here."""
+        session, started = self._model.session, loaded.run_state.started
         if started is not None:
             listing = Listing(session.words, session.catalogue, session.entries)
             yield from listing.changed(started.experiment, started.params, quick=started.quick)
 
-    def _name(self, shown: Shown) -> str:
-        kept = (run.meta.name for run in self._session.runs if run.run == shown.run)
+    def _name(self, loaded: LoadedRun) -> str:
+        kept = (run.run_notes.name for run in self._model.session.runs if run.run == loaded.run)
         return next(kept, "")
 
     def _seconds(self) -> float | None:
-        """Return how long a run would take, and say it at the buttons."""
-        entry, experiment = self._showing.entry, self._experiment
+        """Return how long a run would take, and show it on the buttons."""
+        entry, experiment = self._model.entry, self._model.experiment
         if entry is None or experiment is None:
             return None
         params = self._wanted(experiment)
         quick_s = self._expected_s(experiment, experiment.quick(params), quick=True)
         values = {"duration": quick_s}
-        self._quick_button.set_hint(self._session.words.say("page.seconds", values))
+        self._quick_button.set_hint(self._model.words.say("page.seconds", values))
         full_s = self._expected_s(experiment, params)
         key = self._actions.run.shortcut().toString()
-        again = self._session.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
-        shown = self._showing.shown
-        if shown is not None and shown.is_opened:  # longer words leave no room for the key
+        again = self._model.words.say("page.key_and_seconds", {"key": key, "duration": full_s})
+        loaded = self._model.loaded
+        if loaded is not None and loaded.is_opened:  # longer words leave no room for the key
             again = show(full_s, DURATION)
-        self.run_button.set_hint(again if self._showing.state is State.ENDED else None)
+        self.run_button.set_hint(again if self._model.state is State.ENDED else None)
         return full_s
 
     def _expected_s(
         self, experiment: Experiment[Any], params: object, *, quick: bool = False
     ) -> float:
-        """Return how long such a run should take, by those that were made here."""
-        runs, machine = self._session.runs, self._session.machine
+        """Return how long such a run should take, judging by earlier runs here."""
+        runs, machine = self._model.session.runs, self._model.session.machine
         here = runs_here(runs, experiment.id, machine) if machine is not None else ()
         return expected_s(here, experiment, params, quick=quick)
 
     def _show_params(self) -> None:
-        """Show in the form what the shown run was made with, else what one would start from."""
-        experiment, form, entry = self._experiment, self._form, self._showing.entry
+        """Show the settings of the shown run in the form, else the defaults."""
+        experiment, form, entry = self._model.experiment, self._form, self._model.entry
         if experiment is None or form is None:
             return
         self._seconds()
@@ -233,29 +212,29 @@ class Side(QObject):
             form.show_params(wanted, choices, start=entry.params if entry is not None else None)
 
     def _is_fixed(self) -> bool:
-        """Are the settings those of the shown run, which can only be read?"""
-        state, shown = self._showing.state, self._showing.shown
-        is_opened = shown is not None and shown.is_opened
+        """Does the form show the settings of a run, to be read only?"""
+        state, loaded = self._model.state, self._model.loaded
+        is_opened = loaded is not None and loaded.is_opened
         return state.is_under_way or state is State.PLAYING or is_opened
 
     def _wanted(self, experiment: Experiment[Any]) -> Any:
-        shown, entry = self._showing.shown, self._showing.entry
-        started = shown.following.started if shown is not None else None
+        loaded, entry = self._model.loaded, self._model.entry
+        started = loaded.run_state.started if loaded is not None else None
         kept = self._params.get(experiment.id)
         if started is not None and (self._is_fixed() or (kept is None and not started.quick)):
-            with contextlib.suppress(UserError):  # of another version: start from today's
+            with contextlib.suppress(UserError):  # of another version: use today's defaults
                 return from_json(experiment.params, started.params, check_choices=False)
         return kept or (entry.params if entry is not None else None)
 
     def _take_params(self) -> None:
-        """Remember what was turned, and say how long a run would take with it."""
-        with contextlib.suppress(UserError):  # said in the form, at what cannot be
-            self._form_shows = (self.params(), self._showing.entry is not None)
+        """Remember the settings, and show how long a run would take with them."""
+        with contextlib.suppress(UserError):  # the form says it beside the invalid setting
+            self._form_shows = (self.params(), self._model.entry is not None)
         self._seconds()
-        self.show_standing()
+        self.show_status()
 
     def _show_trouble(self) -> None:
-        """Say what went wrong, once, until something else is done."""
+        """Show trouble once, until the next action."""
         problem = self._refused or self._trouble_of_run()
         if problem == self.told:
             return
@@ -264,18 +243,20 @@ class Side(QObject):
             self.column.trouble.clear()
             return
         steps = []
-        if self._refused is None and self._showing.can_run:
-            words = self._session.words.say("page.try_smaller")
+        if self._refused is None and self._model.can_run:
+            words = self._model.words.say("page.try_smaller")
             steps = [(words, self._actions.quick.trigger)]
-        self.column.trouble.tell(self._session.say(problem), actions=steps, detail=problem.detail)
+        experiment = self._model.experiment
+        text = problem_text(self._model.words, problem, experiment.id if experiment else "")
+        self.column.trouble.tell(text, actions=steps, detail=problem.detail)
 
     def _trouble_of_run(self) -> Problem | None:
-        shown = self._showing.shown
-        finished = shown.following.finished if shown is not None else None
-        if shown is None or finished is None or self._showing.state is not State.ENDED:
+        loaded = self._model.loaded
+        finished = loaded.run_state.finished if loaded is not None else None
+        if loaded is None or finished is None or self._model.state is not State.ENDED:
             return None
         if finished.problem is not None:
-            detail = details_of(shown.following, finished)
+            detail = details_of(loaded.run_state, finished)
             return Problem(finished.problem.key, finished.problem.values, detail)
-        runner = self._session.runner
-        return runner.not_kept if shown.following is runner.following else None
+        runner = self._model.session.runner
+        return runner.not_kept if loaded.run_state is runner.run_state else None

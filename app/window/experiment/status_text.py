@@ -1,4 +1,4 @@
-"""What does the page of an experiment say is going on? One state, put into words."""
+"""The states of an experiment's page, and the text of each."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.report import DISTURBANCES, Report
-from app.when import when
+from app.report import DISTURBANCES, Report, note_text, time_left, when
 from app.window.core.availability import Entry
-from app.window.core.time_left import time_left
-from app.window.experiment.loaded_run import Shown
+from app.window.experiment.loaded_run import LoadedRun
 from experiments.core.words import Words
-from experiments.engine import messages as wire
-from experiments.engine.run_state import Following
+from experiments.engine import messages
+from experiments.engine.run_state import RunState
 
 
 class State(Enum):
@@ -33,13 +31,13 @@ class State(Enum):
 
     @property
     def is_under_way(self) -> bool:
-        """Does the shown run go on?"""
+        """Is the shown run under way?"""
         return self in (State.BEGINNING, State.WAITING, State.RUNNING, State.STOPPING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What the head of the side column says."""
+class StatusText:
+    """The text of the head of the side column."""
 
     title: str = ""
     aside: str = ""
@@ -52,43 +50,45 @@ class Standing:
 
 def state_of(
     entry: Entry | None,
-    shown: Shown | None,
-    under_way: Following | None,
+    loaded: LoadedRun | None,
+    under_way: RunState | None,
     *,
     stopping: bool,
     playing: bool,
 ) -> State:
-    """Return which state holds, while no file is being read."""
+    """Return the state while no file is being read."""
     if playing:
         return State.PLAYING
-    if under_way is not None and (shown is None or shown.following is not under_way):
+    if under_way is not None and (loaded is None or loaded.run_state is not under_way):
         return State.ELSEWHERE
     if under_way is not None:
         return State.STOPPING if stopping else _of_run(under_way)
-    if shown is not None:
+    if loaded is not None:
         return State.ENDED
     if entry is None:
         return State.LOOKING
     return State.READY if entry.need is None else State.CANNOT
 
 
-def _of_run(following: Following) -> State:
-    if following.started is not None:
+def _of_run(run_state: RunState) -> State:
+    if run_state.started is not None:
         return State.RUNNING
-    notes = following.notes
+    notes = run_state.notes
     is_waiting = notes and notes[-1].key == "waiting_for_machine"
     return State.WAITING if is_waiting else State.BEGINNING
 
 
-def before(words: Words, state: State, seconds_s: float | None, need: str | None) -> Standing:
-    """Return what is said while there is no run."""
+def before(words: Words, state: State, seconds_s: float | None, need: str | None) -> StatusText:
+    """Return the status while there is no run."""
     if state is State.CANNOT and need:
-        return Standing(title=words.say("page.cannot"), detail=words.say(f"problems.needs_{need}"))
+        return StatusText(
+            title=words.say("page.cannot"), detail=words.say(f"problems.needs_{need}")
+        )
     if state is State.READING:
-        return Standing(title=words.say("page.reading"), busy=True)
+        return StatusText(title=words.say("page.reading"), busy=True)
     if state is State.LOOKING or seconds_s is None:
-        return Standing(title=words.say("page.looking"), busy=True)
-    return Standing(title=words.say("page.ready"), aside=seconds_here(words, seconds_s))
+        return StatusText(title=words.say("page.looking"), busy=True)
+    return StatusText(title=words.say("page.ready"), aside=seconds_here(words, seconds_s))
 
 
 def seconds_here(words: Words, seconds_s: float) -> str:
@@ -96,25 +96,25 @@ def seconds_here(words: Words, seconds_s: float) -> str:
     return words.say("terminal.seconds_here", {"duration": seconds_s})
 
 
-def during(words: Words, state: State, following: Following, doing: str) -> Standing:
-    """Return what is said while the shown run goes on."""
+def during(words: Words, state: State, run_state: RunState, doing: str) -> StatusText:
+    """Return the status while the shown run goes on."""
     if state is State.WAITING:
-        note = following.notes[-1].values
+        note = run_state.notes[-1].values
         question = words.say(f"{note.get('experiment')}.question")
         detail = words.say("page.waits_for", {"question": question, "since": note.get("since", "")})
-        return Standing(title=words.say("page.waiting"), detail=detail, busy=True)
+        return StatusText(title=words.say("page.waiting"), detail=detail, busy=True)
     if state is not State.RUNNING:
         if state is State.STOPPING:
-            return Standing(title=words.say("page.stopping"), busy=True)
-        modules = ", ".join(following.experiment.imports)
+            return StatusText(title=words.say("page.stopping"), busy=True)
+        modules = ", ".join(run_state.experiment.imports)
         detail = words.say("page.loading", {"modules": modules}) if modules else ""
-        return Standing(title=words.say("page.beginning"), detail=detail, busy=True)
-    fraction = following.progress.fraction
-    plots = following.experiment.plots
-    prepares = not fraction and not any(following.drawn_from.get(plot.table) for plot in plots)
-    return Standing(
+        return StatusText(title=words.say("page.beginning"), detail=detail, busy=True)
+    fraction = run_state.progress.fraction
+    plots = run_state.experiment.plots
+    prepares = not fraction and not any(run_state.drawn_from.get(plot.table) for plot in plots)
+    return StatusText(
         title=words.say("page.preparing" if prepares else "page.running"),
-        aside=time_left(words, following),
+        aside=time_left(words, run_state),
         aside_help=words.say("page.time_left_help"),
         detail=words.say("page.preparing_what") if prepares else doing,
         fraction=None if prepares else fraction,
@@ -123,13 +123,13 @@ def during(words: Words, state: State, following: Following, doing: str) -> Stan
 
 
 def after(
-    words: Words, shown: Shown, told: Report, changed: Iterable[str], names: Iterable[str]
-) -> Standing:
-    """Return what is said of a run that has ended; `changed` are settings out of the ordinary.
+    words: Words, loaded: LoadedRun, told: Report, changed: Iterable[str], names: Iterable[str]
+) -> StatusText:
+    """Return the status of a run that has ended; `changed` are its unusual settings.
 
-    `names` are what it is called, in a comparison and by somebody; "" where it is not.
+    `names` are its letter in a comparison and the name that a person gave it, or "".
     """
-    started, title = shown.following.started, ""
+    started, title = loaded.run_state.started, ""
     settings = ", ".join(changed)
     detail = words.say("page.changed", {"settings": settings}) if settings else ""
     if started is not None:
@@ -138,54 +138,61 @@ def after(
         title = " · ".join(part for part in (*names, title) if part)
     if told.ending and told.finding:
         detail = " ".join(part for part in (words.say("outcomes.partial"), detail) if part)
-    return Standing(title=title, sentence=told.ending or told.finding, detail=detail)
+    return StatusText(title=title, sentence=told.ending or told.finding, detail=detail)
 
 
-def elsewhere(words: Words, following: Following, *, same: bool) -> Standing:
-    """Return what is said while something else runs than what is shown."""
+def elsewhere(words: Words, run_state: RunState, *, same: bool) -> StatusText:
+    """Return the status while another run than the shown one goes on."""
     if same:
-        return Standing(title=words.say("page.runs_here"))
-    question = words.say(f"{following.experiment.id}.question")
-    return Standing(
+        return StatusText(title=words.say("page.runs_here"))
+    question = words.say(f"{run_state.experiment.id}.question")
+    return StatusText(
         title=words.say("page.runs_elsewhere"),
         detail=words.say("page.other_runs", {"question": question}),
     )
 
 
-def playing(words: Words, shown: Shown, doing: str, name: str, left_out_s: float) -> Standing:
-    """Return what is said while a recording is played; `name` is "" where nobody gave it one."""
-    started = shown.following.started
+def playing(
+    words: Words, loaded: LoadedRun, doing: str, name: str, left_out_s: float
+) -> StatusText:
+    """Return the status during a replay; `name` is "" for a run without a name."""
+    started = loaded.run_state.started
     at = when(words, started.at) if started is not None else ""
     title = " · ".join(part for part in (words.say("page.playing"), name) if part)
     lines = [doing or words.say("page.preparing_what")]
-    if left_out_s:  # else the time of the replay would seem to contradict that of the run
+    if left_out_s:  # or the times of replay and run seem to contradict each other
         lines.append(words.say("replay.begins", {"duration": left_out_s}))
-    return Standing(title=title, aside=at, detail="\n".join(lines))
+    return StatusText(title=title, aside=at, detail="\n".join(lines))
 
 
-def notes_of(words: Words, shown: Shown) -> tuple[str, ...]:
-    """Return what there is to say of a run after its result."""
+def notes_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
+    """Return the notes that stand below the result of a run."""
     told_elsewhere = ("waiting_for_machine", *DISTURBANCES)
-    notes = [note for note in shown.following.notes if note.key not in told_elsewhere]
-    if shown.note is not None:
-        notes.append(shown.note)
-    mended = shown.recording.notes if shown.recording is not None else ()
+    notes = [note for note in loaded.run_state.notes if note.key not in told_elsewhere]
+    if loaded.note is not None:
+        notes.append(loaded.note)
+    mended = loaded.recording.notes if loaded.recording is not None else ()
+    experiment = loaded.run_state.experiment.id
     return (
-        *(words.say(f"notes.{note.key}", note.values) for note in notes),
-        *(words.say(f"notes.{key}") for key in mended),
+        *(note_text(words, note.key, note.values, experiment) for note in notes),
+        *(note_text(words, key, {}, experiment) for key in mended),
     )
 
 
-def disturbances_of(words: Words, shown: Shown) -> tuple[str, ...]:
+def disturbances_of(words: Words, loaded: LoadedRun) -> tuple[str, ...]:
     """Return what disturbed a run so much that its result may be off."""
-    notes = (note for note in shown.following.notes if note.key in DISTURBANCES)
-    return tuple(words.say(f"notes.{note.key}", note.values) for note in notes)
+    experiment, notes = loaded.run_state.experiment.id, loaded.run_state.notes
+    return tuple(
+        note_text(words, note.key, note.values, experiment)
+        for note in notes
+        if note.key in DISTURBANCES
+    )
 
 
-def details_of(following: Following, finished: wire.Finished) -> str:
-    """Return what belongs into a report of trouble: "Copy details"."""
-    started, problem = following.started, finished.problem
-    lines = [f"experiment: {following.experiment.id}", f"outcome: {finished.outcome}"]
+def details_of(run_state: RunState, finished: messages.Finished) -> str:
+    """Return the text that "Copy details" copies."""
+    started, problem = run_state.started, finished.problem
+    lines = [f"experiment: {run_state.experiment.id}", f"outcome: {finished.outcome}"]
     if started is not None:
         lines += [f"params: {started.params}", f"environment: {started.environment}"]
     if problem is not None:

@@ -1,1 +1,1 @@
-"""app/window/live."""
+"""Live: the load of the last minute, recordings of it, and a known load."""

@@ -1,8 +1,8 @@
-"""How does a minute of Live get into a file, and out of one again?"""
+"""Saves the shown minute of Live, and opens recorded ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -12,15 +12,14 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.runs.watches import read_watch
-from app.window.core.folders import begin, remember
-from app.window.core.saving import Saving
+from app.window.core.saving import Saving, begin, remember
 from app.window.core.session import Session
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live import recorded_watch
 
 
 class LiveFiles(QObject):
-    """`choose` asks for a file to open; tests put another in its place."""
+    """Asks for files over `parent`, writes minutes and reads recordings."""
 
     opened = Signal(object)  # RecordedWatch
 
@@ -28,10 +27,9 @@ class LiveFiles(QObject):
         super().__init__(parent)
         self._session, self._parent = session, parent
         self.saving = Saving(session, parent)
-        self.choose: Callable[[], Path | None] = self._ask
 
-    def save(self, samples: Sequence[wire.Sample], marks_s: Sequence[float]) -> None:
-        """Write samples and marks into a file that a person chooses; nothing in it names people."""
+    def save(self, samples: Sequence[messages.Sample], marks_s: Sequence[float]) -> None:
+        """Write samples and marks into a chosen file, without anything that names people."""
         now, machine = datetime.now().astimezone(), self._session.machine
         date = now.strftime("%Y-%m-%d-%H%M%S")
         self.saving.save(
@@ -51,11 +49,12 @@ class LiveFiles(QObject):
         self._session.background.do_soon(lambda: read_watch(path), self.opened.emit)
 
     def choose_and_open(self) -> None:
-        """Ask which one."""
+        """Ask for a recorded watch, and open it."""
         if (path := self.choose()) is not None:
             self.open(path)
 
-    def _ask(self) -> Path | None:
+    def choose(self) -> Path | None:
+        """Ask for a recorded watch, None if cancelled."""
         say = self._session.words.say
         kinds = " ".join(f"*{suffix}" for suffix in recorded_watch.SUFFIXES)
         kinds = f"{say('live.recorded_kind')} ({kinds})"
@@ -68,6 +67,6 @@ class LiveFiles(QObject):
 
 
 def dropped(event: QDropEvent) -> list[Path]:
-    """Return the recorded watches among the files that are brought."""
+    """Return the recorded watches among dropped files."""
     paths = (url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile())
     return [Path(path) for path in paths if path.endswith(recorded_watch.SUFFIXES)]

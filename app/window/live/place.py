@@ -15,12 +15,12 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import LIVE, Target
-from app.window.live.ending import Endings
+from app.window.live.end_requests import EndRequests
 from app.window.live.files import LiveFiles, dropped
-from app.window.live.recorded import Recording, WatchPlayer, band_of, on_wire
-from app.window.live.shown import Shown
+from app.window.live.recorded import Recording, WatchPlayer, as_message, band_of
+from app.window.live.state import LiveState
 from app.window.live.watching import Watching
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import RecordedWatch
 from widgets.controls.basics import announce, column
 from widgets.live.gpu_processes import Idleness
@@ -28,26 +28,26 @@ from widgets.live.page import Explanation, LivePage
 
 
 class LivePlace(Place):
-    """Samples are kept also while it is not seen or frozen; nothing is drawn then."""
+    """Samples are kept while it is hidden or frozen, but not drawn."""
 
     name = LIVE
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         words = session.words
-        self.shown = Shown()
+        self.state = LiveState()
         self.files = LiveFiles(session, self)
         self._is_here = False
         page = LivePage(session.look, words)
         self.controls, self.board = page.controls, page.board
         self.watching = Watching(session, page.controls, self)
         self._band, self._instead, self._again = page.band, page.instead, page.again
-        self._idleness, self._endings = Idleness(), Endings(session, self)
+        self._idleness, self._end_requests = Idleness(), EndRequests(session, self)
         self.board.processes.idle_s = self._idleness.idle_s
-        self.board.processes.right_to = self._endings.right_to
-        self.board.processes.end_wanted.connect(self._endings.ask)
+        self.board.processes.right_to = self._end_requests.right_to
+        self.board.processes.end_wanted.connect(self._end_requests.ask)
         self.setLayout(column(page, space=0))
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab goes on to what it holds
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # for its keys; Tab skips it
         self.setAccessibleName(words.say("places.live"))
         self.setAcceptDrops(True)
         self._actions = self._make_actions()
@@ -57,27 +57,27 @@ class LivePlace(Place):
     # --- what the window asks of a place ----------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Take the keys."""
+        """Take the focus."""
         del target
         self.setFocus()
 
     def arrive(self) -> None:
-        """Draw what has come meanwhile, and look as often as was chosen."""
+        """Draw new samples, and sample at the chosen rate."""
         self._is_here = True
         self.watching.be_seen(True)
         self._draw()
 
     def leave(self) -> None:
-        """Stop drawing, and look no more often than for the status line."""
+        """Stop drawing, and sample only for the status line."""
         self._is_here = False
         self.watching.be_seen(False)
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of Live."""
         return self._actions
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        """Return those that are no shortcuts, so that Space still presses a button."""
+        """Return the keys that are no shortcuts, so that Space still presses a button."""
         say = self.session.words.say
         read = ("← → ↑ ↓", say("keys.read_tiles"))
         if not self.session.settings.letters:
@@ -85,79 +85,79 @@ class LivePlace(Place):
         return (("Space", say("live.freeze")), ("M", say("live.mark")), read)
 
     def status(self) -> str:
-        """Say how often the machine is looked at, and what that costs."""
+        """Return the sampling rate and its cost."""
         if self._is_recorded:
             return ""
-        is_frozen = self.shown.frozen is not None
+        is_frozen = self.state.frozen is not None
         return self.watching.status(is_frozen=is_frozen, has_samples=bool(self.samples))
 
     # --- samples ----------------------------------------------------------------------------------
 
     @property
-    def samples(self) -> deque[wire.Sample]:
+    def samples(self) -> deque[messages.Sample]:
         """The last minute of this machine, as it came."""
-        return self.shown.samples
+        return self.state.samples
 
-    def take(self, sample: wire.Sample) -> None:
-        """Keep a sample, and draw it if anybody looks."""
+    def take(self, sample: messages.Sample) -> None:
+        """Keep a sample, and draw it while the place is seen."""
         is_first = not self.samples
-        if is_first and self._player is not None:  # it repeats: what will come has been before
+        if is_first and self._player is not None:  # it repeats: its samples have been before
             for each in self._player.recorded.samples:
-                self.shown.take(on_wire(each))
-        moment = self.shown.take(sample)
+                self.state.take(as_message(each))
+        moment = self.state.take(sample)
         if moment is None:
             return
         if moment.gpus:
             self._idleness.take(moment)
-            self.board.processes.me = self._endings.me
+            self.board.processes.me = self._end_requests.me
         self._instead.hide()
         self._again.hide()
         if is_first and self._player is not None:
             self._show_machine()
         if self._is_here:
             self.watching.show_load()
-            if not self.shown.stands:
+            if not self.state.is_still:
                 self._draw()
 
     def _draw(self) -> None:
-        if self._is_here and self.shown.history.moments:
+        if self._is_here and self.state.history.moments:
             self.controls.allow(True)
-            self.board.draw(self.shown.history, self.shown.missing)
+            self.board.draw(self.state.history, self.state.missing)
 
     # --- what a person wants ----------------------------------------------------------------------
 
     def freeze(self, wanted: bool) -> None:
         """Hold the picture still, or go on."""
-        self.shown.freeze(wanted)
+        self.state.freeze(wanted)
         if not wanted:
             self._draw()
 
     def mark(self) -> None:
-        """Mark this moment in all tiles; in a picture that is frozen, where the cursor stands."""
-        self._mark((self.board.cursor_s or 0.0) if self.shown.stands else 0.0)
+        """Mark this moment in all tiles; in a frozen picture, the moment of the cursor."""
+        self._mark((self.board.cursor_s or 0.0) if self.state.is_still else 0.0)
 
     def _mark(self, ago_s: float) -> None:
-        mark = self.shown.mark(ago_s)
+        mark = self.state.mark(ago_s)
         if mark is not None:
             announce(self, self.session.words.say("live.marked", {"number": mark.number}))
             self._draw()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Mark the moment that is pointed at; a picture of the minute leaves the click to us."""
+        """Mark the moment under the pointer; the tiles ignore double clicks."""
         if self.board.cursor_s is not None:
             self._mark(self.board.cursor_s)
         else:
             super().mouseDoubleClickEvent(event)
 
     def save(self) -> None:
-        """Write the minute that is seen."""
-        self.files.save(*self.shown.minute())
+        """Save the shown minute."""
+        self.files.save(*self.state.minute())
 
     def show_recording(self, recorded: RecordedWatch) -> None:
-        """Show it in place of this machine, up to its end."""
+        """Show a recording in place of this machine, up to its end."""
         self.show_now()
-        self.shown.recording = Recording(recorded)
-        self.shown.recording.changed.connect(self._follow_recording)
+        self.state.recording = Recording(recorded)
+        self.state.recording.changed.connect(self._follow_recording)
         self._instead.hide()
         self.board.forget()
         self._show_machine()
@@ -168,7 +168,7 @@ class LivePlace(Place):
     def show_now(self) -> None:
         """Show this machine again, as it is now."""
         self.controls.freeze.setChecked(False)
-        recording, self.shown.recording = self.shown.recording, None
+        recording, self.state.recording = self.state.recording, None
         if recording is not None:
             recording.player.pause()
             recording.deleteLater()
@@ -177,11 +177,11 @@ class LivePlace(Place):
             self._draw()
 
     def explain(self) -> None:
-        """Say in plain words what misleads."""
+        """Explain what is misleading about such numbers."""
         Explanation(self.session.words, self.session.look, self.window()).open()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Freeze and mark; here, so that Space still presses the button that has the focus."""
+        """Freeze and mark; not by shortcuts, so that Space still presses a focused button."""
         is_plain = event.modifiers() == Qt.KeyboardModifier.NoModifier and not event.isAutoRepeat()
         if is_plain and self.session.settings.letters:
             if event.key() == Qt.Key.Key_Space:
@@ -193,12 +193,12 @@ class LivePlace(Place):
         super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Let a recorded watch fall here."""
+        """Accept a dragged recorded watch."""
         if dropped(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Show what has fallen here."""
+        """Show the dropped recording."""
         if files := dropped(event):
             event.acceptProposedAction()
             self.files.open(files[0])
@@ -223,7 +223,7 @@ class LivePlace(Place):
         self.watching.ended.connect(self._end_watch)
 
     def _make_actions(self) -> Sequence[QAction]:
-        """The same as the chips, for menu and palette."""
+        """Return the actions of the chips, for menu and palette."""
         actions = []
         for key, act in (
             ("live.freeze", self.controls.freeze.toggle),
@@ -253,15 +253,15 @@ class LivePlace(Place):
 
     @property
     def _player(self) -> WatchPlayer | None:
-        """What plays a recording in place of a machine that is not there."""
+        """The player that stands for a machine from a file."""
         return self.session.watcher.player if self.session.is_awake else None
 
     @property
     def _is_recorded(self) -> bool:
-        return self.shown.recording is not None or self._player is not None
+        return self.state.recording is not None or self._player is not None
 
     def _show_machine(self) -> None:
-        recording, machine = self.shown.recording, self.session.machine
+        recording, machine = self.state.recording, self.session.machine
         is_recorded = self._is_recorded
         shown = machine if recording is None else recording.player.recorded.machine
         self.controls.show_recorded(is_recorded)
@@ -273,7 +273,7 @@ class LivePlace(Place):
             self._instead.setText(self.session.words.say("live.no_watch"))
 
     def _show_band(self) -> None:
-        words, player, recording = self.session.words, self._player, self.shown.recording
+        words, player, recording = self.session.words, self._player, self.state.recording
         if recording is not None:
             name = band_of(recording.player.recorded, words)
             self._band.say(name, recording.place(words), can_play=True)
@@ -290,6 +290,6 @@ class LivePlace(Place):
         self._draw()
 
     def _play(self) -> None:
-        if self.shown.recording is not None:
+        if self.state.recording is not None:
             self.controls.freeze.setChecked(False)
-            self.shown.recording.play()
+            self.state.recording.play()

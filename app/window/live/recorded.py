@@ -1,7 +1,6 @@
-"""How is a recorded watch shown? As if it came now, sample by sample, and always labelled.
+"""Plays a recorded watch, sample by sample, labelled as recorded.
 
-What was recorded ends: it is played again only where somebody wants it, or where it stands for a
-machine that is not there (`repeats`).
+It plays once, unless it stands for a machine from a file (`repeats`).
 """
 
 from __future__ import annotations
@@ -12,22 +11,22 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import RecordedWatch
 from machine.live.sampler import Sample
 from machine.model import Machine
 from widgets.live.history import History, Moment
 
-PAUSE_S = 2.0  # before it is played again; a gap in what is drawn
+PAUSE_S = 2.0  # before it plays again; a gap in the plots
 
 
-def on_wire(sample: Sample) -> wire.Sample:
+def as_message(sample: Sample) -> messages.Sample:
     """Return a sample as a worker would send it."""
-    return wire.Sample(**msgspec.to_builtins(sample))
+    return messages.Sample(**msgspec.to_builtins(sample))
 
 
 def band_of(recorded: RecordedWatch, words: Words, machine: Machine | None = None) -> str:
-    """Return the words that stand over everything recorded, on this machine if it does not say."""
+    """Return the label of a recording; it names this machine if the recording names none."""
     known = recorded.machine or machine
     model = known.cpu.model if known is not None else None
     name = model or words.say("live.unknown_machine")
@@ -41,7 +40,7 @@ def band_of(recorded: RecordedWatch, words: Words, machine: Machine | None = Non
 class WatchPlayer(QObject):
     """Sends the samples of a recording, each at its time."""
 
-    sampled = Signal(object)  # wire.Sample
+    sampled = Signal(object)  # messages.Sample
     ended = Signal()
 
     def __init__(self, recorded: RecordedWatch, *, repeats: bool = False) -> None:
@@ -53,11 +52,11 @@ class WatchPlayer(QObject):
 
     @property
     def is_playing(self) -> bool:
-        """Are there samples to come?"""
+        """Is it playing?"""
         return self._timer.isActive()
 
     def play(self, *, anew: bool = True) -> None:
-        """Send samples from the first on, or go on where it was paused."""
+        """Send samples from the first on, or from where it was paused."""
         if anew or self._place >= len(self.recorded.samples):
             self._place = 0
         self._timer.start(0)
@@ -75,15 +74,15 @@ class WatchPlayer(QObject):
         elif self._repeats:
             self._place = 0
             self._timer.start(round(PAUSE_S * 1000))
-        self.sampled.emit(on_wire(sample))
+        self.sampled.emit(as_message(sample))
         if self._place == len(samples):
             self.ended.emit()
 
 
 class Recording(QObject):
-    """A recorded watch that somebody opened: all of its end at first, or as it is played."""
+    """A recorded watch that somebody opened: at first its last minute, then as it is played."""
 
-    changed = Signal()  # there is more of it, or it has come to its end
+    changed = Signal()  # new samples, or the end
 
     def __init__(self, recorded: RecordedWatch) -> None:
         super().__init__()
@@ -92,7 +91,7 @@ class Recording(QObject):
         self.player.ended.connect(self.changed)
         self._begin()
         for sample in recorded.samples:
-            self._add(on_wire(sample))
+            self._add(as_message(sample))
 
     def play(self) -> None:
         """Play it from its beginning."""
@@ -100,14 +99,14 @@ class Recording(QObject):
         self.player.play()
 
     def hold(self, held: bool) -> None:
-        """Stand still, or go on; at its end there is nothing to go on to."""
+        """Pause, or go on unless it is at its end."""
         if held:
             self.player.pause()
         elif not self._is_at_end:
             self.player.play(anew=False)
 
     def place(self, words: Words) -> str:
-        """Say which part of it is seen."""
+        """Return which part of it is seen."""
         recorded = self.player.recorded
         if self._is_at_end:
             return words.say("live.recording_ends", {"seconds": round(recorded.seconds)})
@@ -124,11 +123,11 @@ class Recording(QObject):
         self.missing: Sequence[Mapping[str, str]] = ()
         self._t_s = self.player.recorded.samples[0].t_s
 
-    def _take(self, sample: wire.Sample) -> None:
+    def _take(self, sample: messages.Sample) -> None:
         self._add(sample)
         self.changed.emit()
 
-    def _add(self, sample: wire.Sample) -> None:
+    def _add(self, sample: messages.Sample) -> None:
         moment = add_to(self.history, sample)
         for mark_s in self.player.recorded.marks_s:
             if self._t_s < mark_s <= sample.t_s:
@@ -136,8 +135,8 @@ class Recording(QObject):
         self.missing, self._t_s = sample.missing, sample.t_s
 
 
-def add_to(history: History, sample: wire.Sample) -> Moment:
-    """Keep a sample as it came over the wire."""
+def add_to(history: History, sample: messages.Sample) -> Moment:
+    """Add a sample to the history."""
     return history.add(
         sample.t_s,
         sample.threads,

@@ -1,6 +1,6 @@
-"""How often does Live look at this machine, what does that cost, and which known load runs?
+"""The sampling rate of Live, its cost, and the known load.
 
-While an experiment runs it looks seldom, and no known load runs: both would disturb.
+During a run it samples seldom, and runs no known load: both would disturb.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from widgets.live.controls import Controls
 
 
 class Watching(QObject):
-    """The rate and the load that a person chose, as far as they hold now."""
+    """Applies the chosen rate and load, except during a run."""
 
-    ended = Signal()  # nobody looks at the machine any more
+    ended = Signal()  # the watcher has given up
 
     def __init__(self, session: Session, controls: Controls, parent: QObject) -> None:
         super().__init__(parent)
@@ -40,12 +40,12 @@ class Watching(QObject):
         return self._session.is_awake and self._session.runner.is_running
 
     def be_seen(self, is_seen: bool) -> None:
-        """Look as often as was chosen, or no more often than the status line needs."""
+        """Sample at the chosen rate while seen, else only for the status line."""
         self._is_seen = is_seen
         self._apply()
 
     def set_rate(self, hz: float) -> None:
-        """Look as often as this while the place is seen and no experiment runs."""
+        """Choose the rate for when the place is seen and no experiment runs."""
         self._hz = hz
         self._session.remembered.emit({"live_hz": hz})
         self._apply()
@@ -63,7 +63,7 @@ class Watching(QObject):
         self._controls.show_load(self.known_load.count, quiet=self.is_running)
 
     def status(self, *, is_frozen: bool, has_samples: bool) -> str:
-        """Say how often the machine is looked at, and what that costs."""
+        """Return the sampling rate and its cost."""
         say = self._session.words.say
         if self.is_running:
             return say("live.quiet_rate")

@@ -1,1 +1,1 @@
-"""app/window/map."""
+"""The map of the machine, with measured numbers and the load."""

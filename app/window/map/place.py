@@ -14,20 +14,20 @@ from app.window.core.saving import Saving
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from experiments.core.declare import Part
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.controls.basics import column
 from widgets.controls.place_head import MARGINS
 from widgets.map.page import MapPage
 
 if TYPE_CHECKING:
-    from app.known_values import Earned
+    from app.known_values import KnownValues
+    from app.window.core.availability import Entry
 
-FIRST = "cache-ladder"  # where to start, if it runs here
-AGES_MS = 60_000  # "3 minutes ago" is told anew so often
+AGES_MS = 60_000  # how often "3 minutes ago" is updated
 
 
 class MapPlace(Place):
-    """Load is shown while the place is seen; numbers are looked up whenever runs change."""
+    """Shows load while it is seen, and looks numbers up whenever runs change."""
 
     name = MAP
 
@@ -68,13 +68,13 @@ class MapPlace(Place):
             self._show_machine()
 
     def open(self, target: Target) -> None:
-        """Take the keys, and choose the part that is wanted."""
+        """Take the focus, and select the wanted part."""
         self.setFocus()
         if target.part is not None:
             self.page.map.choose_part(Part(target.part), target.threads)
 
     def arrive(self) -> None:
-        """Show the load from now on, and how long ago numbers were measured."""
+        """Show the load, and update the ages of the numbers."""
         if not self._is_here:
             self._look_up()
         self._is_here = True
@@ -86,11 +86,11 @@ class MapPlace(Place):
         self._ages.stop()
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done here."""
+        """Return the actions of the map."""
         return self._actions
 
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        """Return those of the map."""
+        """Return the keys of the map."""
         say = self.session.words.say
         return (
             ("← → ↑ ↓", say("keys.walk_map")),
@@ -106,7 +106,7 @@ class MapPlace(Place):
             self.saving.save(f"machine-map{suffix}", self.page.map.whole().save)
 
     def _save_machine(self) -> None:
-        """Write what `inspect --out` writes: all that is known, without what names its owner."""
+        """Write what `inspect --out` writes: the machine, without anything that names its owner."""
         if (machine := self.session.machine) is not None:
             from machine.inspect import portable
             from machine.model import to_json
@@ -117,7 +117,7 @@ class MapPlace(Place):
             )
 
     def _inspect(self) -> None:
-        """Look anew, and say when that is done: what has come or gone is seen then."""
+        """Inspect the machine again, and tell when that is done."""
         say, watcher = self.session.words.say, self.session.watcher
         watcher.inspected.connect(
             lambda: self.session.tell(say("map.inspected")), Qt.ConnectionType.SingleShotConnection
@@ -128,7 +128,7 @@ class MapPlace(Place):
         action = QAction(self.session.words.say(key), self)
         if shortcut:
             action.setShortcut(QKeySequence(shortcut))
-            self.addAction(action)  # a key is only heard while the place is seen
+            self.addAction(action)  # the key works only while the place is seen
         action.triggered.connect(lambda _=False: act())
         return action
 
@@ -137,31 +137,33 @@ class MapPlace(Place):
         self._look_up()
 
     def _look_up(self) -> None:
-        """Ask which numbers are known; that opens files, so not in this thread."""
+        """Look up the known numbers in the background, because that reads files."""
         session = self.session
         machine, runs = session.machine, session.runs
         if machine is None or not session.is_awake:
             return
-        from app.known_values import earned  # after the first paint
+        from app.known_values import known_values  # after the first paint
 
         catalogue, words, known = session.catalogue, session.words, session.fingerprints
         session.background.do(
-            lambda: earned(runs, catalogue, words, machine, known), self._show_earned
+            lambda: known_values(runs, catalogue, words, machine, known), self._show_values
         )
 
-    def _show_earned(self, found: Earned) -> None:
+    def _show_values(self, found: KnownValues) -> None:
         self.page.show_values(found.values, found.invitations, found.possible)
         entries = self.session.entries
         runnable = [entry for entry in entries.values() if entry.need is None]
         if found.values or self.session.context.has_fake_machine or not runnable:
             self.page.start.hide()
             return
-        entry = next((e for e in runnable if e.experiment.id == FIRST), runnable[0])
+        # Start with the experiment of the tour whose numbers fill most of the map.
+        tour = [entry for entry in runnable if entry.experiment.is_in_tour]
+        entry = max(tour, key=_filled_parts, default=runnable[0])
         question = self.session.words.say(f"{entry.experiment.id}.question")
         self.page.start.offer(entry.experiment.id, question, entry.seconds)
 
     def _caption(self) -> str:
-        """Say of what machine a picture is, and where it is not this one."""
+        """Return the machine of a picture, marked if it is not this one."""
         from app.window.live.recorded import band_of  # after the first paint
 
         session, say = self.session, self.session.words.say
@@ -174,10 +176,14 @@ class MapPlace(Place):
             return say("frame.fake_machine", {"machine": name})
         return name
 
-    def _show_load(self, sample: wire.Sample) -> None:
+    def _show_load(self, sample: messages.Sample) -> None:
         if self._is_here:
             self.page.show_load({thread["id"]: thread["busy"] for thread in sample.threads})
             self.page.show_sample(sample)
 
     def _open_experiment(self, experiment: str) -> None:
         self.session.go(EXPERIMENTS, experiment=experiment)
+
+
+def _filled_parts(entry: Entry) -> int:
+    return len({value.part for value in entry.experiment.values if value.part is not None})

@@ -1,1 +1,1 @@
-"""app/window/runs."""
+"""The place of the runs: list, details, import, export, bin."""

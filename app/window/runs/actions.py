@@ -1,4 +1,4 @@
-"""What can be done with runs? Actions with their words and keys."""
+"""The actions of the runs, with their words and keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = Qt.ShortcutContext.WidgetShortcut
 
 
 class RunActions(QObject):
-    """Made once for the place, which connects them and says which make sense now.
+    """The place connects them, and says which are allowed.
 
     The keys of the list, such as Delete, act only while it has the focus.
     """
@@ -41,7 +41,7 @@ class RunActions(QObject):
         self.rebuild = self._made("runs.rebuild")
 
     def __iter__(self) -> Iterator[QAction]:
-        """Yield those that can be done now, for menu, palette and sheet."""
+        """Yield the allowed ones, for menu, palette and sheet."""
         return (
             each
             for each in (
@@ -55,7 +55,7 @@ class RunActions(QObject):
     def allow(
         self, *, whole: int, damaged: int, comparable: bool, has_others: bool, can_undo: bool
     ) -> None:
-        """Allow what makes sense with so many whole and damaged runs selected.
+        """Allow the actions for so many whole and damaged selected runs.
 
         `has_others`: there are more runs of their experiment.
         """
@@ -70,12 +70,12 @@ class RunActions(QObject):
         self.undo.setEnabled(can_undo)
 
     def use_letters(self, used: bool) -> None:
-        """Let single letters act, or not."""
+        """Let single letters act as keys, or not."""
         self.pin.setShortcut(QKeySequence("P" if used else ""))
         self.replay.setShortcut(QKeySequence("R" if used else ""))
 
     def menu(self, parent: QWidget) -> QMenu:
-        """Return the menu for what is selected."""
+        """Return the menu of the selected runs."""
         menu = QMenu(parent)
         for each in (self.open, self.replay, self.again, self.compare_with, self.compare):
             menu.addAction(each)

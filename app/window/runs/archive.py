@@ -1,4 +1,4 @@
-"""What can be done with the kept runs? All in the background, and deleting with a way back."""
+"""Changes the kept runs in the background; a deletion can be undone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.runs.library import Kept
-from app.runs.run_notes import Meta, read_meta
+from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.session import Session
 from experiments.core.problems import Problem, UserError
 
@@ -17,34 +17,37 @@ Thing = TypeVar("Thing")
 
 
 class Archive(QObject):
-    """Works on the library of a session, and says what it has done."""
+    """Changes the library of a session, and tells the outcome."""
 
-    came = Signal(object)  # names of files: these runs are here now, or here again
+    came = Signal(object)  # names of the files that came, or came back
     undo_changed = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session, self._words = session, session.words
-        self._deleted: list[list[Kept]] = []  # what went to the bin together, last at the end
+        self._deleted: list[list[Kept]] = []  # runs deleted together, the last ones at the end
 
     @property
     def can_undo(self) -> bool:
-        """Is there something in the bin that was deleted in this window?"""
+        """Can a deletion of this window be undone?"""
         return bool(self._deleted)
 
     def describe(
-        self, run: Kept, change: Callable[[Meta], Meta], done: Callable[[Problem | None], object]
+        self,
+        run: Kept,
+        change: Callable[[RunNotes], RunNotes],
+        done: Callable[[Problem | None], object],
     ) -> None:
-        """Change what a person says of a run; `done` hears the problem if that failed.
+        """Change a person's notes on a run; `done` gets the problem if that failed.
 
-        `change` is given what is said by then: quick changes one after the other all remain.
+        `change` gets the notes as they are by then, so that quick changes do not undo each other.
         """
         library = self._session.library
 
         def work() -> Problem | None:
             try:
                 if run.path.exists():  # not deleted meanwhile
-                    library.describe(run, change(read_meta(run.path)))
+                    library.describe(run, change(read_notes(run.path)))
             except UserError as trouble:
                 return trouble.problem
             return None
@@ -52,7 +55,7 @@ class Archive(QObject):
         self._do(work, done)
 
     def delete(self, runs: Sequence[Kept], title: str) -> None:
-        """Move runs to the bin; `title` is what the first of them is called."""
+        """Move runs to the bin; `title` is the name of the first."""
         library, gone = self._session.library, list[Kept]()
         self._deleted.append(gone)
         self.undo_changed.emit()
@@ -74,7 +77,7 @@ class Archive(QObject):
         self._do(work, then)
 
     def undo(self, gone: list[Kept] | None = None) -> None:
-        """Bring back what was deleted last, or these runs if they are still away."""
+        """Bring back the last deletion, or these runs if they are still in the bin."""
         if gone is None:
             gone = self._deleted[-1] if self._deleted else []
         if any(gone is each for each in self._deleted):
@@ -93,7 +96,7 @@ class Archive(QObject):
 
         def then(problem: Problem | None) -> None:
             self._complain(problem)
-            if back:  # also to take away the notice that offers it
+            if back:  # it also replaces the notice that offers the undo
                 key = "runs.back_one" if len(back) == 1 else "runs.back_many"
                 self._session.tell(self._words.say(key, {"count": len(back)}))
             self.came.emit([run.path.name for run in back])
@@ -117,7 +120,7 @@ class Archive(QObject):
         self._do(work, then)
 
     def show(self, names: Sequence[str]) -> None:
-        """Select runs that have been here before."""
+        """Select runs that were kept before."""
         self.came.emit(list(names))
         self._session.refresh_runs()
 
@@ -142,7 +145,7 @@ class Archive(QObject):
         self._session.background.do(self._session.library.bin_count, then)
 
     def empty_bin(self) -> None:
-        """Delete what lies in the bin for good."""
+        """Delete the runs in the bin for good."""
         self._deleted.clear()
         self.undo_changed.emit()
 
@@ -163,7 +166,7 @@ class Archive(QObject):
     def _do(
         self, work: Callable[[], Problem | None], then: Callable[[Problem | None], object]
     ) -> None:
-        """Do something that changes the runs, and read their list anew."""
+        """Do work that changes the runs, and refresh their list."""
         self._session.background.do(work, then)
         self._session.refresh_runs()
 

@@ -1,4 +1,4 @@
-"""What is inside files that somebody brings? They are read as data, and nothing executes."""
+"""Looks into run files before an import. They are read as data; nothing executes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.report import note_text
 from app.runs.library import Kept, machine_name
 from app.runs.watches import read_watch
 from app.window.runs.listing import Listing
@@ -18,13 +19,13 @@ from experiments.engine.recording import SUFFIXES, Recording, read
 from machine.live import recorded_watch
 from widgets.runs.import_look import Inside
 
-FILE_LIMIT = 200  # of one drop; a folder may hold more than anybody meant
-LOOK_LIMIT = 20_000  # names in one folder that are looked at: it may be the whole disk
+FILE_LIMIT = 200  # of one drop; a folder may hold far more
+LOOK_LIMIT = 20_000  # names that are looked at below one folder: it may be the whole disk
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """One file, what is inside in words, and its experiment ("" where it cannot be taken).
+    """One file, its contents in words, and its experiment ("" if it cannot be imported).
 
     `kept` is the name of its file in the library, if it has one there.
     """
@@ -59,7 +60,7 @@ def look_inside(
 
 
 def _watched(path: Path, words: Words, listing: Listing) -> str:
-    """Return what a file from Live is for; "" if it is none."""
+    """Return the description of a file from Live, "" for any other file."""
     if not path.name.endswith(recorded_watch.SUFFIXES):
         return ""
     try:
@@ -108,9 +109,9 @@ def _inside(
         (say("import.size"), _size(path)),
         (say("import.program"), str(program or say("import.no_version"))),
     )
-    remarks = [say(f"notes.{note}") for note in recording.notes]
+    remarks = [note_text(words, note, {}, started.experiment) for note in recording.notes]
     if kept is not None:
-        name = kept.meta.name or listing.when(kept.at)[0]
+        name = kept.run_notes.name or listing.when(kept.at)[0]
         remarks.append(say("import.here_already", {"name": name}))
     return Inside(
         key=str(path),

@@ -1,4 +1,4 @@
-"""What is there to say of a kept run? One line of the list, and the details beside it."""
+"""Kept runs in words: a line of the list, and the details beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QDate, QLocale
 
-from app.report import label, named_values, number, sentence, settings
+from app.report import label, named_values, note_text, number, sentence, settings
 from app.runs.library import Kept
 from app.window.core.availability import Entry
 from experiments.core.catalogue import Catalogue
@@ -18,22 +18,22 @@ from experiments.core.parameters import to_json
 from experiments.core.problems import UserError
 from experiments.core.units import unit_of
 from experiments.core.words import Words
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.runs.details import RunDetails, Said
 from widgets.runs.listed import ListedRun, Result
 
 SHOWN_RESULTS = 2
 ENDINGS = {
-    wire.Outcome.STOPPED: "runs.stopped",
-    wire.Outcome.FAILED: "runs.failed",
-    wire.Outcome.KILLED: "runs.killed",
-    wire.Outcome.LOST: "runs.lost",
+    messages.Outcome.STOPPED: "runs.stopped",
+    messages.Outcome.FAILED: "runs.failed",
+    messages.Outcome.KILLED: "runs.killed",
+    messages.Outcome.LOST: "runs.lost",
 }
-TROUBLED = frozenset(ENDINGS) - {wire.Outcome.STOPPED}
+TROUBLED = frozenset(ENDINGS) - {messages.Outcome.STOPPED}
 
 
 class Listing:
-    """Puts runs into words, each once until something is said of it or found in it anew."""
+    """Puts runs into words; each line is cached until its run changes."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Listing:
         self._lines: dict[str, tuple[Kept, ListedRun]] = {}
 
     def is_of(self, entries: Mapping[str, Entry]) -> bool:
-        """Was it made for these, and today?"""
+        """Was it made today, and for these entries?"""
         return self._entries is entries and self._now.date() == datetime.now().astimezone().date()
 
     def line(self, run: Kept) -> ListedRun:
@@ -76,8 +76,8 @@ class Listing:
             at=run.at,
             when=when,
             exact=exact,
-            title=run.meta.name or question,
-            question=question if run.meta.name else "",
+            title=run.run_notes.name or question,
+            question=question if run.run_notes.name else "",
             machine=run.machine,
             kind=self._kind(run),
             settings=tuple(self.changed(run.experiment, run.params, quick=run.quick)),
@@ -86,13 +86,13 @@ class Listing:
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
-            note=run.meta.note,
-            tags=tuple(run.meta.tags),
-            is_pinned=run.meta.pinned,
+            note=run.run_notes.note,
+            tags=tuple(run.run_notes.tags),
+            is_pinned=run.run_notes.pinned,
         )
 
     def details(self, run: Kept) -> RunDetails:
-        """Return what the panel beside the list shows."""
+        """Return the contents of the panel beside the list."""
         when, exact = self.when(run.at)
         if run.problem is not None:
             return RunDetails(
@@ -107,7 +107,7 @@ class Listing:
             key=run.path.name,
             question=self._question(run),
             when=" · ".join(filter(None, (when, self._kind(run)))),
-            said=Said(run.meta.name, run.meta.note, tuple(run.meta.tags)),
+            said=Said(run.run_notes.name, run.run_notes.note, tuple(run.run_notes.tags)),
             finding=self._finding(experiment, run),
             ending=self.ending(run.outcome),
             is_troubled=run.outcome in TROUBLED,
@@ -118,16 +118,16 @@ class Listing:
                 (say("runs.when"), exact),
                 (say("runs.id"), run.run[:8]),
             ),
-            is_pinned=run.meta.pinned,
+            is_pinned=run.run_notes.pinned,
             remarks=tuple(
-                say(f"notes.{key}", values)
+                note_text(self._words, key, values, run.experiment)
                 for key, values in run.notes
-                if self._words.has(f"notes.{key}")
+                if self._words.has(f"{run.experiment}.notes.{key}")
             ),
         )
 
     def when(self, at: str) -> tuple[str, str]:
-        """Return a time in short words, and exactly; a foreign text as it is."""
+        """Return a time in short words, and exactly; an invalid time unchanged."""
         try:
             then = datetime.fromisoformat(at)
         except ValueError:
@@ -153,12 +153,12 @@ class Listing:
         return self._experiments[experiment_id]
 
     def ending(self, outcome: str) -> str:
-        """Return in a word how a run ended, "" if it was completed."""
-        key = ENDINGS.get(wire.Outcome(outcome))
+        """Return a word for how a run ended, "" if it completed."""
+        key = ENDINGS.get(messages.Outcome(outcome))
         return self._words.say(key) if key else ""
 
     def settings(self, experiment_id: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield what each parameter is called, and its value in words."""
+        """Yield name and value of each parameter, in words."""
         for _, called, value in self._settings(experiment_id, params):
             yield called, value
 
@@ -173,8 +173,8 @@ class Listing:
         return self._words.say(key) if self._words.has(key) else run.experiment
 
     def _kind(self, run: Kept) -> str:
-        if not run.quick and run.outcome != wire.Outcome.COMPLETED:
-            return ""  # "stopped" and the like stands beside it: full it is not
+        if not run.quick and run.outcome != messages.Outcome.COMPLETED:
+            return ""  # "stopped" or the like stands beside it
         return self._words.say("runs.quick" if run.quick else "runs.full")
 
     def _problem(self, run: Kept) -> str:
@@ -184,11 +184,11 @@ class Listing:
     def _finding(self, experiment: Experiment[Any] | None, run: Kept) -> str:
         if experiment is None or not run.message:
             return ""
-        found = wire.FindingSent(message=run.message, values=run.values, limits=[])
+        found = messages.FindingSent(message=run.message, values=run.values, limits=[])
         return sentence(self._words, experiment, found)
 
     def _results(self, run: Kept) -> Iterator[Result]:
-        """Yield the numbers that say most: ratios, what card and finding name, those of parts."""
+        """Yield the most telling numbers: ratios, those of card and finding, those of parts."""
         experiment = self._experiment(run.experiment)
         if experiment is None:
             return
@@ -200,7 +200,7 @@ class Listing:
         units |= {name: unit_of(name) for name in named if name not in units}
         of_parts = [value.name for value in experiment.values if value.part]
         asked = [name for name in dict.fromkeys((*ratios, *named, *of_parts)) if name in run.values]
-        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # no mere counts
+        for name in [name for name in asked if units[name]][:SHOWN_RESULTS]:  # counts have no unit
             value = run.values[name]
             shown = number(self._words, name, value, units[name], run)
             yield Result(label(self._words, experiment, name), shown, value)
@@ -208,17 +208,17 @@ class Listing:
     def changed(
         self, experiment_id: str, params: Mapping[str, Any], *, quick: bool
     ) -> Iterator[str]:
-        """Return the parameters that are not those which a run here starts from."""
+        """Return the settings that differ from the defaults here."""
         return self.differing(experiment_id, params, self._start(experiment_id, quick=quick))
 
     def differing(
         self, experiment_id: str, params: Mapping[str, Any], others: Mapping[str, Any]
     ) -> Iterator[str]:
-        """Yield the parameters that are not as in `others`, where these have them."""
+        """Yield the settings that differ from those in `others`."""
         told = {name: value for name, _, value in self._settings(experiment_id, others)}
         for name, called, value in self._settings(experiment_id, params):
             is_other = name in others and _plain(others[name]) != _plain(params[name])
-            if is_other and value != told.get(name):  # how much memory is free changes a little
+            if is_other and value != told.get(name):  # free memory varies a little
                 yield f"{called} {value}"
 
     def _start(self, experiment_id: str, *, quick: bool) -> Mapping[str, Any]:

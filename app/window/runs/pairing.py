@@ -1,4 +1,4 @@
-"""With which other run is a run compared? A click on it says so, or Enter: no key need be held."""
+"""Chooses a second run to compare with, by click or Enter: no key need be held."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from widgets.runs.table import RunsTable
 
 
 class Pairing(QObject):
-    """While it is on, the list waits for the other run."""
+    """While it is on, the next run chosen in the list is the second one."""
 
     paired = Signal(str, str)  # the keys of both
-    left = Signal(str)  # without another one: the key of the first
+    left = Signal(str)  # cancelled: the key of the first
 
     def __init__(self, table: RunsTable, details: Details) -> None:
         super().__init__(table)
@@ -26,30 +26,30 @@ class Pairing(QObject):
 
     @property
     def is_on(self) -> bool:
-        """Is another run asked for?"""
+        """Is a second run asked for?"""
         return bool(self._first)
 
     def ask(self, first: str) -> None:
-        """Ask which run this one is compared with."""
+        """Ask for the run to compare this one with."""
         self._first = first
         self._details.ask_for_another()
         self._table.installEventFilter(self)
         self._table.setFocus()
 
     def leave(self) -> None:
-        """Ask no more."""
+        """Cancel."""
         if self.is_on:
             self.left.emit(self._end())
 
     def take(self, other: str) -> None:
-        """Take the other one; the same again is none."""
+        """Take the second run; the same run again cancels."""
         if other == self._first:
             self.leave()
         else:
             self.paired.emit(self._end(), other)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave by Esc, which would else stop a run."""
+        """Let Esc cancel, before it stops a run."""
         if asks_for_escape(event):
             event.accept()
             return True

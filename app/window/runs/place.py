@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QPoint
@@ -15,9 +14,9 @@ from app.window.core.place import Place
 from app.window.core.saving import complete
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS, RUNS, Target, Then
-from app.window.runs import files as run_files
 from app.window.runs.actions import RunActions
 from app.window.runs.archive import Archive
+from app.window.runs.file_dialogs import choose_files, choose_folder, choose_target
 from app.window.runs.listing import Listing
 from app.window.runs.pairing import Pairing
 from app.window.runs.sheets import RunSheets
@@ -31,7 +30,7 @@ from widgets.runs.page import RunsPage
 
 
 class RunsPlace(Place):
-    """`choose_files`, `choose_target` and `choose_folder` ask a person; tests replace them."""
+    """Shows the list and the details, and connects them with the library."""
 
     name = RUNS
 
@@ -47,34 +46,27 @@ class RunsPlace(Place):
         self._listing: Listing | None = None
         self._to_select: list[str] = []
         self._is_here, self._is_old = False, True
-        self.choose_files: Callable[[], list[Path]] = partial(run_files.choose_files, self, session)
-        self.choose_target: Callable[[str], Path | None] = partial(
-            run_files.choose_target, self, session
-        )
-        self.choose_folder: Callable[[], Path | None] = partial(
-            run_files.choose_folder, self, session
-        )
         layout = column(self.page)
         layout.setContentsMargins(*MARGINS)
         self.setLayout(layout)
         self.setFocusProxy(self.table)
-        self.details.buttons.setFocusProxy(self.table)  # so that a click leaves the list its keys
+        self.details.buttons.setFocusProxy(self.table)  # a click leaves the keys to the list
         self._connect()
         self._use_letters()
         self._allow()
-        if session.is_awake:  # a list that is empty and one that was never read look the same
+        if session.is_awake:  # an empty list may be one that was never read
             session.refresh_runs()
 
     # --- what the window asks of a place --------------------------------------------------------
 
     def open(self, target: Target) -> None:
-        """Select a run, if that is wanted."""
+        """Select the wanted run, if there is one."""
         if target.run is not None:
             self._to_select = [target.run.name]
             self._refresh()
 
     def arrive(self) -> None:
-        """Show what has changed meanwhile."""
+        """Show changes since the last visit."""
         self._is_here = True
         if self._is_old:
             self._refresh()
@@ -82,13 +74,13 @@ class RunsPlace(Place):
             self.table.setFocus()
 
     def leave(self) -> None:
-        """Keep what was typed."""
+        """Save edits under way."""
         self._is_here = False
         self.pairing.leave()
         self.details.hand_on()
 
     def own_actions(self) -> Sequence[QAction]:
-        """Return what can be done now."""
+        """Return the actions allowed now."""
         return tuple(self.actions_)
 
     # --- the list -------------------------------------------------------------------------------
@@ -182,7 +174,7 @@ class RunsPlace(Place):
         self.session.background.do(lambda: [listing.line(run) for run in runs], then)
 
     def _select_later(self, names: list[str]) -> None:
-        """Select runs that have come, with the next list that has them."""
+        """Select new runs once the list has them."""
         self._to_select = names
 
     def _chosen(self) -> list[Kept]:
@@ -191,7 +183,7 @@ class RunsPlace(Place):
     def _show_chosen(self) -> None:
         chosen = self._chosen()
         if self.pairing.is_on:
-            return  # the keys walk on to the other one
+            return  # the keys move on to the second run
         if len(chosen) == 1:
             self.details.show_run(self._listing_of_now().details(chosen[0]))
         elif chosen:
@@ -235,7 +227,7 @@ class RunsPlace(Place):
         self.page.search.selectAll()
 
     def _open(self, then: Then = "") -> None:
-        """Open the chosen run, or compare it with the one that waits for another."""
+        """Open the chosen run, or take it as the second of a comparison."""
         chosen = self._chosen()
         if self.pairing.is_on and chosen:
             self.pairing.take(chosen[0].path.name)
@@ -244,7 +236,7 @@ class RunsPlace(Place):
             self.session.go(EXPERIMENTS, experiment=run.experiment, run=run.path, then=then)
 
     def _show_again(self, *keys: str) -> None:
-        """Choose what was paired, or was not after all."""
+        """Select the runs of a comparison, or of a cancelled one."""
         self.table.select(keys)
         self._show_chosen()
 
@@ -276,7 +268,7 @@ class RunsPlace(Place):
     def _pin(self, runs: Sequence[Kept]) -> None:
         """Pin the runs; unpin them if all of them are pinned."""
         whole = [run for run in runs if run.problem is None]
-        is_pinned = not all(run.meta.pinned for run in whole)
+        is_pinned = not all(run.run_notes.pinned for run in whole)
         for run in whole:
             change = partial(msgspec.structs.replace, pinned=is_pinned)
             self.archive.describe(run, change, self._complain)
@@ -287,12 +279,13 @@ class RunsPlace(Place):
 
     def _export(self) -> None:
         runs = [run for run in self._chosen() if run.problem is None]
-        target = self.choose_target(runs[0].path.name) if len(runs) == 1 else self.choose_folder()
         export = partial(self.archive.export, runs)
-        if target is not None and len(runs) == 1:
-            complete(self.session, self, target, SUFFIXES, export)
-        elif target is not None:
-            export(target)
+        if len(runs) == 1:
+            target = choose_target(self, self.session, runs[0].path.name)
+            if target is not None:
+                complete(self.session, self, target, SUFFIXES, export)
+        elif (folder := choose_folder(self, self.session)) is not None:
+            export(folder)
 
     def _delete(self) -> None:
         self.details.hand_on()
@@ -302,6 +295,6 @@ class RunsPlace(Place):
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        paths = self.choose_files()
+        paths = choose_files(self, self.session)
         if paths:
             self.sheets.look_into(paths)

@@ -1,4 +1,4 @@
-"""What is asked and shown over the list of runs? Files from elsewhere, and what lies in the bin."""
+"""Sheets over the list of runs: a look into files, and the bin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from widgets.sheets.question import Answer, ask
 
 
 class RunSheets:
-    """`listing` is asked for when runs are to be put into words; `parent` is where sheets lie."""
+    """`listing` returns what puts runs into words; sheets lie over `parent`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class RunSheets:
     # --- runs from elsewhere --------------------------------------------------------------------
 
     def look_into(self, paths: Sequence[Path]) -> None:
-        """Show what is inside files, before any of them is taken."""
+        """Show the contents of files before an import."""
         words, listing, runs = self._session.words, self._listing(), self._session.runs
         self._session.background.do(
             lambda: look_inside(paths, runs, words, listing), self._show_inside
@@ -57,7 +57,7 @@ class RunSheets:
     # --- the bin --------------------------------------------------------------------------------
 
     def show_bin(self) -> None:
-        """Offer to bring back what was deleted, also by windows that are closed."""
+        """Offer to restore deleted runs, also those of earlier windows."""
         session, listing = self._session, self._listing()
 
         def read() -> list[tuple[Kept, ListedRun]]:
@@ -77,7 +77,7 @@ class RunSheets:
         sheet.open()
 
     def ask_to_empty(self, count: int) -> None:
-        """Ask whether so many runs are to go for good."""
+        """Ask whether to delete so many runs for good."""
         say, values = self._session.words.say, {"count": count}
         if not count:
             self._session.tell(say("runs.bin_is_empty"))

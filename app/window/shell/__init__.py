@@ -1,1 +1,1 @@
-"""app/window/shell."""
+"""The frame of the window, and what it does as a whole: start, quit, actions, crash reports."""

@@ -1,4 +1,4 @@
-"""What can be done from anywhere? Actions with keys, in the palette, the menu and the sheet too."""
+"""The actions that work in every place: in the palette, the menu and the shortcut sheet."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from widgets.frame.rail import Rail
 if TYPE_CHECKING:
     from app.window.shell.window import Window
 
-HIDDEN = ("frame.menu",)  # in no list: it opens the list
+HIDDEN = ("frame.menu",)  # in no list: it opens one
 LOOKS = ("frame.larger", "frame.smaller", "frame.usual_size", "frame.other_mode")
 
 
 class Actions(QObject):
-    """Built once for the window; what a place adds is asked for when it is needed."""
+    """Built once for the window; the actions of a place are asked for when needed."""
 
     def __init__(self, window: Window, rail: Rail) -> None:
         super().__init__(window)
@@ -33,7 +33,7 @@ class Actions(QObject):
         self._allow_stop()
 
     def _everywhere(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
-        """Yield the key of the words, the shortcut, and what is done."""
+        """Yield the key of the words, the shortcuts, and the act."""
         window, preferences = self._window, self._window.preferences
         yield "places.map", "Ctrl+1", lambda: window.go(Target(MAP))
         yield "places.live", "Ctrl+2", lambda: window.go(Target(LIVE))
@@ -62,7 +62,7 @@ class Actions(QObject):
         }[tool]()
 
     def groups(self) -> Iterator[tuple[str, Sequence[QAction]]]:
-        """Yield what can be done now, with a title: in this place, then from anywhere."""
+        """Yield title and actions: of this place, then those of the window."""
         say, place = self._session.words.say, self._window.place
         yield say(f"places.{place.name}"), list(place.own_actions())
         general = [action for key, action in self._actions.items() if key not in HIDDEN]
@@ -105,9 +105,9 @@ class Actions(QObject):
         Doctor(self._session, self._window).open()
 
     def show_menu(self) -> None:
-        """Show all that can be done as a menu, for those with a mouse alone.
+        """Show all actions as a menu, for those with a mouse alone.
 
-        In menus of their own where they are many: large text would make one too high.
+        Groups are submenus: with large text one menu would be too high.
         """
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
@@ -133,7 +133,7 @@ class Actions(QObject):
         runner.ended.connect(self._allow_stop)
 
     def _allow_stop(self) -> None:
-        """Leave Esc to what has the focus while there is no run to stop."""
+        """Leave Esc to the focused widget unless there is a run to stop."""
         is_running = self._session.is_awake and self._session.runner.is_running
         self._actions["frame.stop_run"].setEnabled(is_running)
 
@@ -145,7 +145,7 @@ class Actions(QObject):
         return action
 
     def _use_letters(self) -> None:
-        """Single letters can be switched off (WCAG 2.1.4)."""
+        """Let single letters act, or not (WCAG 2.1.4)."""
         self._actions["frame.keys"].setShortcut(
             QKeySequence("?" if self._session.settings.letters else "Ctrl+?")
         )

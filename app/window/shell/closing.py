@@ -1,4 +1,4 @@
-"""What becomes of a run when the window is closed? It is asked once, then remembered."""
+"""Asks what becomes of a run when the window is closed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Closing(QObject):
         self._hidden = False
 
     def may_close(self) -> bool:
-        """Return whether the window may close now; else it is asked, or closes by itself later."""
+        """Return whether the window may close now; else ask, or close it later."""
         if not self._session.is_awake or not self._session.runner.is_running:
             return True
         choice = self._session.settings.closing
@@ -36,7 +36,7 @@ class Closing(QObject):
         return False
 
     def stay(self) -> None:
-        """Do not close after all: the window is wanted again."""
+        """Keep the window: it is wanted again."""
         if self._hidden:
             self._hidden = False
             self._session.runner.ended.disconnect(self._close)
@@ -72,7 +72,7 @@ class Closing(QObject):
                 self._window.close()
 
     def _finish_hidden(self) -> None:
-        if not self._session.runner.is_running:  # it has ended while the question stood there
+        if not self._session.runner.is_running:  # the run has ended meanwhile
             self._window.close()
         elif not self._hidden:
             self._hidden = True

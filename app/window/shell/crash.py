@@ -1,7 +1,7 @@
-"""What if something goes wrong that nobody expected? A report is shown, and the window goes on.
+"""Catches unexpected errors, shows a report, and lets the window go on.
 
-Catches what leaves any slot, event or thread, and what Qt itself complains of. A report holds
-versions, the place and the trace; the home folder, the user and the host are taken out.
+It catches exceptions that leave a slot, an event or a thread, and logs the warnings of Qt. A report
+holds versions, the place and the trace, without the home folder, the user and the host.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 qt_log = logging.getLogger("app.qt")
 
-SAME_AGAIN_S = 5.0  # after "Go on", the same one is not shown again at once: it may come each paint
+SAME_AGAIN_S = 5.0  # the same error is not shown again sooner: it may come with each paint
 QT_LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -54,7 +54,7 @@ NOT_PERSONAL = ("", "root", "localhost")
 
 
 class Crashes(QObject):
-    """The hooks of the window's process. `situation` says what was going on."""
+    """The hooks of the window's process. `situation` returns what was going on."""
 
     _caught = Signal(str)  # a trace, from any thread
 
@@ -64,13 +64,13 @@ class Crashes(QObject):
         super().__init__(window)
         self._words, self._situation, self._window = words, situation, window
         self._dialog: CrashDialog | None = None
-        self._quiet: tuple[str, float] = ("", 0.0)  # the trace of the last dialog, and until when
+        self._quiet: tuple[str, float] = ("", 0.0)  # the last trace, and how long to ignore it
         self._hooks: tuple[Any, Any, Any] | None = None
-        # Queued: never a dialog in the middle of a paint, and never from another thread.
+        # Queued: no dialog during a paint or in another thread.
         self._caught.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:
-        """Catch everything from now on; again, where somebody else has come between."""
+        """Set the hooks, again if others have replaced them."""
         if self._hooks is None:
             before = qInstallMessageHandler(_log_qt)
             self._hooks = (sys.excepthook, threading.excepthook, before)
@@ -78,7 +78,7 @@ class Crashes(QObject):
         threading.excepthook = self._catch_in_thread
 
     def uninstall(self) -> None:
-        """Leave things as they were before."""
+        """Restore the hooks."""
         if self._hooks is not None:
             sys.excepthook, threading.excepthook, before = self._hooks
             qInstallMessageHandler(before)
@@ -89,7 +89,7 @@ class Crashes(QObject):
     ) -> None:
         try:
             self._caught.emit(anonymous("".join(traceback.format_exception(kind, error, trace))))
-        except BaseException:  # noqa: BLE001  whatever it is, the first one must not be lost
+        except BaseException:  # noqa: BLE001  the first error must not be lost
             sys.__excepthook__(kind, error, trace)
 
     def _catch_in_thread(self, caught: threading.ExceptHookArgs) -> None:
@@ -119,15 +119,15 @@ class Crashes(QObject):
 
 
 def install(context: Context, window: Window) -> Crashes:
-    """Catch everything as long as the application lives."""
+    """Catch errors as long as the application lives."""
 
     def situation() -> Mapping[str, str]:
         session = window.session
         is_running = session.is_awake and session.runner.is_running
-        following = session.runner.following if is_running else None
+        run_state = session.runner.run_state if is_running else None
         return {
             "place": window.place.name,
-            "run": following.experiment.id if following is not None else "none",
+            "run": run_state.experiment.id if run_state is not None else "none",
         }
 
     crashes = Crashes(context.words, situation, window)
@@ -139,14 +139,14 @@ def install(context: Context, window: Window) -> Crashes:
 
 
 def report(trace: str, situation: Callable[[], Mapping[str, str]]) -> str:
-    """Return all that helps to understand, and nothing that names anybody."""
+    """Return versions, situation and trace, without names."""
     from widgets.sheets.credits import versions
 
     lines = [f"{name}: {version}" for name, version in versions()]
     lines.append(f"System: {platform.platform()}")
     try:
         lines += [f"{name}: {value}" for name, value in situation().items()]
-    except Exception as error:  # noqa: BLE001  what went wrong may be the very thing that is asked
+    except Exception as error:  # noqa: BLE001  the failing part may be asked here
         lines.append(f"situation: {type(error).__name__}")
     return anonymous("\n".join((*lines, "", trace)))
 
@@ -157,7 +157,7 @@ def anonymous(text: str) -> str:
         home = Path.home()
         for folder in {str(home), str(home.resolve())} - {home.anchor}:
             text = re.sub(rf"{re.escape(folder)}(?![\w-])", "~", text)
-    with contextlib.suppress(Exception):  # no name in the password file, no variable either
+    with contextlib.suppress(Exception):  # the user may have no name
         text = _without(text, getpass.getuser(), "<user>")
     return _without(text, platform.node().partition(".")[0], "<host>")
 

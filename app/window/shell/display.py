@@ -1,9 +1,8 @@
-"""Why can no window open here? Asked before Qt is loaded, which would end the process instead.
+"""Finds out why no window can open, before Qt is loaded: Qt would end the process instead.
 
-Qt's own message names the wrong cause when a display cannot be reached. Here each step that Qt
-would take is tried by itself: the display by its own library, the window system's part of Qt by
-loading it, which names the system library that is missing. Costs 3 to 20 ms; a display of X11 that
-refuses is asked once more.
+Qt's message names the wrong cause if a display cannot be reached. So each step is tried alone: the
+display by its own library, the platform plugin by loading it, which names a missing system library.
+This costs 3 to 20 ms. An X11 display that refuses is asked once more.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from experiments.core.problems import Problem
 
-# The libraries that a window needs, and the packages of Debian and Ubuntu that hold them.
+# Libraries that a window needs, with their packages in Debian and Ubuntu.
 PACKAGES = {
     "libGL.so.1": "libgl1",
     "libEGL.so.1": "libegl1",
@@ -46,7 +45,7 @@ PACKAGES_WAYLAND = {
     "libwayland-cursor.so.0": "libwayland-cursor0",
 }
 MISSING = re.compile(r"^(\S+): cannot open shared object file: No such file")
-# Its calls lose references to None and True, which ends every Python before 3.12 within a second.
+# It loses references to None and True, which crashes Python before 3.12 within a second.
 BROKEN_VERSION, UNHURT_PYTHON = "6.12.0", (3, 12)
 CANARY_CALLS, CANARY_LOSS = 100, 50
 ASK_AGAIN_S = 0.1
@@ -71,9 +70,9 @@ def reason(environment: Mapping[str, str] = os.environ) -> Problem | None:
 
 
 def loses_references() -> Problem | None:
-    """Return the trouble with a Qt that loses references, found by using it a little.
+    """Return the problem with a Qt that loses references, found by trying it.
 
-    Loads QtCore; for after `reason`, and before anything else of Qt is used.
+    Loads QtCore; meant for after `reason` and before any other use of Qt.
     """
     if sys.version_info >= UNHURT_PYTHON:
         return None
@@ -89,7 +88,7 @@ def loses_references() -> Problem | None:
 
 
 def _tried(environment: Mapping[str, str], package: Path, asked: str) -> Iterator[Problem | None]:
-    """Yield what stands against each window system that Qt would try, None where nothing does."""
+    """Yield the problem of each window system that Qt would try, None for a usable one."""
     wayland, x11 = environment.get("WAYLAND_DISPLAY"), environment.get("DISPLAY")
     if wayland and asked != "xcb":
         runtime = environment.get("XDG_RUNTIME_DIR", "")
@@ -122,8 +121,8 @@ def _x11_refuses(display: str) -> Problem | None:
     xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     for name in ("xcb_connection_has_error", "xcb_disconnect"):
         getattr(xcb, name).argtypes = [ctypes.c_void_p]
-    # Left by its last guest, Xvfb begins anew and may refuse who comes meanwhile. So it is asked
-    # twice, and not left again: Qt comes as the second guest.
+    # When its last client leaves, Xvfb restarts and may refuse new ones meanwhile. So it is asked
+    # twice, and the connection stays open until Qt has its own.
     fault = _fault(xcb, display)
     if fault:
         time.sleep(ASK_AGAIN_S)
@@ -132,7 +131,7 @@ def _x11_refuses(display: str) -> Problem | None:
 
 
 def _fault(xcb: ctypes.CDLL, display: str) -> int:
-    """Return why a display refuses; 0 where it does not, and then the connection stays."""
+    """Return why a display refuses, or 0; then the connection stays open."""
     connection = xcb.xcb_connect(os.fsencode(display), None)
     fault = int(xcb.xcb_connection_has_error(connection))
     if fault:
@@ -141,7 +140,7 @@ def _fault(xcb: ctypes.CDLL, display: str) -> int:
 
 
 def _unloadable(plugin: Path, packages: Mapping[str, str]) -> Problem | None:
-    """Load a part of Qt as Qt itself will; a Qt of the system keeps it elsewhere."""
+    """Load a plugin as Qt will; the system's Qt keeps it elsewhere."""
     if not plugin.exists():
         return None
     try:
@@ -181,7 +180,7 @@ def _package() -> Path | None:
 
 
 def _version(platforms: Path) -> str:
-    """Return PySide6's version; `importlib.metadata` would take 30 ms for it."""
+    """Return PySide6's version; `importlib.metadata` would take 30 ms."""
     try:
         text = (platforms.parents[2] / "_config.py").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What can be found in the palette? Places, experiments, runs, and all that can be done."""
+"""The contents of the palette: places, experiments, runs and actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUNS_LISTED = 200
 
 
 def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -> Iterator[Choice]:
-    """Yield everything, what is likely meant first."""
+    """Yield everything, the likeliest first."""
     for title, actions in groups:
         for action in actions:
             if action.isEnabled():
@@ -34,7 +34,7 @@ def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -
     for run in session.runs[:RUNS_LISTED]:
         if run.experiment in session.catalogue.ids():
             yield Choice(
-                run.meta.name or words.say(f"{run.experiment}.question"),
+                run.run_notes.name or words.say(f"{run.experiment}.question"),
                 f"{words.say('frame.run')} · {run.at[:16].replace('T', ' ')}",
                 "",
                 partial(session.go, EXPERIMENTS, run=run.path),
@@ -43,7 +43,7 @@ def choices(session: Session, groups: Iterator[tuple[str, Sequence[QAction]]]) -
 
 
 def _settings(words: Words) -> dict[str, list[str]]:
-    """Return what can be set in each experiment and to what, in words."""
+    """Return the names of settings and choices of each experiment."""
     found: dict[str, list[str]] = {}
     for key in words.keys(""):
         experiment_id, _, rest = key.partition(".")

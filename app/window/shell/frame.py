@@ -1,4 +1,4 @@
-"""What is the frame made of? The rail at the left, the places, the status line below them."""
+"""Lays out the frame: the rail at the left, the places, the status line below."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from widgets.frame.status_line import StatusLine
 def build(
     window: QWidget, session: Session, places: Mapping[str, Iterable[str]]
 ) -> tuple[Rail, QStackedWidget, StatusLine]:
-    """Lay the frame out in `window`; the shortcut comes first in what is said of a place."""
+    """Lay the frame out in `window`; each of `places` begins with its shortcut."""
     words = session.words
     rail = Rail(
         [Stop(name, words.say(f"places.{name}"), keys) for name, (keys, *_) in places.items()],

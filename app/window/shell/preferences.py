@@ -1,4 +1,4 @@
-"""What happens when a setting changes? It holds at once, and is written after a moment."""
+"""Applies a changed setting at once, and saves it a moment later."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Preferences(QObject):
         self.keep(worn=session.look.theme.mode)
 
     def change(self, **changes: Any) -> None:
-        """Let other settings hold."""
+        """Change settings and apply them."""
         self.keep(**changes)
         self.dress()
         self._session.settings_changed.emit()
 
     def keep(self, **changes: Any) -> None:
-        """Remember what changes nothing now, such as the place."""
+        """Change settings that need not be applied, such as the place."""
         settings = self._session.settings.replace(**changes)
         if settings != self._session.settings:
             self._session.settings = settings
@@ -63,7 +63,7 @@ class Preferences(QObject):
         self._told = problem
 
     def dress(self) -> None:
-        """Wear the mode and the zoom that are set."""
+        """Apply mode and zoom."""
         settings, worn = self._session.settings, self._session.look.theme
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -73,7 +73,7 @@ class Preferences(QObject):
             self.keep(worn=mode)
 
     def zoom_by(self, steps: int) -> None:
-        """Make all text larger or smaller by so many steps."""
+        """Zoom in or out by so many steps."""
         now = self._session.settings.zoom
         nearest = min(range(len(ZOOMS)), key=lambda place: abs(ZOOMS[place] - now))
         self.change(zoom=ZOOMS[min(max(nearest + steps, 0), len(ZOOMS) - 1)])

@@ -1,8 +1,8 @@
-"""Is the window open already? One for each data folder; starting it again brings it to the front.
+"""Keeps one window per data folder; starting it again brings that window to the front.
 
-A file lock in the data folder says who is first: it dies with its holder, however that ends. The
-one who is second asks the first, by a local socket, to show itself. Qt's network part is loaded
-only after the first paint.
+A file lock in the data folder tells the first window; the system releases it however that ends. A
+second one asks the first through a local socket to come to the front. QtNetwork is loaded only
+after the first paint.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOCK_NAME = "window.lock"
-LISTEN_MS = 300  # after the claim, when the window has been painted
-ASK_S, ASK_MS, PAUSE_S = 3.0, 500, 0.05  # the first one may just be starting
+LISTEN_MS = 300  # after the claim: the window is painted by then
+ASK_S, ASK_MS, PAUSE_S = 3.0, 500, 0.05  # the first window may still be starting
 
 
 class Single(QObject):
@@ -42,12 +42,12 @@ class Single(QObject):
         self._timer.timeout.connect(self.listen)
 
     def claim(self) -> bool:
-        """Return True for the first; False for any other, which has asked the first to show."""
+        """Return True for the first window; any other asks the first one to the front."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(self._folder / LOCK_NAME)
             is_first = self._lock.take({"pid": str(os.getpid())})
-        except OSError as error:  # a folder that nobody can write to is no reason for no window
+        except OSError as error:  # a read-only folder must not prevent the window
             log.info("no lock in the data folder: %s", error)
             return True
         if is_first:
@@ -58,12 +58,12 @@ class Single(QObject):
         return is_first
 
     def listen(self) -> None:
-        """Hear from now on who starts the program again."""
+        """Listen for further starts of the program."""
         from PySide6.QtNetwork import QLocalServer
 
         self._timer.stop()
         name = address(self._folder)
-        QLocalServer.removeServer(name)  # of a window that was killed: the lock is ours
+        QLocalServer.removeServer(name)  # left by a killed window: the lock is ours
         server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         server.newConnection.connect(self._hear)
@@ -72,7 +72,7 @@ class Single(QObject):
         self._server = server
 
     def close(self) -> None:
-        """Give the claim up."""
+        """Release the claim."""
         self._timer.stop()
         if self._server is not None:
             self._server.close()
@@ -88,7 +88,7 @@ class Single(QObject):
 
 
 def address(folder: Path) -> str:
-    """Return where the first one of a data folder listens; another for each user and folder."""
+    """Return the socket of a data folder's window, distinct for each user."""
     import hashlib  # not before the first paint
 
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")

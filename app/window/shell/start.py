@@ -1,4 +1,4 @@
-"""`coreopsis`: open the window. What it costs before the first paint is counted in milliseconds."""
+"""Opens the window. Every import before the first paint costs milliseconds of the start."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from types import SimpleNamespace
 from app import garbage
 from app.context import Context, ExitCode
 
-QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two: the session of the desktop ends
+QUITTING = ("SIGINT", "SIGTERM", "SIGHUP")  # the last two end the desktop session
 GARBAGE_MS = 1000
 
 
 def run(options: SimpleNamespace, context: Context) -> ExitCode:
-    """Open the window; where none can, say why in one line and take the tour in the terminal.
+    """Open the window; if none can open, say why and take the tour in the terminal.
 
     Raises UserError for a fake machine that cannot be read.
     """
     from app.window.shell.display import loses_references, reason
 
     if context.has_fake_machine:
-        _ = context.machine  # read now: a wrong file is a wrong command line
+        _ = context.machine  # read now: a wrong file is a usage error
     problem = reason() or loses_references()
     if problem is not None:
         from app.terminal.tour import run as tour
@@ -33,7 +33,7 @@ def run(options: SimpleNamespace, context: Context) -> ExitCode:
 
 
 def _open(context: Context) -> ExitCode:
-    garbage.leave_to_us()  # before the imports, which are faster for it
+    garbage.leave_to_us()  # before the imports, which it speeds up
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
@@ -80,19 +80,19 @@ def _open(context: Context) -> ExitCode:
     try:
         application.exec()
     finally:
-        single.close()  # first: to end what runs may take a moment, and the window is gone
+        single.close()  # first: ending a run takes a moment, and the window is gone
         session.close()
     return ExitCode.DONE
 
 
 def _quit_by_signal(leave: Callable[[], object]) -> None:
-    """Leave in order when asked from outside: raised in the middle of Qt, Ctrl-C would crash it.
+    """Quit cleanly at a signal: an exception in the middle of Qt would crash it.
 
-    Python looks for signals when it runs anything, here with the timers of the status line.
+    Python handles signals when it runs code, here at the timers of the status line.
     """
     from PySide6.QtCore import QTimer
 
     for name in QUITTING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # it may be painting
+            signal.signal(number, lambda *_: QTimer.singleShot(0, leave))  # Qt may be painting

@@ -1,4 +1,4 @@
-"""What does the status line say? Which machine, whether it is quiet, and what runs."""
+"""Fills the status line: the machine, whether it is quiet, and what runs."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import collections
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.report import time_left
 from app.window.core.place import Place
 from app.window.core.session import Session
 from app.window.core.target import EXPERIMENTS
-from app.window.core.time_left import time_left
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.environment import on_battery
 from machine.model import is_virtual
 from widgets.frame.status_line import StatusLine
 
-QUIET_BELOW = 0.25  # of one thread busy: in the least of the last samples, so that passing work,
-# such as that of this window, alarms nobody
+QUIET_BELOW = 0.25  # of one thread, in the least busy of the last samples: short work is no alarm
 SAMPLES = 6
 POWER_EVERY_MS = 30_000
 TEXT_EVERY_MS = 1000
 
 
 class Status(QObject):
-    """Listens to the session, and keeps the line true."""
+    """Listens to the session, and keeps the line up to date."""
 
     def __init__(self, session: Session, line: StatusLine) -> None:
         super().__init__(line)
@@ -42,7 +41,7 @@ class Status(QObject):
         session.woke.connect(self._wake)
 
     def show_place(self, place: Place) -> None:
-        """Let a place have its say at the right."""
+        """Show the status of a place at the right."""
         self._place = place
         self._say_place()
 
@@ -52,7 +51,7 @@ class Status(QObject):
 
     def _wake(self) -> None:
         self._session.runner.began.connect(self._show_running)
-        self._session.runner.moved.connect(self._show_running)  # the same time left as on the page
+        self._session.runner.moved.connect(self._show_running)  # like the page
         self._session.runner.ended.connect(self._show_running)
         self._session.watcher.ended.connect(self._forget_load)
         self._texts.start()
@@ -70,10 +69,10 @@ class Status(QObject):
             model = say("frame.virtual_machine", {"machine": model})
         self._line.show_machine(model)
 
-    def _sample(self, sample: wire.Sample) -> None:
+    def _sample(self, sample: messages.Sample) -> None:
         busy = [thread["busy"] for thread in sample.threads if thread["busy"] is not None]
         if self._session.background.is_at_long_work:
-            self._busy.clear()  # what this program does says nothing of others
+            self._busy.clear()  # our own work says nothing of other programs
         elif busy:
             self._busy.append(sum(busy))
 
@@ -92,27 +91,27 @@ class Status(QObject):
             about = say("frame.quiet_help" if key == "frame.quiet" else "frame.busy_help", limits)
             self._line.show_load(say(key, values), about)
         elif self._session.runner.is_running:
-            self._forget_load()  # what the run itself uses says nothing of others
+            self._forget_load()  # the run's own load says nothing of other programs
         self._say_place()
 
     def _show_running(self) -> None:
         runner, say = self._session.runner, self._session.words.say
-        following = runner.following
-        if not runner.is_running or following is None:
+        run_state = runner.run_state
+        if not runner.is_running or run_state is None:
             self._line.show_run("")
             return
-        question = say(f"{following.experiment.id}.question")
+        question = say(f"{run_state.experiment.id}.question")
         stops = say("frame.stop_hint", {"question": question})
-        left = time_left(self._session.words, following)
-        if following.started is None or not left:
+        left = time_left(self._session.words, run_state)
+        if run_state.started is None or not left:
             self._line.show_run(say("frame.run_begins", {"question": question}), stops)
         else:
             self._line.show_run(say("frame.runs", {"question": question, "left": left}), stops)
 
     def _show_run(self) -> None:
-        following = self._session.runner.following
-        if following is not None:
-            self._session.go(EXPERIMENTS, experiment=following.experiment.id)
+        run_state = self._session.runner.run_state
+        if run_state is not None:
+            self._session.go(EXPERIMENTS, experiment=run_state.experiment.id)
 
     def _ask_power(self) -> None:
         self._session.background.do(on_battery, self._show_power)

@@ -1,7 +1,7 @@
 """The frame of the window: the rail, the places, the status line, and going from one to another.
 
-What is painted first is only the ground of it, in the colours of the theme: before that nothing is
-loaded that is not needed for it. `furnish` brings all the rest right after.
+The first paint shows only the background in the theme's colours, so that it needs few imports.
+`furnish` brings the rest right after.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from widgets.frame.notice import Notices
     from widgets.frame.rail import Rail
 
-# Each keeps its number, also while the one between them is not there yet.
 PLACES = {
     MAP: ("Ctrl+1", "app.window.map.place", "MapPlace"),
     LIVE: ("Ctrl+2", "app.window.live.place", "LivePlace"),
@@ -38,14 +37,14 @@ PLACES = {
     RUNS: ("Ctrl+4", "app.window.runs.place", "RunsPlace"),
 }
 SMALLEST, AT_FIRST = (820, 560), (1440, 900)
-RAIL, FOOT = 86, 36  # pixels that rail and status line will take
-IDLE_MS = 700  # after waking, before the plots are loaded where nobody asked for them yet
+RAIL, FOOT = 86, 36  # pixels of rail and status line
+IDLE_MS = 700  # after waking, before the plots are loaded in advance
 
 
 class Window(QWidget):
-    """The window. `closed` comes when it is to be no more; what ran has ended by then."""
+    """The window. `closed` tells that it is gone and no run is left."""
 
-    painted = Signal()  # for the first time: the ground alone
+    painted = Signal()  # for the first time: the background alone
     closed = Signal()
 
     def __init__(self, session: Session) -> None:
@@ -65,7 +64,7 @@ class Window(QWidget):
         self._restore()
 
     def furnish(self) -> None:
-        """Bring the frame, the first place, and all that can be done."""
+        """Build the frame, the first place, and the actions."""
         from app.window.shell import frame
         from app.window.shell.actions import Actions
         from app.window.shell.closing import Closing
@@ -97,13 +96,13 @@ class Window(QWidget):
         return shown
 
     def go(self, target: Target) -> None:
-        """Go to a place, and open there what is wanted."""
+        """Go to a place, and open the target there."""
         before, place = self._shown(), self._built(target.place)
         if before is not place:
             if before is not None:
                 self._back.append(before.name)
             self._show(place)
-        elif target == Target(place.name):  # its button again: to where it begins
+        elif target == Target(place.name):  # its button was pressed again: back to its beginning
             place.go_back()
         place.open(target)
         self._status.show_place(place)
@@ -111,10 +110,10 @@ class Window(QWidget):
     def go_back(self) -> None:
         """Go one step back within the place, or else to the place before this one."""
         if not self.place.go_back() and self._back:
-            self._show(self._built(self._back.pop()))  # as it was left
+            self._show(self._built(self._back.pop()))  # in the state it was left in
 
     def come_to_front(self) -> None:
-        """Show the window above others: somebody has started the program again."""
+        """Bring the window to the front: the program was started again."""
         self._closing.stay()
         if self.isMinimized():
             self.showNormal()
@@ -123,7 +122,7 @@ class Window(QWidget):
         self.activateWindow()
 
     def wake(self) -> None:
-        """Begin with all that takes a while; the frame has been painted."""
+        """Start the slow parts after the first paint."""
         self.furnish()
         self.session.wake()
         QTimer.singleShot(IDLE_MS, self, _load_plots)
@@ -133,7 +132,7 @@ class Window(QWidget):
         if before is not None:
             before.leave()
         self._stack.setCurrentWidget(place)
-        self._notices.raise_()  # what is shown last would cover them
+        self._notices.raise_()  # the place would cover them
         self._rail.choose(place.name)
         shown = {"place": self.session.words.say(f"places.{place.name}")}
         self.setWindowTitle(self.session.words.say("frame.title", shown))
@@ -157,7 +156,7 @@ class Window(QWidget):
         settings = self.session.settings
         self.resize(self.screen().availableGeometry().size().boundedTo(QSize(*AT_FIRST)))
         if settings.geometry:
-            # What is no base64 is skipped: a damaged file must not stop the window.
+            # Invalid base64 is skipped: a damaged file must not stop the window.
             self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode("ascii", "ignore")))
 
     def _tell(self, text: str, action: str, act: object) -> None:
@@ -167,7 +166,7 @@ class Window(QWidget):
         self._notices.tell(self.session.say(problem))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the ground; tell of the first time, once it is done."""
+        """Paint the background; after the first time, emit `painted`."""
         theme = self.session.look.theme
         with QPainter(self) as painter:
             _fill(painter, self.rect(), theme.ground)
@@ -182,7 +181,7 @@ class Window(QWidget):
         return QRect(0, self.height() - FOOT, self.width(), FOOT)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab go through what is seen now as one reads it."""
+        """Let Tab follow the reading order of what is seen."""
         from widgets.frame.tab_order import go_on
 
         return go_on(self, forward=forward)
@@ -194,7 +193,7 @@ class Window(QWidget):
             self.preferences.dress()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask what becomes of a run that is under way; go only then."""
+        """Close, unless a run under way has to be asked about first."""
         if self._furnished:
             if not self._closing.may_close():
                 event.ignore()
@@ -207,12 +206,12 @@ class Window(QWidget):
 
 
 def _fill(painter: QPainter, where: QRect, colour: str) -> None:
-    """Fill without `fillRect`, whose first call takes in all enums of Qt: 40 ms."""
+    """Fill without `fillRect`, whose first call loads all enums of Qt: 40 ms."""
     dot = QPixmap(1, 1)
     dot.fill(QColor(colour))
     painter.drawPixmap(where, dot)
 
 
 def _load_plots() -> None:
-    """Load numpy and the plots while nobody waits for them."""
+    """Load numpy and the plots in advance."""
     importlib.import_module("widgets.plots.plot")

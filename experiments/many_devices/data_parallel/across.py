@@ -25,7 +25,7 @@ from experiments import api as x
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.devices.device import number_alike
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.measuring import measure
 from experiments.engine.worker import failed, problem_of
 from experiments.tools.member import is_launched
@@ -77,10 +77,10 @@ def _first(params: Params, quick: bool, out: Path) -> int:
     """Measure as the process that is heard, and write what it says."""
     lines: list[bytes] = []
 
-    def send(message: wire.Message) -> None:
-        lines.append(wire.encode(message))
+    def send(message: messages.Message) -> None:
+        lines.append(messages.encode(message))
 
-    command = wire.Measure(
+    command = messages.Measure(
         experiment=EXPERIMENT.id, params=x.to_json(params), quick=quick, run=str(uuid.uuid4())
     )
     try:

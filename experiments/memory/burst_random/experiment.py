@@ -211,4 +211,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
+    is_in_tour=True,
 )

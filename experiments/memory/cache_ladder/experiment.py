@@ -275,4 +275,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params), default=0) + 2 * x.MIB,
+    is_in_tour=True,
 )

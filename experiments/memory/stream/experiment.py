@@ -327,4 +327,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     memory_bytes=memory_bytes,
+    is_in_tour=True,
 )

@@ -320,4 +320,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     memory_bytes=lambda params: params.workers * 60 * 2**20,
+    is_in_tour=True,
 )

@@ -207,4 +207,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     memory_bytes=lambda params: params.parent_bytes + 80 * x.MIB,
+    is_in_tour=True,
 )

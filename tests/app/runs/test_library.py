@@ -13,10 +13,10 @@ import pytest
 
 from app.runs import library as library_module
 from app.runs.library import Library
-from app.runs.run_notes import META_SUFFIX, Meta, read_meta
-from app.runs.run_writer import Keeping
+from app.runs.run_notes import NOTES_SUFFIX, RunNotes, read_notes
+from app.runs.run_writer import RunWriter
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import SUFFIXES, read
 from tests import ROOT
 from tests.app.recordings import burst, ladder, threads
@@ -29,18 +29,20 @@ def library(tmp_path):
 
 def keep(library, made):
     """Keep a run line by line, as it comes from a measurement; return its file."""
-    keeping = Keeping(library)
+    writer = RunWriter(library)
     for event, line in made.events():
-        keeping.keep(event, line)
-    keeping.close()
-    assert keeping.problem is None
-    assert keeping.recorder is not None
-    return keeping.recorder.path
+        writer.keep(event, line)
+    writer.close()
+    assert writer.problem is None
+    assert writer.recorder is not None
+    return writer.recorder.path
 
 
 def told(library):
     """Return what the list says, without what is only in the index."""
-    return [(kept.run, kept.path, kept.outcome, kept.values, kept.meta) for kept in library.runs()]
+    return [
+        (kept.run, kept.path, kept.outcome, kept.values, kept.run_notes) for kept in library.runs()
+    ]
 
 
 def trouble(work):
@@ -62,12 +64,12 @@ def test_a_run_is_kept_as_its_lines(library):
 
 
 def test_every_line_is_in_the_file_before_the_next_one_comes(library):
-    keeping, made, written = Keeping(library), burst(), b""
+    writer, made, written = RunWriter(library), burst(), b""
     for event, line in made.events():
-        keeping.keep(event, line)
+        writer.keep(event, line)
         written += line
-        assert keeping.recorder.path.read_bytes() == written
-    keeping.close()
+        assert writer.recorder.path.read_bytes() == written
+    writer.close()
 
 
 def test_a_library_that_does_not_exist_yet_is_empty(library):
@@ -91,9 +93,9 @@ def test_the_list_says_what_a_run_was_and_found(library):
     assert kept.notes == ()
     assert kept.message == "three_answers"
     assert kept.values["dependent_s"] == pytest.approx(1.2e-7)
-    assert kept.meta == Meta()
+    assert kept.run_notes == RunNotes()
     assert kept.problem is None
-    assert kept.taken_s == wire.decode_event(made.lines[-2]).t_s > 0.0
+    assert kept.taken_s == messages.decode_event(made.lines[-2]).t_s > 0.0
 
 
 def test_the_newest_run_comes_first_and_pinned_ones_before_all(library):
@@ -102,17 +104,17 @@ def test_the_newest_run_comes_first_and_pinned_ones_before_all(library):
         keep(library, made)
     assert [kept.run for kept in library.runs()] == [new.run, middle.run, old.run]
 
-    library.describe(library.runs()[2], Meta(pinned=True))
+    library.describe(library.runs()[2], RunNotes(pinned=True))
 
     assert [kept.run for kept in library.runs()] == [old.run, new.run, middle.run]
 
 
 def test_a_run_of_which_only_the_start_was_written_is_listed_as_lost(library):
     made = burst()
-    keeping = Keeping(library)
+    writer = RunWriter(library)
     for event, line in made.events()[:5]:
-        keeping.keep(event, line)
-    keeping.close()
+        writer.keep(event, line)
+    writer.close()
 
     (kept,) = library.runs()
     assert (kept.outcome, kept.values, kept.problem) == ("lost", {}, None)
@@ -120,14 +122,14 @@ def test_a_run_of_which_only_the_start_was_written_is_listed_as_lost(library):
 
 def test_a_run_that_is_still_growing_is_listed_with_what_it_has(library):
     made = burst()
-    keeping = Keeping(library)
+    writer = RunWriter(library)
     events = made.events()
-    keeping.keep(*events[0])
+    writer.keep(*events[0])
     assert library.runs()[0].outcome == "lost"
     for event, line in events[1:]:
-        keeping.keep(event, line)
+        writer.keep(event, line)
     assert library.runs()[0].outcome == "completed"
-    keeping.close()
+    writer.close()
 
 
 # --- finding ------------------------------------------------------------------------------------
@@ -138,7 +140,9 @@ def test_a_search_takes_any_words_of_a_run_in_any_order(library):
     keep(library, first)
     keep(library, second)
     (of_ladder,) = library.runs("ladder")
-    library.describe(of_ladder, Meta(name="Before the upgrade", note="Hot day", tags=["Office"]))
+    library.describe(
+        of_ladder, RunNotes(name="Before the upgrade", note="Hot day", tags=["Office"])
+    )
 
     assert [kept.run for kept in library.runs("burst")] == [first.run]
     assert [kept.run for kept in library.runs("UPGRADE hot")] == [second.run]
@@ -187,41 +191,41 @@ def test_a_file_wins_over_an_id(library, tmp_path, monkeypatch):
 
 def test_what_people_add_stands_beside_the_run(library):
     path = keep(library, burst())
-    meta = Meta(name="mine", note="quiet night", tags=["a", "b"], prediction={"value": 3})
+    run_notes = RunNotes(name="mine", note="quiet night", tags=["a", "b"])
 
-    described = library.describe(library.runs()[0], meta)
+    described = library.describe(library.runs()[0], run_notes)
 
-    beside = path.with_name(path.name.replace(".coreopsis.jsonl", META_SUFFIX))
-    assert msgspec.json.decode(beside.read_bytes(), type=Meta) == meta
-    assert described.meta == meta
-    assert library.runs()[0].meta == meta
-    assert Library(library.folder).runs()[0].meta == meta
+    beside = path.with_name(path.name.replace(".coreopsis.jsonl", NOTES_SUFFIX))
+    assert msgspec.json.decode(beside.read_bytes(), type=RunNotes) == run_notes
+    assert described.run_notes == run_notes
+    assert library.runs()[0].run_notes == run_notes
+    assert Library(library.folder).runs()[0].run_notes == run_notes
 
 
 def test_what_people_add_may_change_again(library):
     keep(library, burst())
-    library.describe(library.runs()[0], Meta(name="one"))
+    library.describe(library.runs()[0], RunNotes(name="one"))
     os.utime(read_path(library), ns=(1, 1))
 
-    library.describe(library.runs()[0], Meta(name="two"))
+    library.describe(library.runs()[0], RunNotes(name="two"))
 
-    assert library.runs()[0].meta.name == "two"
+    assert library.runs()[0].run_notes.name == "two"
 
 
 def read_path(library):
-    return next((library.folder / "runs").glob(f"*{META_SUFFIX}"))
+    return next((library.folder / "runs").glob(f"*{NOTES_SUFFIX}"))
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b'{"name": 3}', b"\xff\xfe"])
 def test_damaged_notes_do_not_hide_a_run(library, damage):
     path = keep(library, burst())
-    library.describe(library.runs()[0], Meta(name="one"))
+    library.describe(library.runs()[0], RunNotes(name="one"))
 
     read_path(library).write_bytes(damage)
 
     assert len(library.runs()) == 1
-    assert library.runs()[0].meta == Meta()
-    assert read_meta(path) == Meta()
+    assert library.runs()[0].run_notes == RunNotes()
+    assert read_notes(path) == RunNotes()
 
 
 # --- deleting -----------------------------------------------------------------------------------
@@ -230,7 +234,7 @@ def test_damaged_notes_do_not_hide_a_run(library, damage):
 def test_deleting_moves_a_run_and_its_notes_to_the_bin_and_undo_moves_them_back(library):
     path = keep(library, burst())
     other = keep(library, ladder())
-    kept = library.describe(library.runs("burst")[0], Meta(name="mine"))
+    kept = library.describe(library.runs("burst")[0], RunNotes(name="mine"))
 
     library.delete(kept)
 
@@ -238,13 +242,13 @@ def test_deleting_moves_a_run_and_its_notes_to_the_bin_and_undo_moves_them_back(
     assert [each.path for each in library.runs()] == [other]
     assert {each.name for each in (library.folder / "bin").iterdir()} == {
         path.name,
-        path.name.replace(".coreopsis.jsonl", META_SUFFIX),
+        path.name.replace(".coreopsis.jsonl", NOTES_SUFFIX),
     }
 
     library.undelete(kept)
 
     assert path.exists()
-    assert library.runs("mine")[0].meta.name == "mine"
+    assert library.runs("mine")[0].run_notes.name == "mine"
     assert list((library.folder / "bin").iterdir()) == []
 
 
@@ -255,13 +259,13 @@ def test_what_lies_in_the_bin_is_told_and_can_come_back_to_where_it_was(library)
     assert library.deleted() == []
     torn = library.folder / "bin" / "torn.coreopsis.jsonl"
     for run in kept:
-        library.delete(library.describe(run, Meta(name="mine")))
+        library.delete(library.describe(run, RunNotes(name="mine")))
     torn.write_bytes(b"{")
 
     *whole, damaged = Library(library.folder).deleted()
 
     assert [run.path for run in whole] == [run.path for run in kept]
-    assert {run.meta.name for run in whole} == {"mine"}
+    assert {run.run_notes.name for run in whole} == {"mine"}
     assert damaged.problem is not None
     for run in whole:
         library.undelete(run)
@@ -280,7 +284,7 @@ def test_deleting_what_is_gone_is_one_sentence(library):
 
 def test_the_list_keeps_what_was_said_during_a_run(library):
     made = burst()
-    note = wire.encode(wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01}))
+    note = messages.encode(messages.Note(key="machine_was_quiet", values={"others_fraction": 0.01}))
     lines = (*made.lines[:-1], note, made.lines[-1])
     keep(library, replace(made, lines=lines))
 
@@ -292,7 +296,7 @@ def test_the_bin_is_emptied_of_runs_and_of_nothing_else(library):
     for made in (burst(), ladder(), threads()):
         keep(library, made)
     first, second, _ = library.runs()
-    first = library.describe(first, Meta(name="mine"))
+    first = library.describe(first, RunNotes(name="mine"))
     assert library.bin_count() == 0
     library.delete(first)
     library.delete(second)
@@ -375,15 +379,15 @@ def test_a_packed_run_is_known_by_its_content_whatever_its_name(library, tmp_pat
 
 @pytest.mark.parametrize("ending", SUFFIXES)
 def test_a_run_that_comes_again_from_elsewhere_has_what_was_said_of_it(library, tmp_path, ending):
-    made, said = burst(), Meta(name="mine", note="on battery", tags=["x"])
+    made, said = burst(), RunNotes(name="mine", note="on battery", tags=["x"])
     library.adopt(made.write(tmp_path / "x.coreopsis.jsonl"))
     library.describe(library.runs()[0], said)
     library.delete(library.runs()[0])
 
     library.adopt(made.write(tmp_path / f"again{ending}"))
 
-    assert library.runs()[0].meta == said
-    assert library.deleted()[0].meta == said  # undo still finds all of it
+    assert library.runs()[0].run_notes == said
+    assert library.deleted()[0].run_notes == said  # undo still finds all of it
 
 
 def test_a_run_that_is_here_already_is_not_copied_twice(library, tmp_path):
@@ -512,7 +516,7 @@ def older_index(library):
 
 def nonsense_in_index(library):
     connection = sqlite3.connect(index_of(library))
-    connection.execute("UPDATE runs SET found = 'nonsense', meta = '7'")
+    connection.execute("UPDATE runs SET found = 'nonsense', run_notes = '7'")
     connection.commit()
     connection.close()
 
@@ -543,7 +547,7 @@ def rebuild(library):
 def test_the_files_are_the_truth_whatever_happens_to_the_index(library, harm, caplog):
     for made in (burst(), ladder(), threads()):
         keep(library, made)
-    library.describe(library.runs()[1], Meta(name="mine", pinned=True))
+    library.describe(library.runs()[1], RunNotes(name="mine", pinned=True))
     before = told(library)
     assert len(before) == 3
 
@@ -565,24 +569,24 @@ def test_the_index_spares_reading_files_that_have_not_changed(library, monkeypat
 WRITE = """
 import sys
 from pathlib import Path
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from app.runs.library import Library
-from app.runs.run_notes import Meta
+from app.runs.run_notes import RunNotes
 from tests.app.recordings import burst
 
 library = Library(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
 for turn in range(10):
-    keeping = Keeping(library)
+    writer = RunWriter(library)
     for event, line in burst(noise=(1.0,)).events():
-        keeping.keep(event, line)
-    keeping.close()
-    assert keeping.problem is None
+        writer.keep(event, line)
+    writer.close()
+    assert writer.problem is None
     runs = library.runs()
     assert len(runs) > turn
-    mine = next(run for run in runs if run.path == keeping.recorder.path)
-    library.describe(mine, Meta(name=f"{sys.argv[2]} {turn}"))
+    mine = next(run for run in runs if run.path == writer.recorder.path)
+    library.describe(mine, RunNotes(name=f"{sys.argv[2]} {turn}"))
     if turn % 3 == 0:
         library.delete(mine)
         library.undelete(mine)
@@ -621,13 +625,12 @@ def test_a_run_that_was_away_while_it_was_looked_at_is_read_again(library, monke
     def away(path):
         aside = path.rename(library.folder / "aside")  # as another program deletes it
         try:
-            return facts(path)
+            return read(path)
         finally:
             aside.rename(path)  # and takes that back: neither size nor time has changed
 
-    facts = library_module._facts
     with monkeypatch.context() as patched:
-        patched.setattr(library_module, "_facts", away)
+        patched.setattr(library_module, "read", away)
         assert library.runs() == []
 
     assert [(kept.path, kept.problem) for kept in library.runs()] == [(path, None)]
@@ -693,9 +696,9 @@ def test_a_library_that_may_only_be_read_can_still_be_listed(library, indexed, c
 
 REFUSED = """
 import json
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from app.runs.library import Library
-from app.runs.run_notes import Meta
+from app.runs.run_notes import RunNotes
 from experiments.core.problems import UserError
 from tests.app.recordings import burst
 
@@ -704,7 +707,7 @@ library, made = Library(folder), burst()
 works = [
     library.check_writable,
     lambda: library.create(made.events()[0][0]),
-    lambda: library.describe(kept, Meta(name="x")),
+    lambda: library.describe(kept, RunNotes(name="x")),
     lambda: library.delete(kept),
 ]
 for work in works:
@@ -713,11 +716,11 @@ for work in works:
         print("nothing")
     except UserError as trouble:
         print(json.dumps([trouble.problem.key, dict(trouble.problem.values)]))
-keeping = Keeping(library)
+writer = RunWriter(library)
 for event, line in made.events():
-    keeping.keep(event, line)
-keeping.close()
-print(json.dumps([keeping.problem.problem.key, dict(keeping.problem.problem.values)]))
+    writer.keep(event, line)
+writer.close()
+print(json.dumps([writer.problem.problem.key, dict(writer.problem.problem.values)]))
 """
 
 
@@ -750,17 +753,17 @@ def fills_up(library):
     """Return a function that keeps a run on a disk that fills up after ten lines."""
 
     def keep_it(made):
-        keeping = Keeping(library)
+        writer = RunWriter(library)
         for number, (event, line) in enumerate(made.events()):
             if number == 10:
                 full = os.open("/dev/full", os.O_WRONLY)
-                os.dup2(full, keeping.recorder._file)
+                os.dup2(full, writer.recorder._file)  # noqa: SLF001  (a full disk)
                 os.close(full)
-            keeping.keep(event, line)
-        keeping.close()
-        assert keeping.recorder.path.read_bytes() == b"".join(made.lines[:10])
-        assert library.runs()[0].outcome == wire.Outcome.LOST
-        return keeping.problem.problem
+            writer.keep(event, line)
+        writer.close()
+        assert writer.recorder.path.read_bytes() == b"".join(made.lines[:10])
+        assert library.runs()[0].outcome == messages.Outcome.LOST
+        return writer.problem.problem
 
     return keep_it
 
@@ -800,27 +803,27 @@ def test_a_pipe_and_a_name_that_is_no_text_do_not_hide_the_runs(library):
 def test_a_list_that_nobody_waits_for_any_more_is_read_no_further(library, monkeypatch):
     for number in range(3):
         keep(library, burst(at=f"2026-05-0{number + 1}T00:00:00+00:00"))
-    read_one, read = library_module._facts, []
+    opened = []
 
-    def facts(path):
-        read.append(path)
+    def read_one(path):
+        opened.append(path)
         library.close()  # as the window does, in another thread
-        return read_one(path)
+        return read(path)
 
-    monkeypatch.setattr(library_module, "_facts", facts)
+    monkeypatch.setattr(library_module, "read", read_one)
 
-    assert len(library.runs()) == len(read) == 1
+    assert len(library.runs()) == len(opened) == 1
     assert len(Library(library.folder).runs()) == 3  # what was read before is not read again
-    assert len(read) == 3
+    assert len(opened) == 3
 
 
 def test_a_run_that_cannot_be_deleted_keeps_what_was_said_of_it(library):
     path = keep(library, burst())
     (kept,) = library.runs()
-    library.describe(kept, Meta(note="mine"))
+    library.describe(kept, RunNotes(note="mine"))
     (library.folder / "bin").mkdir()
     (library.folder / "bin" / path.name).mkdir()  # in the way
 
     trouble(lambda: library.delete(kept))
 
-    assert library.runs()[0].meta.note == "mine"
+    assert library.runs()[0].run_notes.note == "mine"

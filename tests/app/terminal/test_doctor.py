@@ -189,7 +189,7 @@ def test_the_source_of_the_verdicts_is_understood():
 @pytest.mark.parametrize(("key", "given"), VERDICTS, ids=[key for key, _ in VERDICTS])
 def test_every_verdict_has_words_that_know_their_values(key, given):
     assert ENGLISH.has(f"doctor.{key}")
-    text = ENGLISH._texts[f"doctor.{key}"]
+    text = ENGLISH.text(f"doctor.{key}")
     asked = {name for _, name, _, _ in string.Formatter().parse(text) if name}
     assert asked <= given
     assert text[0].isupper() or text.startswith("{")
@@ -211,7 +211,7 @@ def test_what_more_is_said_belongs_to_a_verdict_and_is_said_without_its_values()
 
     assert more
     assert more.keys() <= {key for key, _ in VERDICTS}
-    assert not [key for key in more.values() if "{" in ENGLISH._texts[key]]
+    assert not [key for key in more.values() if "{" in ENGLISH.text(key)]
 
 
 def test_every_verdict_is_the_end_of_some_test():
@@ -230,7 +230,7 @@ def test_every_step_and_vendor_has_a_name():
 
 
 def test_what_ends_in_a_colon_is_followed_by_commands():
-    announced = {key for key, _ in VERDICTS if ENGLISH._texts[f"doctor.{key}"].endswith(":")}
+    announced = {key for key, _ in VERDICTS if ENGLISH.text(f"doctor.{key}").endswith(":")}
 
     assert announced
     for evidence in (*map(unproven, (nvidia(), amd(), intel())), UNTOLD):

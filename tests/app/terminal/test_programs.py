@@ -17,9 +17,9 @@ VIEW = CLINIC.views[0]
 
 
 def printed(drawn, width: int = 80) -> list[str]:
-    console = Console(file=io.StringIO(), width=width)
-    console.print(drawn)
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+    file = io.StringIO()
+    Console(file=file, width=width).print(drawn)
+    return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
 def test_all_that_will_be_run_is_shown_before_and_nothing_is_given_away():

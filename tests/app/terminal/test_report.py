@@ -9,7 +9,7 @@ from app.report import label
 from app.terminal.report import tell
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
 from tests.app.recordings import burst, ladder, threads
 
@@ -29,7 +29,7 @@ def told(tmp_path):
         finished = recording.finished
         fields = {"outcome": finished.outcome, "finding": finished.finding, **changes}
         console = Console(file=io.StringIO(), width=width, markup=False)
-        tell(console, ENGLISH, experiment, tables, wire.Finished(**fields), quick=quick)
+        tell(console, ENGLISH, experiment, tables, messages.Finished(**fields), quick=quick)
         return console.file.getvalue()
 
     return one
@@ -38,7 +38,7 @@ def told(tmp_path):
 @pytest.mark.parametrize("experiment", MADE, ids=lambda e: e.id)
 def test_a_run_is_told_with_its_sentence_and_all_its_values(told, experiment):
     made = RUNS[experiment.id]()
-    finding = wire.decode_event(made.lines[-1]).finding
+    finding = messages.decode_event(made.lines[-1]).finding
     said = told(made)
     flat = " ".join(said.split())
 
@@ -52,7 +52,7 @@ def test_a_run_is_told_with_its_sentence_and_all_its_values(told, experiment):
 
 @pytest.mark.parametrize("experiment", MADE, ids=lambda e: e.id)
 def test_every_value_has_a_name_in_words(told, experiment):
-    finding = wire.decode_event(RUNS[experiment.id]().lines[-1]).finding
+    finding = messages.decode_event(RUNS[experiment.id]().lines[-1]).finding
 
     for name in finding.values:
         assert "_" not in label(ENGLISH, experiment, name)
@@ -85,29 +85,29 @@ def test_a_quick_run_says_so(told):
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept(told):
-    said = told(burst(), outcome=wire.Outcome.STOPPED)
+    said = told(burst(), outcome=messages.Outcome.STOPPED)
 
     assert "Stopped; rows of data kept: 105." in said
     assert ENGLISH.say("outcomes.partial") in said
 
 
 def test_a_run_stopped_before_its_first_row_says_only_that(told):
-    said = told(burst(), outcome=wire.Outcome.STOPPED, finding=None, rows={"reads": []})
+    said = told(burst(), outcome=messages.Outcome.STOPPED, finding=None, rows={"reads": []})
 
     assert said.strip() == "Stopped before the first row."
 
 
 @pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
 def test_a_run_that_did_not_end_well_says_why(told, outcome):
-    problem = wire.ProblemSent(key="silent_too_long", values={"limit_s": 20.0})
-    said = told(burst(), outcome=wire.Outcome(outcome), finding=None, problem=problem)
+    problem = messages.ProblemSent(key="silent_too_long", values={"limit_s": 20.0})
+    said = told(burst(), outcome=messages.Outcome(outcome), finding=None, problem=problem)
 
     assert ENGLISH.say(f"outcomes.{outcome}") in said
     assert "no sign of life for 20 s" in " ".join(said.split())
 
 
 def test_brackets_in_a_problem_are_no_markup(told):
-    problem = wire.ProblemSent(key="experiment_raised", values={"error": "[/bold] [red]"})
+    problem = messages.ProblemSent(key="experiment_raised", values={"error": "[/bold] [red]"})
 
-    said = told(burst(), outcome=wire.Outcome.FAILED, problem=problem)
+    said = told(burst(), outcome=messages.Outcome.FAILED, problem=problem)
     assert "[/bold] [red]" in said

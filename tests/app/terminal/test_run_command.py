@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.lock import Lock
 from experiments.engine.recording import Order, read
 from tests.app.program import Program
@@ -51,7 +51,7 @@ def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, comman
     assert replayed.code == 0
     assert finding_of(replayed) == finding_of(said)
     assert finding_of(coreopsis("replay", path)) == finding_of(said)
-    assert read(path).finished.outcome is wire.Outcome.COMPLETED
+    assert read(path).finished.outcome is messages.Outcome.COMPLETED
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +66,13 @@ def test_a_stream_is_the_lines_of_the_run(streamed):
     coreopsis, said = streamed
     order = Order()
     for line in said.out.encode().splitlines(keepends=True):
-        order.check(wire.decode_event(line))
+        order.check(messages.decode_event(line))
 
     assert said.code == 0
     assert order.started.experiment == "cache-ladder"
     assert order.started.params["largest_bytes"] == 2**20
     assert order.started.quick is True
-    assert order.finished.outcome is wire.Outcome.COMPLETED
+    assert order.finished.outcome is messages.Outcome.COMPLETED
     (path,) = coreopsis.runs
     assert path.read_text() == said.out
 
@@ -198,7 +198,7 @@ def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, command, 
     assert "Traceback" not in said.err
     assert coreopsis.living() == {}
     (path,) = coreopsis.runs
-    assert read(path).finished.outcome is wire.Outcome.STOPPED
+    assert read(path).finished.outcome is messages.Outcome.STOPPED
     replayed = coreopsis("replay", path)
     assert replayed.code == 0
     assert finding_of(replayed) == finding_of(said)
@@ -215,7 +215,7 @@ def test_a_second_ctrl_c_does_no_harm(coreopsis):
     said = coreopsis.end(process)
     assert said.code == 130
     assert "Traceback" not in said.err
-    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.STOPPED
+    assert read(coreopsis.runs[0]).finished.outcome is messages.Outcome.STOPPED
 
 
 @posix
@@ -228,8 +228,8 @@ def test_a_stopped_stream_ends_with_its_last_line(coreopsis):
 
     said = coreopsis.end(process)
     assert said.code == 130
-    last = wire.decode_event(said.lines[-1].encode() + b"\n")
-    assert last.outcome is wire.Outcome.STOPPED
+    last = messages.decode_event(said.lines[-1].encode() + b"\n")
+    assert last.outcome is messages.Outcome.STOPPED
 
 
 @posix
@@ -244,7 +244,7 @@ def test_a_stream_that_nobody_reads_is_stopped_and_kept_so(coreopsis):
     with process.stderr as errors:
         assert b"Traceback" not in errors.read()
     assert process.returncode == 130
-    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.STOPPED
+    assert read(coreopsis.runs[0]).finished.outcome is messages.Outcome.STOPPED
 
 
 @posix
@@ -257,7 +257,7 @@ def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis)
 
     assert until(lambda: not coreopsis.living())
     (path,) = coreopsis.runs
-    assert read(path).finished.outcome is wire.Outcome.LOST
+    assert read(path).finished.outcome is messages.Outcome.LOST
     said = coreopsis("replay", path)
     assert said.code == 0
     assert "Cut short: its process vanished." in said.out
@@ -279,7 +279,7 @@ def test_a_measuring_process_that_is_killed_is_told_and_its_rows_are_kept(coreop
     assert said.code == 1
     assert "Cut short: its process vanished." in said.out
     assert "killed from outside" in " ".join(said.out.split())
-    assert read(coreopsis.runs[0]).finished.outcome is wire.Outcome.LOST
+    assert read(coreopsis.runs[0]).finished.outcome is messages.Outcome.LOST
 
 
 # --- one at a time ------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
-"""What does the tour in the terminal tell at its end?"""
+"""The summary at the end of the tour in the terminal."""
 
 from __future__ import annotations
 
 from app.context import Context, ExitCode
 from app.terminal import tour
 from app.terminal.run import Ended
-from experiments.engine import messages as wire
+from experiments.engine import messages
 
-FINDING = wire.FindingSent(message="nothing_to_compare", values={}, limits=[])
+FINDING = messages.FindingSent(message="nothing_to_compare", values={}, limits=[])
 
 
 def test_what_disturbed_a_result_is_told_beside_it_at_the_end(tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""A session of the window on a data folder of its own, asleep: no process, no thread."""
+"""A session of the window with its own data folder: no process, no thread."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Does the window come to rest, or does one layout ask for another for ever?"""
+"""Counts layout requests, to find a window that never comes to rest."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 ROUNDS = 40  # of events, in each of which such a window asks for another layout
@@ -14,15 +14,21 @@ class Layouts(QObject):
     count = 0
 
     def __enter__(self) -> Layouts:
-        QApplication.instance().installEventFilter(self)
+        _application().installEventFilter(self)
         return self
 
     def __exit__(self, *_error: object) -> None:
-        QApplication.instance().removeEventFilter(self)
+        _application().removeEventFilter(self)
 
     def eventFilter(self, watched, event) -> bool:
         self.count += event.type() == QEvent.Type.LayoutRequest
         return False
+
+
+def _application() -> QCoreApplication:
+    application = QApplication.instance()
+    assert application is not None
+    return application
 
 
 def is_restless() -> bool:

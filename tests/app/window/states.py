@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.app.recordings import Made, burst, ladder, threads
 from tests.app.window.stage import Stage, events, live_s, settle
 from widgets.style import theme as themes
@@ -28,40 +29,40 @@ def empty(stage: Stage) -> None:
 
 def running(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(burst(), 0.55))
 
 
 def running_threads(stage: Stage) -> None:
     stage.page.open("gil-threads")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(real("gil-threads"), 0.7))
 
 
 def waiting(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     values = {"experiment": "cache-ladder", "since": "14:03"}
-    stage.runner.hear(wire.Note(key="waiting_for_machine", values=values))
+    stage.runner.hear(messages.Note(key="waiting_for_machine", values=values))
 
 
 def done(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("burst-full"))
     stage.runner.hear(*events(real("burst-full")))
 
 
 def done_threads(stage: Stage) -> None:
     stage.page.open("gil-threads")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("gil-threads"))
     stage.runner.hear(*events(real("gil-threads")))
 
 
 def done_ladder(stage: Stage) -> None:
     stage.page.open("cache-ladder")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.keep(real("cache-ladder"))
     stage.runner.hear(*events(real("cache-ladder")))
 
@@ -69,27 +70,28 @@ def done_ladder(stage: Stage) -> None:
 def last(stage: Stage) -> None:
     stage.keep(burst())
     stage.page.open("burst-random")
-    settle(lambda: stage.page.showing.shown is not None)
+    settle(lambda: stage.page.model.loaded is not None)
 
 
 def stopped(stage: Stage) -> None:
     running(stage)
-    finding = wire.decode_event(burst().lines[-1]).finding
-    stage.runner.hear(wire.Finished(outcome=wire.Outcome.STOPPED, finding=finding))
+    last = messages.decode_event(burst().lines[-1])
+    assert isinstance(last, messages.Finished)
+    stage.runner.hear(messages.Finished(outcome=messages.Outcome.STOPPED, finding=last.finding))
 
 
 def failed(stage: Stage) -> None:
     running(stage)
-    problem = wire.ProblemSent(
+    problem = messages.ProblemSent(
         key="experiment_raised", values={"error": "ValueError: on purpose"}, detail="Traceback"
     )
-    stage.runner.hear(wire.Finished(outcome=wire.Outcome.FAILED, problem=problem))
+    stage.runner.hear(messages.Finished(outcome=messages.Outcome.FAILED, problem=problem))
 
 
 def lost(stage: Stage) -> None:
     running(stage)
-    problem = wire.ProblemSent(key="killed_by_system", detail="status -9")
-    stage.runner.hear(wire.Finished(outcome=wire.Outcome.LOST, problem=problem))
+    problem = messages.ProblemSent(key="killed_by_system", detail="status -9")
+    stage.runner.hear(messages.Finished(outcome=messages.Outcome.LOST, problem=problem))
 
 
 def elsewhere(stage: Stage) -> None:
@@ -100,7 +102,7 @@ def elsewhere(stage: Stage) -> None:
 def opened(stage: Stage) -> None:
     path = threads().write(stage.folder / "elsewhere.coreopsis.jsonl")
     stage.page.open_run(path)
-    settle(lambda: stage.page.showing.shown is not None)
+    settle(lambda: stage.page.model.loaded is not None)
 
 
 def damaged(stage: Stage) -> None:
@@ -108,13 +110,14 @@ def damaged(stage: Stage) -> None:
     path = stage.folder / "damaged.coreopsis.jsonl"
     path.write_bytes(burst().data[:500] + b"\n{}\n")
     stage.page.open_run(path)
-    settle(lambda: not stage.page.showing.is_reading)
+    settle(lambda: not stage.page.model.is_reading)
 
 
 def replay(stage: Stage) -> None:
     opened(stage)
-    stage.page._actions.replay.trigger()
-    player = stage.page.showing.player
+    stage.do.replay.trigger()
+    player = stage.page.model.player
+    assert player is not None
     player.pause()
     player.seek(player.total_s * 0.8)
 
@@ -122,17 +125,17 @@ def replay(stage: Stage) -> None:
 def compare(stage: Stage) -> None:
     a, b = stage.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     stage.page.open_run(a, b)
-    settle(lambda: stage.page.comparing.is_on and stage.page.showing.shown is not None)
+    settle(lambda: stage.page.model.comparing.is_on and stage.page.model.loaded is not None)
 
 
 def code(stage: Stage) -> None:
     stage.page.open("burst-random")
-    stage.page._actions.code.trigger()
+    stage.do.code.trigger()
 
 
 def data(stage: Stage) -> None:
     done(stage)
-    stage.page._actions.data.trigger()
+    stage.do.data.trigger()
 
 
 STATES = (
@@ -146,8 +149,13 @@ def real(name: str) -> Made:
     path = Path(os.environ.get("COREOPSIS_RUNS", "/nowhere")) / f"{name}.coreopsis.jsonl"
     if path.exists():
         lines = tuple(path.read_bytes().splitlines(keepends=True))
-        return Made(wire.decode_event(lines[0]).run, lines)
-    return {"burst-full": burst, "gil-threads": threads, "cache-ladder": ladder}[name]()
+        first = messages.decode_event(lines[0])
+        assert isinstance(first, messages.Started)
+        return Made(first.run, lines)
+    made: dict[str, Callable[[], Made]] = {
+        "burst-full": burst, "gil-threads": threads, "cache-ladder": ladder
+    }  # fmt: skip
+    return made[name]()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Every place and state of the whole window, as those meet it who use keys, ears or large text."""
+"""Every state of the window for those who use the keyboard, a screen reader or large text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.app.recordings import burst
 from tests.app.window.layouts import is_restless
 from tests.app.window.stage import events
@@ -146,7 +146,7 @@ def test_a_run_is_heard_when_it_begins_at_its_quarters_and_when_it_ends(heard, m
     first, *rest = events(burst())
     made.runner.hear(first)
     for share in (0.26, 0.5, 0.51, 0.77):
-        made.runner.hear(wire.Progress(fraction=share, left_s=1.0))
+        made.runner.hear(messages.Progress(fraction=share, left_s=1.0))
     made.runner.hear(*rest)
 
     say = made.words.say
@@ -244,8 +244,9 @@ def round_by_tab(whole: Whole, key: Qt.Key = Qt.Key.Key_Tab) -> list[Stop]:
             before = found[-1].widget if found and isValid(found[-1].widget) else here
             found.append(Stop(here, told(here), rect_of(here), rect_of(before)))
         QTest.keyClick(here, key)
-        here = QApplication.focusWidget()
-        assert here is not None, f"lost after {found[-1].told}"
+        focused = QApplication.focusWidget()
+        assert focused is not None, f"lost after {found[-1].told}"
+        here = focused
         if here is found[0].widget:
             return found
     raise AssertionError(f"Tab does not come round: {[stop.told for stop in found]}")
@@ -366,7 +367,7 @@ def cut_off(widget: QWidget) -> str:
         room = widget.style().subElementRect(part, option, widget).width()
     needed = max(map(measure, widget.text().splitlines()))
     is_elided = isinstance(widget, ElidedLabel) or widget.text().endswith("…")
-    is_elided = is_elided and widget.toolTip()  # where all of them can be read
+    is_elided = is_elided and bool(widget.toolTip())  # where all of them can be read
     return f"{room} wide, needs {needed}" if room < needed - 1 and not is_elided else ""
 
 
@@ -375,7 +376,9 @@ def outside(widget: QWidget) -> str:
     place, around = QRect(QPoint(0, 0), widget.size()), widget
     while not around.isWindow():
         place.translate(around.pos())
-        around = around.parentWidget()
+        above = around.parentWidget()
+        assert above is not None
+        around = above
         is_viewport = isinstance(around.parentWidget(), QAbstractScrollArea)
         room = around.rect()
         if place.left() < room.left() - 1 or place.right() > room.right() + 1:

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.context import Context
+from app.runs.library import Kept
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from app.window.core.target import EXPERIMENTS, LIVE, MAP, RUNS, Target
 from app.window.doctor.sheet import Doctor
 from app.window.experiment.place import ExperimentPage
+from app.window.live.place import LivePlace
+from app.window.runs.place import RunsPlace
 from app.window.shell.window import Window
 from experiments.core.words import Words
-from experiments.engine import messages as wire
-from machine.doctor.diagnosis import diagnose
+from experiments.engine import messages
+from machine.doctor.diagnosis import Diagnosis, diagnose
 from machine.live import recorded_watch
 from tests.app.recordings import Made, burst, ladder, threads
-from tests.app.window.stage import FakeRunner, entries, events, settle
+from tests.app.window.stage import FakeRunner, drawing_of, entries, events, settle
 from tests.experiments.machines import machine
 from tests.gallery.live_samples import samples
 from tests.machine.doctor.made import nvidia, unproven
 from widgets.style.look import Look
+
+Found = TypeVar("Found", bound=QWidget)
 
 
 class FakeWatcher(QObject):
@@ -60,13 +68,15 @@ class Whole:
         assert QTest.qWaitForWindowActive(self.window)
         self.session.background = Background()
         self.session.background.troubled.connect(self.session.troubled)
-        self.session.watcher = FakeWatcher()
-        self.session.runner = self.runner = FakeRunner()
+        self.runner = FakeRunner()
+        self.session.watcher = FakeWatcher()  # type: ignore[assignment]
+        self.session.runner = self.runner  # type: ignore[assignment]
         self.runner.ended.connect(self.session.refresh_runs)
         self.session.woke.emit()
         self.session.machine = machine()
         self.session.machine_changed.emit()
-        self.session._use_entries(entries())
+        self.session.entries = entries()
+        self.session.entries_changed.emit()
 
     @property
     def words(self) -> Words:
@@ -75,7 +85,14 @@ class Whole:
     @property
     def page(self) -> ExperimentPage:
         """The page of an experiment, which has been gone to."""
-        return self.window.place._page
+        return self.find(ExperimentPage)
+
+    def find(self, kind: type[Found]) -> Found:
+        """Return the first widget of a kind in the shown place, or the place itself."""
+        place = self.window.place
+        found = place if isinstance(place, kind) else place.findChild(kind)
+        assert found is not None
+        return found
 
     def keep(self, *made: Made) -> list[Path]:
         """Put runs into the library, and let the session know them."""
@@ -83,9 +100,14 @@ class Whole:
             each.write(self.folder / "data" / "runs" / f"{each.run}.coreopsis.jsonl")
             for each in made
         ]
-        self.session._use_runs(self.session.library.runs())
+        self.use_runs(self.session.library.runs())
         self.rest()
         return paths
+
+    def use_runs(self, runs: list[Kept]) -> None:
+        """Let the session know these runs."""
+        self.session.runs = runs
+        self.session.runs_changed.emit()
 
     def do(self, key: str) -> None:
         """Do what the action with these words does."""
@@ -102,9 +124,9 @@ class Whole:
         for _ in range(3):  # what is read may lead to more reading
             done: list[object] = []
             self.session.background.do(lambda: None, done.append)
-            settle(lambda done=done: bool(done))
-        page = getattr(self.window.place, "_page", None)
-        settle(lambda: page is None or not page._drawing._timer.isActive())
+            settle(partial(bool, done))
+        page = self.window.place.findChild(ExperimentPage)
+        settle(lambda: page is None or not drawing_of(page).isActive())
         for _ in range(20):  # one layout asks for another
             QCoreApplication.processEvents()
 
@@ -130,7 +152,7 @@ def show_live(whole: Whole) -> None:
     whole.window.go(Target(LIVE))
     for sample in samples(4, seconds=20):
         whole.session.sampled.emit(
-            wire.Sample(
+            messages.Sample(
                 t_s=sample.t_s, threads=sample.threads, memory=sample.memory, disks=[],
                 network=[], gpus=[], missing=sample.missing,
             )
@@ -151,7 +173,7 @@ def show_live_recorded(whole: Whole) -> None:
         machine=whole.session.machine,
         marks_s=[10.0],
     )  # fmt: skip
-    whole.window.place.show_recording(recorded_watch.read(path))
+    whole.find(LivePlace).show_recording(recorded_watch.read(path))
 
 
 def show_explanation(whole: Whole) -> None:
@@ -170,7 +192,7 @@ def show_catalogue_measured(whole: Whole) -> None:
 
 def show_catalogue_nothing_found(whole: Whole) -> None:
     show_catalogue(whole)
-    whole.window.place._catalogue._bar._search.setText("nothing such")
+    whole.find(QLineEdit).setText("nothing such")
 
 
 def show_page_empty(whole: Whole) -> None:
@@ -206,22 +228,23 @@ def show_page_done(whole: Whole) -> None:
 
 def show_page_failed(whole: Whole) -> None:
     show_page_running(whole)
-    problem = wire.ProblemSent(
+    problem = messages.ProblemSent(
         key="experiment_raised", values={"error": "ValueError: on purpose"}, detail="Traceback"
     )
-    whole.runner.hear(wire.Finished(outcome=wire.Outcome.FAILED, problem=problem))
+    whole.runner.hear(messages.Finished(outcome=messages.Outcome.FAILED, problem=problem))
 
 
 def show_page_recorded(whole: Whole) -> None:
     path = threads().write(whole.folder / "elsewhere.coreopsis.jsonl")
     whole.window.go(Target(EXPERIMENTS, run=path))
-    settle(lambda: whole.page.showing.shown is not None)
+    settle(lambda: whole.page.model.loaded is not None)
 
 
 def show_page_replayed(whole: Whole) -> None:
     show_page_recorded(whole)
     whole.do("page.replay")
-    player = whole.page.showing.player
+    player = whole.page.model.player
+    assert player is not None
     player.pause()
     player.seek(player.total_s * 0.8)
 
@@ -229,7 +252,7 @@ def show_page_replayed(whole: Whole) -> None:
 def show_page_compared(whole: Whole) -> None:
     a, b = whole.keep(burst(), burst(1.7, at="2026-05-03T03:02:01+00:00"))
     whole.window.go(Target(EXPERIMENTS, run=a, beside=b))
-    settle(lambda: whole.page.comparing.is_on and whole.page.showing.shown is not None)
+    settle(lambda: whole.page.model.comparing.is_on and whole.page.model.loaded is not None)
 
 
 def show_page_code(whole: Whole) -> None:
@@ -246,15 +269,15 @@ def show_runs(whole: Whole) -> None:
     first, _, last = whole.keep(burst(), threads(), ladder(outcome="stopped"))
     kept = next(run for run in whole.session.runs if run.path == first)
     said = {"name": "Before", "note": "Warm", "tags": ["office"], "pinned": True}
-    whole.session.library.describe(kept, msgspec.structs.replace(kept.meta, **said))
-    whole.session._use_runs(whole.session.library.runs())
+    whole.session.library.describe(kept, msgspec.structs.replace(kept.run_notes, **said))
+    whole.use_runs(whole.session.library.runs())
     whole.window.go(Target(RUNS, run=last))
-    settle(lambda: bool(whole.window.place.table.selected()))
+    settle(lambda: bool(whole.find(RunsPlace).table.selected()))
 
 
 def show_runs_several(whole: Whole) -> None:
     show_runs(whole)
-    whole.window.place.table.selectAll()
+    whole.find(RunsPlace).table.selectAll()
 
 
 def show_runs_pairing(whole: Whole) -> None:
@@ -272,14 +295,14 @@ def show_runs_deleted(whole: Whole) -> None:
 
 
 def show_runs_empty(whole: Whole) -> None:
-    whole.session._use_runs([])
+    whole.use_runs([])
     whole.window.go(Target(RUNS))
-    settle(lambda: whole.window.place.page._body.currentIndex() == 1)
+    settle(lambda: whole.find(RunsPlace).page.is_empty)
 
 
 def show_runs_nothing_found(whole: Whole) -> None:
     show_runs(whole)
-    whole.window.place.page.search.setText("nothing such")
+    whole.find(RunsPlace).page.search.setText("nothing such")
 
 
 def show_import_look(whole: Whole) -> None:
@@ -288,7 +311,7 @@ def show_import_look(whole: Whole) -> None:
         made.write(whole.folder / f"{made.run}.coreopsis.jsonl") for made in (burst(), ladder())
     ]
     (whole.folder / "torn.coreopsis.jsonl").write_bytes(b"{}\n")
-    whole.window.place.sheets.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
+    whole.find(RunsPlace).sheets.look_into([*paths, whole.folder / "torn.coreopsis.jsonl"])
     whole.rest()
 
 
@@ -321,14 +344,19 @@ def show_doctor(whole: Whole) -> None:
 
 def show_doctor_examining(whole: Whole) -> None:
     doctor = Doctor(whole.session, whole.window)
-    doctor.look = lambda python, stop: stop.wait() and None
+
+    def look(_python: str, stop: threading.Event) -> Diagnosis:
+        stop.wait()
+        return diagnose(nvidia())
+
+    doctor.look = look
     doctor.find = tuple
     doctor.open()
 
 
 def show_closing_question(whole: Whole) -> None:
     show_page_running(whole)
-    whole.window._closing.may_close()
+    whole.window.close()
 
 
 def show_notice(whole: Whole) -> None:

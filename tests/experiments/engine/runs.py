@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from experiments.core.declare import Experiment
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Engine, Run
 from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT, Params
 
 SHELVES = ("tests.experiments.engine.misbehaving",)
 
-Events = list[wire.Event]
+Events = list[messages.Event]
 
 
 def start(engine: Engine, how: str = "behaves", /, *, impatient: bool = False, **more: Any) -> Run:
@@ -48,20 +48,20 @@ def hear(run: Run, at_first: Mapping[type, Callable[[], object]] | None = None) 
     for event in run.events():
         events.append(event)
         acts.pop(type(event), lambda: None)()
-    assert [type(event) for event in events].index(wire.Finished) == len(events) - 1
+    assert [type(event) for event in events].index(messages.Finished) == len(events) - 1
     assert [row.n for row in rows(events)] == list(range(len(rows(events))))
     return events
 
 
-def rows(events: Events) -> list[wire.Row]:
+def rows(events: Events) -> list[messages.Row]:
     """Return the rows among the events."""
-    return [event for event in events if isinstance(event, wire.Row)]
+    return [event for event in events if isinstance(event, messages.Row)]
 
 
-def ending(events: Events) -> tuple[wire.Outcome, str | None]:
+def ending(events: Events) -> tuple[messages.Outcome, str | None]:
     """Return how a run ended, and the key of the sentence that says why."""
     finished = events[-1]
-    assert isinstance(finished, wire.Finished)
+    assert isinstance(finished, messages.Finished)
     return finished.outcome, finished.problem.key if finished.problem else None
 
 

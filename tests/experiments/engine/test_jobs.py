@@ -15,8 +15,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from experiments.engine import jobs, sweep
-from experiments.engine import messages as wire
+from experiments.engine import jobs, messages, sweep
 from experiments.engine.jobs import Engine, Worker
 from experiments.engine.lock import Lock, lock_path
 from experiments.engine.messages import Outcome
@@ -145,20 +144,20 @@ def test_a_run_that_is_refused_ends_before_it_starts(engine):
     ):
         events = hear(engine.start(experiment, wishes))
         assert ending(events) == (FAILED, key)
-        assert not any(isinstance(event, wire.Started) for event in events)
+        assert not any(isinstance(event, messages.Started) for event in events)
 
 
 def test_parameters_larger_than_a_pipe_arrive_whole(engine):
     events = hear(start(engine, text="x" * 300_000))
     assert ending(events) == (COMPLETED, None)
-    (started,) = (event for event in events if isinstance(event, wire.Started))
+    (started,) = (event for event in events if isinstance(event, messages.Started))
     assert len(started.params["text"]) == 300_000
 
 
 def test_parameters_that_cannot_be_sent_are_refused_and_leave_the_worker_warm(engine):
     engine.warm(misbehave())
     warm = engine._warm
-    with pytest.raises(wire.BadMessage):
+    with pytest.raises(messages.BadMessage):
         engine.start(misbehave(), {"rows": math.nan})
     assert engine._warm is warm
     assert ending(hear(start(engine))) == (COMPLETED, None)
@@ -199,12 +198,12 @@ def test_every_line_is_kept_before_it_is_heard_and_none_before_the_start(engine)
     kept: list[bytes] = []
     run = start(engine, "says_all_kinds", keep=lambda event, line: kept.append(line))
     for count, event in enumerate(run.events(), start=1):
-        assert kept[-1] == wire.encode(event)
+        assert kept[-1] == messages.encode(event)
         assert len(kept) == count
     refused = start(engine, "no such way", rows=0, keep=lambda event, line: kept.append(line))
     kept.clear()
     assert ending(hear(refused)) == (FAILED, "experiment_raised")
-    assert wire.decode_event(kept[0]).format == wire.RUN_FORMAT
+    assert messages.decode_event(kept[0]).format == messages.RUN_FORMAT
     kept.clear()
     hear(engine.start(called("-"), {}, keep=lambda event, line: kept.append(line)))
     assert kept == []
@@ -221,7 +220,7 @@ def test_a_run_is_stopped_whatever_it_is_doing(how, engine, token):
         time.sleep(0.15)  # let it get into whatever it does
         run.stop()
 
-    first = wire.Started if how == "sleeps_before_a_word" else wire.Row
+    first = messages.Started if how == "sleeps_before_a_word" else messages.Row
     events = hear(run, {first: stop})
     assert ending(events) == (STOPPED, None)
     assert until(lambda: not living(token), SOON_S)
@@ -229,14 +228,14 @@ def test_a_run_is_stopped_whatever_it_is_doing(how, engine, token):
 
 def test_a_stop_between_rows_still_gives_a_finding_of_the_rows_so_far(engine):
     run = start(engine, "takes_its_time", rows=10**6)
-    events = hear(run, {wire.Row: run.stop})
+    events = hear(run, {messages.Row: run.stop})
     assert ending(events) == (STOPPED, None)
     assert events[-1].finding.values == {"count": len(rows(events))}
 
 
 def test_a_stop_is_a_stop_even_where_the_analysis_fails_over_the_rows_so_far(engine):
     run = start(engine, "takes_its_time", rows=10**6, analysis="raises")
-    assert ending(hear(run, {wire.Row: run.stop})) == (STOPPED, None)
+    assert ending(hear(run, {messages.Row: run.stop})) == (STOPPED, None)
 
 
 def test_a_run_can_be_stopped_before_anybody_listens(engine):
@@ -258,10 +257,10 @@ def test_a_run_can_be_stopped_while_it_waits_for_the_machine(engine):
     other = Lock(lock_path())
     assert other.take({"experiment": "another", "since": "12:00:00"})
     run = start(engine)
-    events = hear(run, {wire.Note: run.stop})
+    events = hear(run, {messages.Note: run.stop})
     other.close()
     assert ending(events) == (STOPPED, None)
-    assert not any(isinstance(event, wire.Started) for event in events)
+    assert not any(isinstance(event, messages.Started) for event in events)
 
 
 def test_stopping_what_has_ended_does_nothing(engine):
@@ -283,7 +282,7 @@ def test_signals_that_interrupt_each_other_may_stop_the_run_they_interrupt(engin
 
     timer = threading.Timer(0.2, interrupt)
     try:
-        events = hear(run, {wire.Row: timer.start})
+        events = hear(run, {messages.Row: timer.start})
         timer.join()
     finally:
         for number, handler in zip(numbers, before, strict=True):
@@ -296,7 +295,7 @@ def test_signals_that_interrupt_each_other_may_stop_the_run_they_interrupt(engin
 
 def test_a_run_that_is_no_longer_read_ends(engine, token):
     for event in start(engine, "holds_the_gil", free_children=1).events():
-        if isinstance(event, wire.Row):
+        if isinstance(event, messages.Row):
             break
     del event
     assert until(lambda: not living(token), SOON_S)
@@ -304,7 +303,7 @@ def test_a_run_that_is_no_longer_read_ends(engine, token):
 
 
 def test_a_reader_that_raises_ends_its_run(engine, token):
-    def full_disk(event: wire.Event, line: bytes) -> None:
+    def full_disk(event: messages.Event, line: bytes) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
@@ -337,7 +336,7 @@ def test_a_run_without_its_guardian_is_lost(how, number, engine, token):
         time.sleep(0.1)
         os.kill(guardian_of(run), number)
 
-    events = hear(run, {wire.Row: end_guardian})
+    events = hear(run, {messages.Row: end_guardian})
     assert ending(events)[0] is LOST  # and not killed for its silence
     assert until(lambda: not living(token))
 
@@ -345,7 +344,7 @@ def test_a_run_without_its_guardian_is_lost(how, number, engine, token):
 def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
     run, hidden = start(engine, "starts_what_nobody_finds"), 0
     for event in run.events():
-        if isinstance(event, wire.Row):
+        if isinstance(event, messages.Row):
             hidden = int(event.row["value"])
             os.kill(guardian_of(run), signal.SIGKILL)
     assert ending([event]) == (LOST, "killed_by_system")
@@ -355,7 +354,7 @@ def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
 @pytest.mark.parametrize("how", ["holds_the_gil", "sleeps_beside_children_that_keep_the_wire"])
 def test_a_killed_worker_is_lost(how, engine, token):
     run = start(engine, how, free_children=2)
-    events = hear(run, {wire.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})
+    events = hear(run, {messages.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})
     assert ending(events) == (LOST, "killed_by_system")
     assert until(lambda: not living(token))
 
@@ -423,7 +422,7 @@ def test_five_runs_leave_no_thread_and_no_descriptor():
 
 def test_a_plain_worker_ends_with_its_pipe(token):
     worker = Worker(guarded=False, shelves=SHELVES)
-    assert wire.decode_event(worker.readline()).pid == worker._process.pid
+    assert messages.decode_event(worker.readline()).pid == worker._process.pid
     assert worker.is_alive()
     worker.close()
     assert not living(token)
@@ -434,6 +433,6 @@ def test_a_command_to_a_worker_that_is_gone_does_no_harm():
     worker._process.kill()
     worker._process.wait()
     for _ in range(3):
-        worker.send(wire.Stop())
+        worker.send(messages.Stop())
     worker.close()
-    worker.send(wire.Stop())
+    worker.send(messages.Stop())

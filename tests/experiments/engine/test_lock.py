@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.engine import lock
-from experiments.engine import messages as wire
+from experiments.engine import lock, messages
 from experiments.engine.lock import FOLDER_VARIABLE, UNKNOWN, Lock, lock_path, one_at_a_time
 from experiments.engine.messages import Outcome
 from tests.experiments.engine.runs import as_nobody, ending, hear, start
@@ -45,7 +44,7 @@ def waiting_for(path: Path, attempts: int = 3) -> list[object]:
 def test_the_second_run_names_the_first_waits_and_then_runs(engine):
     first = start(engine, "takes_its_time", rows=10**6)
     order: list[str] = []
-    heard: list[wire.Event] = []
+    heard: list[messages.Event] = []
 
     def second() -> None:
         for event in start(engine).events():
@@ -56,10 +55,10 @@ def test_the_second_run_names_the_first_waits_and_then_runs(engine):
     thread = threading.Thread(target=second)
     for event in first.events():
         order.append(f"first {type(event).__name__}")
-        if isinstance(event, wire.Started):
+        if isinstance(event, messages.Started):
             thread.start()
     thread.join()
-    (note,) = (event for event in heard if isinstance(event, wire.Note) and "wait" in event.key)
+    (note,) = (event for event in heard if isinstance(event, messages.Note) and "wait" in event.key)
     assert note.key == "waiting_for_machine"
     assert note.values["experiment"] == "misbehave"
     assert note.values["since"]
@@ -73,7 +72,7 @@ def test_a_run_that_cannot_lock_says_so_and_goes_on(engine, monkeypatch, tmp_pat
         (tmp_path / "file").touch()
         monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
         events = hear(start(engine))
-        notes = [event.key for event in events if isinstance(event, wire.Note)]
+        notes = [event.key for event in events if isinstance(event, messages.Note)]
         assert notes[0] == "lock_unavailable"
         assert ending(events) == (Outcome.COMPLETED, None)
 
@@ -83,7 +82,7 @@ def test_a_waiting_run_is_not_silent(engine, tmp_path):
     assert other.take(OTHER)
     letting_go = threading.Timer(1.5, other.close)
     run = start(engine, impatient=True)
-    events = hear(run, {wire.Note: letting_go.start})
+    events = hear(run, {messages.Note: letting_go.start})
     letting_go.join()
     assert ending(events) == (Outcome.COMPLETED, None)
 

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from experiments.core.catalogue import Catalogue
-from experiments.engine import measuring
-from experiments.engine import messages as wire
+from experiments.engine import measuring, messages
 from tests.experiments.engine.runs import SHELVES, params
 
 
@@ -15,7 +14,7 @@ def test_a_run_is_kept_from_eating_all_memory_unless_it_is_on_a_gpu(monkeypatch,
     limited = []
     monkeypatch.setattr(measuring, "_limit_memory", lambda: limited.append(True))
     monkeypatch.setattr(measuring, "_device", lambda params: device)
-    command = wire.Measure(
+    command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"
     )
 

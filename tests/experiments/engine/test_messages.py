@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.messages import BadMessage, decode_command, decode_event, encode
 from experiments.engine.recording import read
 from tests.experiments.engine.lines import encoded, whole_run
@@ -36,52 +36,54 @@ lists = st.lists(objects, max_size=3)
 
 
 @st.composite
-def frames(draw: Any) -> wire.Frame:
+def frames(draw: Any) -> messages.Frame:
     shape = draw(st.tuples(st.integers(1, 20), st.integers(1, 20)))
     pixels = draw(st.binary(min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
     data = base64.b64encode(zlib.compress(pixels)).decode()
-    return wire.Frame(n=draw(whole), t_s=draw(floats), table=draw(texts), shape=shape, data=data)
+    return messages.Frame(
+        n=draw(whole), t_s=draw(floats), table=draw(texts), shape=shape, data=data
+    )
 
 
 findings = st.builds(
-    wire.FindingSent,
+    messages.FindingSent,
     message=texts,
     values=st.dictionaries(texts, floats, max_size=4),
     limits=st.lists(texts, max_size=4),
 )
-problems = st.builds(wire.ProblemSent, key=texts, values=objects, detail=texts)
+problems = st.builds(messages.ProblemSent, key=texts, values=objects, detail=texts)
 commands = st.one_of(
-    st.builds(wire.Inspect, root=st.none() | texts),
-    st.builds(wire.Watch, hz=floats),
-    st.builds(wire.Rate, hz=floats),
-    st.builds(wire.Measure, experiment=texts, params=objects, quick=st.booleans(), run=texts),
-    st.just(wire.Stop()),
+    st.builds(messages.Inspect, root=st.none() | texts),
+    st.builds(messages.Watch, hz=floats),
+    st.builds(messages.Rate, hz=floats),
+    st.builds(messages.Measure, experiment=texts, params=objects, quick=st.booleans(), run=texts),
+    st.just(messages.Stop()),
 )
 events = st.one_of(
-    st.builds(wire.Hello, protocol=whole, program=texts, pid=whole, python=texts),
-    st.builds(wire.Found, path=texts, value=values),
-    st.builds(wire.Whole, value=objects),
+    st.builds(messages.Hello, protocol=whole, program=texts, pid=whole, python=texts),
+    st.builds(messages.Found, path=texts, value=values),
+    st.builds(messages.Whole, value=objects),
     st.builds(
-        wire.Sample,
+        messages.Sample,
         t_s=floats, threads=lists, memory=objects, disks=lists, network=lists, gpus=lists,
         missing=lists,
     ),
     st.builds(
-        wire.Started,
+        messages.Started,
         format=texts, version=whole, run=texts, experiment=texts, experiment_version=whole,
         params=objects, quick=st.booleans(),
         tables=st.dictionaries(texts, st.dictionaries(texts, texts, max_size=3), max_size=3),
         machine=objects, environment=objects, at=texts,
     ),
     st.builds(
-        wire.Row, n=whole, t_s=floats, table=texts, row=st.dictionaries(texts, cells, max_size=4)
+        messages.Row, n=whole, t_s=floats, table=texts, row=st.dictionaries(texts, cells, max_size=4)
     ),
     frames(),
-    st.builds(wire.Progress, fraction=floats, left_s=st.none() | floats),
-    st.builds(wire.Note, key=texts, values=objects),
+    st.builds(messages.Progress, fraction=floats, left_s=st.none() | floats),
+    st.builds(messages.Note, key=texts, values=objects),
     st.builds(
-        wire.Finished,
-        outcome=st.sampled_from(wire.Outcome),
+        messages.Finished,
+        outcome=st.sampled_from(messages.Outcome),
         finding=st.none() | findings,
         problem=st.none() | problems,
     ),
@@ -111,7 +113,7 @@ def test_commands_are_no_events_and_events_no_commands(event, command):
 
 
 def test_every_kind_of_message_is_tried_here():
-    kinds = {kind.__name__ for kind in wire.Message.__subclasses__()} - {"FindingSent"}
+    kinds = {kind.__name__ for kind in messages.Message.__subclasses__()} - {"FindingSent"}
     tried = {"Hello", "Found", "Whole", "Sample", "Started", "Row", "Frame", "Progress", "Note"}
     tried |= {"Finished", "ProblemSent", "Inspect", "Watch", "Rate", "Measure", "Stop"}
     assert kinds == tried
@@ -146,7 +148,7 @@ def test_any_bytes_are_a_message_or_a_bad_one_with_its_reason(line):
             encode(decode(line))  # no message that could not be sent on
         except BadMessage as error:
             reason = str(error)
-        assert reason is None or 0 < len(reason) <= wire.REASON_LIMIT + 1
+        assert reason is None or 0 < len(reason) <= messages.REASON_LIMIT + 1
 
 
 files = st.one_of(
@@ -168,7 +170,7 @@ def test_any_file_is_a_run_or_trouble_and_stays_as_it_is(tmp_path, data):
     except UserError as trouble:
         key = trouble.problem.key
     assert key is None or key.startswith("recording_")
-    assert key is not None or run.started.format == wire.RUN_FORMAT
+    assert key is not None or run.started.format == messages.RUN_FORMAT
     assert path.read_bytes() == data
 
 
@@ -200,19 +202,19 @@ class Plain:
 )
 def test_nan_and_infinity_are_refused_wherever_they_hide(wrap, number):
     with pytest.raises(BadMessage, match=r"nan|inf"):
-        encode(wire.Found(path="cpu", value=wrap(number)))
+        encode(messages.Found(path="cpu", value=wrap(number)))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_the_reason_names_the_place(number):
     for message, place in (
-        (wire.Row(n=0, t_s=0.0, table="t", row={"speed": number}), "row.speed"),
-        (wire.Row(n=0, t_s=number, table="t", row={}), "t_s"),
-        (wire.Progress(fraction=number), "fraction"),
+        (messages.Row(n=0, t_s=0.0, table="t", row={"speed": number}), "row.speed"),
+        (messages.Row(n=0, t_s=number, table="t", row={}), "t_s"),
+        (messages.Progress(fraction=number), "fraction"),
         (
-            wire.Finished(
-                outcome=wire.Outcome.COMPLETED,
-                finding=wire.FindingSent(message="m", values={"best_s": number}, limits=[]),
+            messages.Finished(
+                outcome=messages.Outcome.COMPLETED,
+                finding=messages.FindingSent(message="m", values={"best_s": number}, limits=[]),
             ),
             "finding.values.best_s",
         ),
@@ -226,16 +228,16 @@ def test_what_is_no_json_is_refused():
     endless.append(endless)
     for value in (object(), complex(1), "\udcff", 10**5000, endless, {(1,): 1}, Path()):
         with pytest.raises(BadMessage):
-            encode(wire.Found(path="", value=value))
+            encode(messages.Found(path="", value=value))
 
 
 def test_a_line_is_at_most_a_mebibyte_on_both_sides():
-    room = wire.LINE_LIMIT_BYTES - len(encode(wire.Note(key="")))
-    line = encode(wire.Note(key="x" * room))
-    assert len(line) == wire.LINE_LIMIT_BYTES
+    room = messages.LINE_LIMIT_BYTES - len(encode(messages.Note(key="")))
+    line = encode(messages.Note(key="x" * room))
+    assert len(line) == messages.LINE_LIMIT_BYTES
     assert decode_event(line).key == "x" * room
     with pytest.raises(BadMessage, match="at most"):
-        encode(wire.Note(key="x" * (room + 1)))
+        encode(messages.Note(key="x" * (room + 1)))
     with pytest.raises(BadMessage, match="more than"):
         decode_event(line[:-3] + b'x"}\n')
 
@@ -268,7 +270,7 @@ def test_a_bad_command_is_told_why(line, reason):
 def test_a_frame_is_what_its_shape_says(shape, pixels):
     data = base64.b64encode(zlib.compress(pixels)).decode()
     with pytest.raises(ValueError, match="frame"):
-        wire.Frame(n=0, t_s=0.0, table="t", shape=shape, data=data)
+        messages.Frame(n=0, t_s=0.0, table="t", shape=shape, data=data)
     said = {"type": "frame", "n": 0, "t_s": 0, "table": "t", "shape": shape, "data": data}
     with pytest.raises(BadMessage, match="frame"):
         decode_event(json.dumps(said).encode() + b"\n")
@@ -277,16 +279,16 @@ def test_a_frame_is_what_its_shape_says(shape, pixels):
 @pytest.mark.parametrize("data", ["", "!", "AAAA", "eJxjAA=="])
 def test_frame_data_that_is_none_is_refused(data):
     with pytest.raises(ValueError, match="frame"):
-        wire.Frame(n=0, t_s=0.0, table="t", shape=(1, 1), data=data)
+        messages.Frame(n=0, t_s=0.0, table="t", shape=(1, 1), data=data)
 
 
 def test_a_bomb_in_a_frame_is_not_unpacked():
     data = base64.b64encode(zlib.compress(bytes(2**28), 9)).decode()
     with pytest.raises(ValueError, match="frame"):
-        wire.Frame(n=0, t_s=0.0, table="t", shape=(320, 320), data=data)
+        messages.Frame(n=0, t_s=0.0, table="t", shape=(320, 320), data=data)
 
 
 def test_values_that_are_not_clear_are_not_drawn():
-    found = wire.FindingSent(message="x", values={"a": 1.0, "b": 2.0}, limits=[], unclear=["b"])
+    found = messages.FindingSent(message="x", values={"a": 1.0, "b": 2.0}, limits=[], unclear=["b"])
 
     assert found.clear_values() == {"a": 1.0}

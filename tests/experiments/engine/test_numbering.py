@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from experiments.core.catalogue import Catalogue
-from experiments.engine import measuring
-from experiments.engine import messages as wire
+from experiments.engine import measuring, messages
 from tests.experiments.engine.runs import SHELVES, params
 
 
@@ -10,12 +9,12 @@ def test_gpus_are_numbered_after_the_environment_was_told_and_before_anything_ru
     told: list[object] = []  # what CUDA is given may name a device, and no kept run does
     monkeypatch.setattr(measuring, "_limit_memory", lambda: None)  # this process is the tests'
     monkeypatch.setattr(measuring, "number_alike", lambda *_: told.append("numbered"))
-    command = wire.Measure(
+    command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"
     )
 
     measuring.measure(command, Catalogue(SHELVES), told.append, lambda: False)
 
-    assert isinstance(told[0], wire.Started)
+    assert isinstance(told[0], messages.Started)
     assert told[1] == "numbered"
-    assert any(isinstance(each, wire.Row) for each in told[2:])
+    assert any(isinstance(each, messages.Row) for each in told[2:])

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
-from experiments.engine import recording
+from experiments.engine import messages, recording
 from experiments.engine.messages import Outcome
 from experiments.engine.recording import Recorder, Recording, read
 from tests.experiments.engine.lines import FINISHED, STARTED, encoded, frame, kept, row, whole_run
@@ -25,7 +24,7 @@ from tests.experiments.engine.misbehaving.misbehave.experiment import EXPERIMENT
 from tests.experiments.engine.runs import as_nobody
 
 EVENTS = whole_run()
-HEAD = wire.encode(STARTED)
+HEAD = messages.encode(STARTED)
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def file(tmp_path) -> Path:
     return tmp_path / "run.coreopsis.jsonl"
 
 
-def write(file: Path, events: list[wire.Event]) -> Recorder:
+def write(file: Path, events: list[messages.Event]) -> Recorder:
     """Record events and close the file."""
     recorder = Recorder(file)
     for event, line in kept(events):
@@ -78,7 +77,7 @@ def test_pictures_are_thinned_out_and_nothing_else(file):
     events = [STARTED, *(frame(n, n / 30) for n in range(60)), row(0), FINISHED]
     write(file, events)
     run = read(file)
-    pictures = [event for event in run.events if isinstance(event, wire.Frame)]
+    pictures = [event for event in run.events if isinstance(event, messages.Frame)]
     assert 6 <= len(pictures) <= 9
     assert len(run.rows["rows"]) == 1
 
@@ -216,9 +215,9 @@ def test_a_line_that_was_only_half_written_is_written_anew(
         monkeypatch.setattr(recording.os, "ftruncate", fail)
     recorder = Recorder(file)
     for event, line in kept(EVENTS):
-        full = isinstance(event, wire.Row)
+        full = isinstance(event, messages.Row)
         recorder.keep(event, line)
-    torn = b"" if can_cut else wire.encode(EVENTS[2])[:taken]
+    torn = b"" if can_cut else messages.encode(EVENTS[2])[:taken]
     assert file.read_bytes() == encoded(EVENTS[:2]) + torn
     full = False
     recorder.close()
@@ -304,12 +303,12 @@ DAMAGED = {
     "two ends": (encoded([*EVENTS, FINISHED]), "recording_damaged"),
     "a command": (HEAD + line('{"type":"stop"}'), "recording_damaged"),
     "a greeting": (
-        encoded([STARTED, wire.Hello(protocol=1, program="", pid=1, python="")]),
+        encoded([STARTED, messages.Hello(protocol=1, program="", pid=1, python="")]),
         "recording_damaged",
     ),
     "a line in between": (HEAD + b"\n" + encoded(EVENTS[1:]), "recording_damaged"),
     "bytes in between": (HEAD + b"\xff\xfe\n" + encoded(EVENTS[1:]), "recording_damaged"),
-    "not a number": (HEAD + wire.encode(row(0)).replace(b"0.0}", b"NaN}"), "recording_damaged"),
+    "not a number": (HEAD + messages.encode(row(0)).replace(b"0.0}", b"NaN}"), "recording_damaged"),
     "a line too long": (
         HEAD + b'{"type":"note","key":"' + b"x" * 2**20 + b'"}\n' + encoded(EVENTS[1:]),
         "recording_damaged",
@@ -379,7 +378,7 @@ def test_a_bomb_of_zeros_does_not_fill_memory(file):
 
 
 def test_a_recording_with_other_tables_says_of_which_version_it_is(file):
-    head = wire.encode(STARTED).replace(b'"rows":{"value":"s"}', b'"rows":{"speed":"s"}')
+    head = messages.encode(STARTED).replace(b'"rows":{"value":"s"}', b'"rows":{"speed":"s"}')
     file.write_bytes(head + encoded([row(0, speed=1.0)]))
     with pytest.raises(UserError) as caught:
         read(file).tables(EXPERIMENT)

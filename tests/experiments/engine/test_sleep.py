@@ -4,8 +4,7 @@ import itertools
 import time
 
 from experiments.core.catalogue import Catalogue
-from experiments.engine import disturbance, measuring
-from experiments.engine import messages as wire
+from experiments.engine import disturbance, measuring, messages
 from experiments.engine.disturbance import Sleep
 from tests.experiments.engine.runs import SHELVES, params
 
@@ -31,14 +30,14 @@ def test_a_run_during_which_the_machine_slept_says_so_where_it_happened(monkeypa
     clocks_s = itertools.chain([0.0, 0.0], itertools.repeat(60.0))
     monkeypatch.setattr(disturbance, "_apart_s", lambda: next(clocks_s))
     monkeypatch.setattr(measuring, "_limit_memory", lambda: None)  # this process is the tests'
-    sent: list[wire.Message] = []
-    command = wire.Measure(
+    sent: list[messages.Message] = []
+    command = messages.Measure(
         experiment="misbehave", params=params("behaves"), quick=False, run="a-run"
     )
 
     measuring.measure(command, Catalogue(SHELVES), sent.append, lambda: False)
 
     told = [n for n, message in enumerate(sent) if getattr(message, "key", "") == "machine_slept"]
-    rows = [n for n, message in enumerate(sent) if isinstance(message, wire.Row)]
+    rows = [n for n, message in enumerate(sent) if isinstance(message, messages.Row)]
     assert len(told) == 1
     assert rows[0] < told[0] < rows[-1]

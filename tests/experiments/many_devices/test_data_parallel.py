@@ -12,7 +12,7 @@ from experiments.core.bench import Bench
 from experiments.core.declare import Progress
 from experiments.core.problems import UserError
 from experiments.devices.device import CPU, Device
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.many_devices.data_parallel import across, replicas
 from experiments.many_devices.data_parallel import experiment as data_parallel
 from experiments.many_devices.data_parallel.all_reduce import Reduction
@@ -220,10 +220,10 @@ def test_lightning_that_is_not_installed_is_asked_for_in_a_sentence(monkeypatch)
     monkeypatch.setattr(data_parallel.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError) as raised:
         list(measure(Params(engine=LIGHTNING), Bench(machine())))
-    problem = wire.ProblemSent(key=raised.value.problem.key)
+    problem = messages.ProblemSent(key=raised.value.problem.key)
 
     assert problem.key == "needs_lightning"
-    failed = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
+    failed = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
     assert _exit_code(failed) is ExitCode.CANNOT_RUN_HERE
 
 

@@ -387,10 +387,10 @@ def test_what_is_no_folder_is_refused_except_in_a_recording(tmp_path):
 
 
 def test_a_kept_run_does_not_say_which_folder_it_was(tmp_path):
-    from experiments.engine import messages as wire
+    from experiments.engine import messages
 
     params = dataclasses.replace(Params(), folder=str(tmp_path))
-    command = wire.Measure(experiment="storage", params=to_json(params), quick=False, run="r")
+    command = messages.Measure(experiment="storage", params=to_json(params), quick=False, run="r")
     started = _started(command, EXPERIMENT, params, Machine())
 
     assert to_kept_json(params) == {**to_json(params), "folder": ""}

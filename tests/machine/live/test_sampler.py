@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.gpu_samples import GpuProcess, GpuSample
 from machine.live.io import NetworkSample
 from machine.live.sampler import Sampler, portable
@@ -154,7 +154,7 @@ def test_the_sample_has_the_fields_of_the_wire():
         *("t_s", "threads", "memory", "disks", "network", "gpus", "missing"),
     }
     assert sample["threads"][0].keys() == {"id", "busy", "hz", "steal_fraction"}
-    wire.encode(wire.Sample(**sample))
+    messages.encode(messages.Sample(**sample))
 
 
 def unexplained(sample):

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from app.runs.library import Library
-from app.runs.run_writer import Keeping
+from app.runs.run_writer import RunWriter
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Experiment
 from experiments.core.needs import missing_need
 from experiments.core.parameters import to_json
 from experiments.core.shelves import SHELVES
 from experiments.core.units import digits, show
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.guardian import MARK
 from experiments.engine.jobs import Engine, Run
 from machine.inspect import inspect
@@ -58,7 +58,7 @@ def _first_progress() -> Iterator[Line]:
             start_s = time.perf_counter()
             run = engine.start(experiment, params, quick=True)
             for event in run.events():
-                if isinstance(event, wire.Progress):
+                if isinstance(event, messages.Progress):
                     times[warm].append(time.perf_counter() - start_s)
                     break
             engine.close()
@@ -113,13 +113,13 @@ def _left_over(run: Run) -> bool:
 def _rows() -> Line:
     engine = Engine(shelves=(*SHELVES, "tests.tools.bench.shelf"))
     with tempfile.TemporaryDirectory() as folder:
-        keeping = Keeping(Library(Path(folder)))
-        run = engine.start(MANY_ROWS, {"rows": 100_000}, keep=keeping.keep)
+        writer = RunWriter(Library(Path(folder)))
+        run = engine.start(MANY_ROWS, {"rows": 100_000}, keep=writer.keep)
         first_s = last_s = 0.0
         for event in run.events():
-            if isinstance(event, wire.Row):
+            if isinstance(event, messages.Row):
                 last_s = time.perf_counter()
                 first_s = first_s or last_s
-        keeping.close()
+        writer.close()
         engine.close()
     return Line("rows through the wire and onto the disk", f"{digits(1e5 / (last_s - first_s))} /s")

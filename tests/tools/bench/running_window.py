@@ -58,9 +58,9 @@ def main(data: Path, experiment: str) -> None:
     heart.start()
     until(lambda: not session.runner.is_running, 90)
     heart.stop()
-    following = session.runner.following
+    run_state = session.runner.run_state
     said = {
-        "outcome": following.finished.outcome,
+        "outcome": run_state.finished.outcome,
         "first_s": first[0] - clicked_s,
         "gaps_s": heart.gaps_s,
     }

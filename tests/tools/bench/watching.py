@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psutil
 
 from experiments.core.units import show
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Worker
 from tests.tools.bench.lines import Line
 
@@ -19,12 +19,12 @@ BUDGET_FRACTION = 0.01
 def lines() -> Iterator[Line]:
     worker = Worker(guarded=False)
     try:
-        worker.send(wire.Watch(hz=2.0))
+        worker.send(messages.Watch(hz=2.0))
         process = None
         used_s = start_s = 0.0
         while line := worker.readline():
-            event = wire.decode_event(line)
-            if isinstance(event, wire.Hello):
+            event = messages.decode_event(line)
+            if isinstance(event, messages.Hello):
                 process = psutil.Process(event.pid)
             elif process is not None and not start_s:
                 used_s, start_s = sum(process.cpu_times()[:2]), time.perf_counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import Machine
 from widgets.map.canvas import Canvas
 from widgets.map.painting.lettering import Text
@@ -10,9 +10,9 @@ from widgets.map.painting.lettering import Text
 LOST = 5  # the index of a GPU that can be made to vanish
 
 
-def sample(machine: Machine, turn: int = 0, *, lost: int | None = None) -> wire.Sample:
+def sample(machine: Machine, turn: int = 0, *, lost: int | None = None) -> messages.Sample:
     """Return one look at the load, in which every device does something else at every turn."""
-    return wire.Sample(
+    return messages.Sample(
         t_s=float(turn),
         threads=[
             {"id": thread.id, "busy": (thread.id + 5 * turn) % 17 / 16}

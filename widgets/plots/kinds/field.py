@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QImage, QPainter
 
 from experiments.core.views import Field
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from widgets.plots.drawing import AxisPlan, Beside, Plan, Span, Track
 from widgets.plots.kinds.shades import cividis
 from widgets.plots.sheet import Sheet
@@ -26,7 +26,7 @@ class Picture:
         self._data = b""
         self._image: QImage | None = None
 
-    def show(self, frame: wire.Frame) -> None:
+    def show(self, frame: messages.Frame) -> None:
         """Take a new frame."""
         self.show_values(frame.shape, frame.pixels())
 
@@ -75,7 +75,7 @@ class FieldDrawing:
     def take(self, rows: Sequence[Any], values: Mapping[str, float], beside: Beside | None) -> None:
         """Ignore rows: frames arrive by `take_frame`."""
 
-    def take_frame(self, frame: wire.Frame) -> None:
+    def take_frame(self, frame: messages.Frame) -> None:
         """Show this frame."""
         if frame.shape != self._picture.shape:
             self._tracks = ()

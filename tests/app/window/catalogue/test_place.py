@@ -12,15 +12,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.runs.selection import expected_s
 from app.window.catalogue.card_data import best_run
 from app.window.catalogue.place import ExperimentsPlace
 from app.window.core.availability import Entry
 from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, Target
-from app.window.experiment.loaded_run import expected_s
 from experiments.core.declare import Need
 from experiments.core.problems import Problem
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.app.recordings import burst, ladder, threads
 from tests.experiments.machines import machine
 from widgets.catalogue.card import Card
@@ -64,7 +64,7 @@ class Page(QWidget):
 class Runner(QObject):
     began, moved, ended = Signal(), Signal(), Signal()
     is_running = False
-    following = None
+    run_state = None
     not_kept = None
 
     def close(self):
@@ -254,7 +254,7 @@ def test_a_run_that_did_not_end_well_is_partial_until_one_does(place, awake, out
 
 def test_a_run_that_was_stopped_before_it_could_say_anything_has_not_failed(place, awake):
     whole = burst(outcome="stopped")
-    last = wire.encode(wire.Finished(outcome=wire.Outcome.STOPPED))
+    last = messages.encode(messages.Finished(outcome=messages.Outcome.STOPPED))
     keep(awake, dataclasses.replace(whole, lines=(*whole.lines[:-1], last)))
 
     assert card(place, "burst-random").data.state is State.PARTIAL
@@ -272,7 +272,7 @@ def test_what_cannot_run_here_says_why(place, awake):
 def test_the_experiment_that_runs_says_how_far_it_is(place, awake):
     experiment = awake.catalogue.load("cache-ladder")
     progress = SimpleNamespace(fraction=0.0)
-    awake.runner.following = SimpleNamespace(experiment=experiment, progress=progress)
+    awake.runner.run_state = SimpleNamespace(experiment=experiment, progress=progress)
     awake.runner.is_running = True
     awake.runner.began.emit()
     running = card(place, "cache-ladder")
@@ -419,7 +419,7 @@ def test_a_run_that_could_not_be_kept_is_told_unless_its_page_says_so(qtbot, pla
     qtbot.waitUntil(lambda: told == [lost])
 
     place.open(Target(EXPERIMENTS, experiment="burst-random"))
-    place._page.told = lost
+    place._page.told = lost  # noqa: SLF001  (a stub)
     awake.runner.ended.emit()
     qtbot.wait(20)
     assert told == [lost]

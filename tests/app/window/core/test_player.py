@@ -10,9 +10,9 @@ from app.report import analysed_anew
 from app.window.core.player import LEAD_S, TICK_MS, Player
 from experiments.core.catalogue import Catalogue
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.recording import read
-from experiments.engine.run_state import Following
+from experiments.engine.run_state import RunState
 from experiments.tools.core_clock import Clock
 from tests.app.recordings import burst, made
 
@@ -32,16 +32,16 @@ class StillClock:
 def recording_of(tmp_path, run, change=lambda events: events):
     path = tmp_path / "x.coreopsis.jsonl"
     events = change([event for event, _ in run.events()])
-    path.write_bytes(b"".join(wire.encode(event) for event in events))
+    path.write_bytes(b"".join(messages.encode(event) for event in events))
     return read(path)
 
 
 def with_progress_and_notes(events):
     started, *rows, finished = events
-    note = wire.Note(key="not_pinned")
-    told = [wire.Progress(fraction=0.0)]
+    note = messages.Note(key="not_pinned")
+    told = [messages.Progress(fraction=0.0)]
     for row in rows:
-        told += [row, wire.Progress(fraction=(row.n + 1) / len(rows))]
+        told += [row, messages.Progress(fraction=(row.n + 1) / len(rows))]
     return [started, *told[:5], note, *told[5:], finished]
 
 
@@ -62,18 +62,18 @@ def player(qtbot, recording, clock):
     player.pause()
 
 
-def known(following):
-    """Return all that a Following knows."""
+def known(run_state):
+    """Return all that a RunState knows."""
     names = ("tables", "frames", "drawn_from", "progress", "notes", "finished", "started")
-    now = {name: getattr(following, name) for name in names} | {"finding": following.finding()}
+    now = {name: getattr(run_state, name) for name in names} | {"finding": run_state.finding()}
     return copy.deepcopy(now)
 
 
 def fed_directly(recording, experiment=BURST):
-    following = Following(experiment)
+    run_state = RunState(experiment)
     for event in (recording.started, *recording.events, analysed_anew(recording, experiment)[0]):
-        following.add(event)
-    return following
+        run_state.add(event)
+    return run_state
 
 
 def wait_for(qtbot, player, clock, seconds):
@@ -85,8 +85,8 @@ def wait_for(qtbot, player, clock, seconds):
 
 def test_it_begins_before_the_first_row_and_stands_still(qtbot, player, recording):
     assert not player.is_playing
-    assert player.following.started == recording.started
-    assert player.following.rows == 0
+    assert player.run_state.started == recording.started
+    assert player.run_state.rows == 0
     assert player.t_s == 0.0
     assert player.total_s == pytest.approx((42 - 1) * 0.01)
 
@@ -97,7 +97,7 @@ def later(seconds, table="reads"):
     def change(events):
         return [
             msgspec.structs.replace(event, t_s=event.t_s + seconds)
-            if isinstance(event, wire.Row) and event.table == table
+            if isinstance(event, messages.Row) and event.table == table
             else event
             for event in events
         ]
@@ -113,7 +113,7 @@ def test_playing_begins_just_before_the_first_row_that_a_plot_shows(qtbot, tmp_p
 
     player.play()
     wait_for(qtbot, player, clock, LEAD_S + 0.005)
-    assert player.following.rows == 1
+    assert player.run_state.rows == 1
     player.pause()
 
 
@@ -123,12 +123,12 @@ def test_what_came_before_it_comes_with_it(qtbot, tmp_path, clock):
     recording = recording_of(tmp_path, run, later(6.5, table="steps"))
     player = Player(recording, Catalogue().load("cache-ladder"), clock=clock)
     assert player.left_out_s == pytest.approx(6.51 - LEAD_S)
-    assert player.following.rows == 0
+    assert player.run_state.rows == 0
 
     player.play()
     wait_for(qtbot, player, clock, 0.01)
-    assert player.following.tables["clocks"]
-    assert not player.following.tables["steps"]
+    assert player.run_state.tables["clocks"]
+    assert not player.run_state.tables["steps"]
     player.pause()
 
 
@@ -137,8 +137,8 @@ def test_at_the_end_it_knows_what_a_run_fed_directly_knows(qtbot, player, record
         player.play()
         clock.now_s += 60
 
-    assert known(player.following) == known(fed_directly(recording))
-    assert player.following.finding().message == "too_few_rounds"  # two
+    assert known(player.run_state) == known(fed_directly(recording))
+    assert player.run_state.finding().message == "too_few_rounds"  # two
     assert not player.is_playing
     assert player.t_s == player.total_s
 
@@ -157,20 +157,20 @@ def test_rows_come_at_the_times_they_once_came_at(qtbot, player, clock, speed):
     player.play(speed)
     wait_for(qtbot, player, clock, 0.105 / speed)
     assert player.t_s == pytest.approx(0.105)
-    assert player.following.rows == 11  # those of 0.00 to 0.10 s
+    assert player.run_state.rows == 11  # those of 0.00 to 0.10 s
 
     wait_for(qtbot, player, clock, 0.1 / speed)
-    assert player.following.rows == 21
+    assert player.run_state.rows == 21
 
 
 def test_progress_and_notes_come_with_the_rows_they_followed(qtbot, player, clock):
     player.seek(0.005)
-    assert (player.following.rows, player.following.notes) == (1, [])
-    assert player.following.progress.fraction == pytest.approx(1 / 42)
+    assert (player.run_state.rows, player.run_state.notes) == (1, [])
+    assert player.run_state.progress.fraction == pytest.approx(1 / 42)
 
     player.seek(0.015)
-    assert player.following.rows == 2
-    assert [note.key for note in player.following.notes] == ["not_pinned"]
+    assert player.run_state.rows == 2
+    assert [note.key for note in player.run_state.notes] == ["not_pinned"]
 
 
 def test_paused_it_stands_still_and_goes_on_from_there(qtbot, player, clock):
@@ -180,11 +180,11 @@ def test_paused_it_stands_still_and_goes_on_from_there(qtbot, player, clock):
     clock.now_s += 60
     with qtbot.assertNotEmitted(player.moved, wait=3 * TICK_MS):
         pass
-    assert player.following.rows == 11
+    assert player.run_state.rows == 11
 
     player.play()
     wait_for(qtbot, player, clock, 0.1)
-    assert player.following.rows == 21
+    assert player.run_state.rows == 21
 
 
 def test_another_speed_while_playing_goes_on_from_where_it_is(qtbot, player, clock):
@@ -213,13 +213,13 @@ def test_it_says_when_it_plays_and_when_not(qtbot, player, clock):
 def test_each_step_shows_one_row_more(qtbot, player, recording):
     for count in range(1, 42):
         player.step()
-        assert player.following.rows == count
-        assert player.following.finished is None
-        assert player.following.progress.fraction == pytest.approx(count / 42)
+        assert player.run_state.rows == count
+        assert player.run_state.finished is None
+        assert player.run_state.progress.fraction == pytest.approx(count / 42)
 
     player.step()
-    assert player.following.rows == 42
-    assert known(player.following) == known(fed_directly(recording))
+    assert player.run_state.rows == 42
+    assert known(player.run_state) == known(fed_directly(recording))
     with qtbot.assertNotEmitted(player.ended):
         player.step()
 
@@ -230,25 +230,25 @@ def test_a_step_stops_the_playing(qtbot, player, clock):
     player.step()
 
     assert not player.is_playing
-    assert player.following.rows == 12
+    assert player.run_state.rows == 12
     assert player.t_s == pytest.approx(0.11)
 
 
 def test_each_step_back_shows_one_row_less(player):
-    player.finish()
+    player.seek(1e9)
     for count in range(41, -1, -1):
         player.step(back=True)
-        assert player.following.rows == count
-        assert player.following.finished is None
+        assert player.run_state.rows == count
+        assert player.run_state.finished is None
     player.step(back=True)
-    assert player.following.rows == 0
+    assert player.run_state.rows == 0
 
 
 def test_a_step_back_between_two_rows_goes_to_the_one_before(player):
     player.seek(0.105)
     player.step(back=True)
 
-    assert player.following.rows == 10
+    assert player.run_state.rows == 10
     assert player.t_s == pytest.approx(0.09)
 
 
@@ -256,24 +256,24 @@ def test_seeking_to_and_fro_shows_what_was_known_then(player, recording):
     seen = {}
     for t_s in (0.0, 0.1, 0.3, 0.2, 0.405, 0.1, 0.0, 0.411, 0.2, 0.3):
         player.seek(t_s)
-        now = known(player.following)
+        now = known(player.run_state)
         assert seen.setdefault(t_s, now) == now
         expected = {0.0: 0, 0.1: 11, 0.2: 21, 0.3: 31, 0.405: 41, 0.411: 42}[t_s]
-        assert player.following.rows == expected
-        assert (player.following.finished is not None) == (t_s == 0.411)
+        assert player.run_state.rows == expected
+        assert (player.run_state.finished is not None) == (t_s == 0.411)
         assert player.t_s == pytest.approx(min(t_s, 0.41))
 
 
 def test_seeking_back_hands_over_each_event_once(player, recording, monkeypatch):
-    player.finish()
-    added, add = [], Following.add
+    player.seek(1e9)
+    added, add = [], RunState.add
     monkeypatch.setattr(
-        Following, "add", lambda self, event: (added.append(event), add(self, event))
+        RunState, "add", lambda self, event: (added.append(event), add(self, event))
     )
 
     player.seek(player.total_s * 0.9)
 
-    assert player.following.rows == 37
+    assert player.run_state.rows == 37
     assert added == [recording.started, *recording.events[: len(added) - 1]]
 
 
@@ -283,7 +283,7 @@ def test_seeking_beyond_either_end_stops_there(player):
     assert player.is_at_end
     player.seek(-1.0)
     assert player.t_s == 0.0
-    assert player.following.rows == 0
+    assert player.run_state.rows == 0
 
 
 def test_seeking_while_playing_goes_on_from_there(qtbot, player, clock):
@@ -293,16 +293,16 @@ def test_seeking_while_playing_goes_on_from_there(qtbot, player, clock):
     wait_for(qtbot, player, clock, 0.105)
 
     assert player.t_s == pytest.approx(0.205)
-    assert player.following.rows == 21
+    assert player.run_state.rows == 21
 
 
 def test_playing_at_the_end_begins_anew(qtbot, player, clock):
-    player.finish()
+    player.seek(1e9)
     player.play()
 
-    assert player.following.rows == 0
+    assert player.run_state.rows == 0
     wait_for(qtbot, player, clock, 0.105)
-    assert player.following.rows == 11
+    assert player.run_state.rows == 11
 
 
 def test_restarting_goes_on_playing_from_the_beginning(qtbot, player, clock):
@@ -311,30 +311,30 @@ def test_restarting_goes_on_playing_from_the_beginning(qtbot, player, clock):
     player.restart()
     assert player.is_playing
     wait_for(qtbot, player, clock, 0.105)
-    assert player.following.rows == 11
+    assert player.run_state.rows == 11
 
 
 def test_frames_come_in_their_turn(qtbot, tmp_path):
     def with_frames(events):
         started, first, *rows, finished = events
-        frame = wire.Frame(n=0, t_s=0.005, table="reads", shape=(1, 1), data="eJxjAAAAAQAB")
+        frame = messages.Frame(n=0, t_s=0.005, table="reads", shape=(1, 1), data="eJxjAAAAAQAB")
         return [started, first, frame, *rows, finished]
 
     player = Player(recording_of(tmp_path, burst(noise=(1.0,)), with_frames), BURST)
     player.step()
-    assert player.following.frames == {}
+    assert player.run_state.frames == {}
     player.step()
-    assert list(player.following.frames) == ["reads"]
-    assert player.following.rows == 1
+    assert list(player.run_state.frames) == ["reads"]
+    assert player.run_state.rows == 1
 
 
 def test_a_run_without_a_row_ends_at_once_whatever_is_asked(qtbot, tmp_path):
     recording = recording_of(tmp_path, burst(), lambda events: [events[0]])
-    for ask in (Player.play, Player.step, Player.finish, lambda player: player.seek(1.0)):
+    for ask in (Player.play, Player.step, lambda player: player.seek(1.0)):
         player = Player(recording, BURST)
         with qtbot.waitSignal(player.ended):
             ask(player)
-        assert player.following.finished.outcome is wire.Outcome.LOST
+        assert player.run_state.finished.outcome is messages.Outcome.LOST
         player.play()
         player.restart()
         player.step(back=True)
@@ -345,28 +345,27 @@ def test_a_run_without_a_row_ends_at_once_whatever_is_asked(qtbot, tmp_path):
 def test_rows_that_all_came_at_once_can_be_stepped_through(qtbot, tmp_path):
     def at_once(events):
         return [
-            msgspec.structs.replace(event, t_s=0.0) if isinstance(event, wire.Row) else event
+            msgspec.structs.replace(event, t_s=0.0) if isinstance(event, messages.Row) else event
             for event in events
         ]
 
     player = Player(recording_of(tmp_path, burst(noise=(1.0,)), at_once), BURST)
     for count in range(1, 22):
         player.step()
-        assert player.following.rows == count
+        assert player.run_state.rows == count
     assert player.is_at_end
     player.restart()
-    assert player.following.rows == 0
+    assert player.run_state.rows == 0
     with qtbot.waitSignal(player.ended):
         player.play()
-    assert player.following.rows == 21
+    assert player.run_state.rows == 21
 
 
 def test_a_run_of_another_version_ends_with_what_was_recorded(qtbot, tmp_path):
     run = burst(change=lambda started: msgspec.structs.replace(started, experiment_version=99))
     player = Player(recording_of(tmp_path, run), BURST)
-    assert player.remark.key == "other_version"
-    player.finish()
-    assert player.following.finished == player.recording.finished
+    player.seek(1e9)
+    assert player.run_state.finished == player.recording.finished
 
 
 def test_a_run_with_other_tables_is_refused_in_one_sentence(qtbot, tmp_path):
@@ -374,7 +373,7 @@ def test_a_run_with_other_tables_is_refused_in_one_sentence(qtbot, tmp_path):
     foreign = made("cache-ladder", *_ladder_rows())
     events = [
         msgspec.structs.replace(event, row={**event.row, "latency_s": "long"})
-        if isinstance(event, wire.Row)
+        if isinstance(event, messages.Row)
         else event
         for event, _ in foreign.events()
     ]

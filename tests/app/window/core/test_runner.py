@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from app.runs.library import Library
 from app.window.core.runner import Runner
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.engine.jobs import Engine
 from experiments.engine.recording import read
 from tests import ROOT
@@ -19,30 +20,36 @@ from tests.experiments.engine.runs import SHELVES, params
 
 
 @pytest.fixture
-def runner(qapp, tmp_path, monkeypatch) -> Iterator[Runner]:
+def library(tmp_path) -> Library:
+    return Library(tmp_path / "data")
+
+
+@pytest.fixture
+def runner(qapp, library, monkeypatch) -> Iterator[Runner]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    runner = Runner(Library(tmp_path / "data"), Engine(SHELVES))
+    runner = Runner(library, Engine(SHELVES))
     yield runner
     runner.close()
 
 
-def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner):
+def test_a_run_is_followed_to_its_end_and_kept(qtbot, runner, library):
     with qtbot.waitSignal(runner.ended):
-        following = runner.start(EXPERIMENT, params("behaves", rows=3))
+        run_state = runner.start(EXPERIMENT, params("behaves", rows=3))
         assert runner.is_running
 
     assert not runner.is_running
-    assert following.finished.outcome is wire.Outcome.COMPLETED
-    assert [row.value for row in following.tables["rows"]] == [0.0, 1.0, 2.0]
-    kept = runner._library.runs()
-    assert [run.run for run in kept] == [following.started.run]
+    assert run_state.finished.outcome is messages.Outcome.COMPLETED
+    assert [row.value for row in run_state.tables["rows"]] == [0.0, 1.0, 2.0]
+    kept = library.runs()
+    assert [run.run for run in kept] == [run_state.started.run]
     assert len(read(kept[0].path).rows["rows"]) == 3
 
 
 def test_the_time_goes_on_while_a_run_tells_nothing_and_no_longer(qtbot, runner):
-    runner._seconds.setInterval(20)
+    for timer in runner.findChildren(QTimer):
+        timer.setInterval(20)
     runner.start(EXPERIMENT, params("sleeps"))
-    qtbot.waitUntil(lambda: runner.following.rows > 0)
+    qtbot.waitUntil(lambda: runner.run_state.rows > 0)
     for _ in range(3):
         qtbot.waitSignal(runner.moved).wait()
     with qtbot.waitSignal(runner.ended):
@@ -54,12 +61,12 @@ def test_the_time_goes_on_while_a_run_tells_nothing_and_no_longer(qtbot, runner)
 
 def test_a_run_that_is_stopped_keeps_its_rows(qtbot, runner):
     runner.start(EXPERIMENT, params("sleeps"))
-    qtbot.waitUntil(lambda: runner.following.rows > 0)
+    qtbot.waitUntil(lambda: runner.run_state.rows > 0)
     with qtbot.waitSignal(runner.ended):
         runner.stop()
 
-    assert runner.following.finished.outcome is wire.Outcome.STOPPED
-    assert runner.following.rows == 1
+    assert runner.run_state.finished.outcome is messages.Outcome.STOPPED
+    assert runner.run_state.rows == 1
 
 
 def test_a_run_may_be_stopped_before_it_has_begun(qtbot, runner):
@@ -67,24 +74,24 @@ def test_a_run_may_be_stopped_before_it_has_begun(qtbot, runner):
         runner.start(EXPERIMENT, params("sleeps"))
         runner.stop()
 
-    assert runner.following.finished.outcome is wire.Outcome.STOPPED
+    assert runner.run_state.finished.outcome is messages.Outcome.STOPPED
 
 
 def test_the_next_run_works_after_one_that_crashed(qtbot, runner):
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("crashes"))
-    assert runner.following.finished.outcome is wire.Outcome.LOST
+    assert runner.run_state.finished.outcome is messages.Outcome.LOST
 
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves"))
-    assert runner.following.finished.outcome is wire.Outcome.COMPLETED
+    assert runner.run_state.finished.outcome is messages.Outcome.COMPLETED
 
 
 def test_many_rows_are_all_taken_though_a_turn_takes_few(qtbot, runner):
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=20_000))
 
-    assert len(runner.following.tables["rows"]) == 20_000
+    assert len(runner.run_state.tables["rows"]) == 20_000
 
 
 def test_a_run_that_cannot_be_kept_is_not_begun(runner, tmp_path):
@@ -101,19 +108,19 @@ def test_a_run_that_cannot_begin_ends_in_a_sentence(qtbot, runner, monkeypatch, 
     def fail(*_: object, **__: object) -> None:
         raise OSError(12, "no memory for another process")
 
-    monkeypatch.setattr(runner._engine, "start", fail)
+    monkeypatch.setattr(Engine, "start", fail)
 
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves"))
 
-    finished = runner.following.finished
-    assert finished.outcome is wire.Outcome.FAILED
+    finished = runner.run_state.finished
+    assert finished.outcome is messages.Outcome.FAILED
     assert finished.problem.key == "not_started"
 
 
 def test_closing_ends_a_run_under_way(qtbot, runner):
     runner.start(EXPERIMENT, params("sleeps"))
-    qtbot.waitUntil(lambda: runner.following.rows > 0)
+    qtbot.waitUntil(lambda: runner.run_state.rows > 0)
 
     runner.close()  # tests/conftest.py: no process may be left
 
@@ -128,15 +135,15 @@ def test_a_row_that_is_none_of_the_experiment_ends_the_run_as_failed(qtbot, runn
     with qtbot.waitSignal(runner.ended):
         runner.start(other, params("behaves", rows=3))
 
-    finished = runner.following.finished
-    assert finished.outcome is wire.Outcome.FAILED
+    finished = runner.run_state.finished
+    assert finished.outcome is messages.Outcome.FAILED
     assert finished.problem.key == "wire_broken"
     assert not runner.is_running
-    assert not runner._timer.isActive()
+    assert not any(timer.isActive() for timer in runner.findChildren(QTimer))
 
     with qtbot.waitSignal(runner.ended):
         runner.start(EXPERIMENT, params("behaves", rows=3))
-    assert runner.following.finished.outcome is wire.Outcome.COMPLETED
+    assert runner.run_state.finished.outcome is messages.Outcome.COMPLETED
 
 
 def test_it_says_that_it_is_stopping_whoever_asked_and_once(qtbot, runner):

@@ -7,7 +7,7 @@ from PySide6.QtCore import QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.window.core.saving import Saving, with_ending
-from app.window.runs import files as run_files
+from app.window.runs import file_dialogs
 from experiments.engine import recording
 from machine.live import recorded_watch
 from widgets.sheets.question import Question
@@ -29,9 +29,14 @@ def own(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def saving(qtbot, session):
+def parent(qtbot):
     parent = QWidget()
     qtbot.addWidget(parent)
+    return parent
+
+
+@pytest.fixture
+def saving(session, parent):
     session.remembered.connect(
         lambda changes: setattr(session, "settings", session.settings.replace(**changes))
     )
@@ -61,14 +66,14 @@ def test_a_dialog_begins_in_a_persons_own_folder(own, saving, monkeypatch, name,
     assert asked == [str(own / folder / name)]
 
 
-def test_the_next_dialog_begins_where_the_last_one_ended(own, saving, session, monkeypatch):
+def test_the_next_dialog_begins_where_the_last_one_ended(own, saving, session, parent, monkeypatch):
     asked, target = [], own / "lab" / "a.csv"
     target.parent.mkdir()
     answer(monkeypatch, asked, target)
     saving.save_text("a.csv", "text")
 
     saving.choose_existing()
-    run_files.choose_target(saving._parent, session, "run.coreopsis.jsonl")
+    file_dialogs.choose_target(parent, session, "run.coreopsis.jsonl")
 
     assert asked[1:] == [str(own / "lab"), str(own / "lab" / "run.coreopsis.jsonl")]
     assert session.settings.folder == str(own / "lab")
@@ -119,7 +124,7 @@ def test_a_run_gets_the_ending_of_a_run():
 
 @pytest.mark.parametrize(("answered", "kept"), [("replace", "new"), ("leave", "old")])
 def test_a_file_whose_name_is_only_met_by_the_ending_is_asked_about(
-    own, saving, monkeypatch, answered, kept
+    own, saving, parent, monkeypatch, answered, kept
 ):
     there = own / "a.csv"
     there.write_text("old")
@@ -127,7 +132,7 @@ def test_a_file_whose_name_is_only_met_by_the_ending_is_asked_about(
 
     saving.save_text("a.csv", "new")
 
-    (asked,) = saving._parent.findChildren(Question)
+    (asked,) = parent.findChildren(Question)
     assert there.read_text() == "old"
     asked.buttons[answered].click()
     assert there.read_text() == kept

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -9,7 +11,7 @@ from app.window.core import watcher
 from app.window.core.session import Session
 from app.window.core.settings import Settings
 from experiments.core.catalogue import Catalogue
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.model import to_json
 from tests.app.recordings import crossover
 from tests.experiments.machines import machine
@@ -84,7 +86,7 @@ def test_a_worker_that_dies_is_replaced_without_a_word(qtbot, session, monkeypat
         session.wake()
     first = session.watcher.pid
 
-    session.watcher._worker._process.kill()
+    os.kill(session.watcher.pid, signal.SIGKILL)
     qtbot.waitUntil(lambda: session.watcher.pid not in (first, None), timeout=20_000)
     with qtbot.waitSignal(session.sampled, timeout=20_000):
         pass
@@ -122,14 +124,14 @@ def test_a_watch_that_dies_again_and_again_is_told_once_and_can_be_begun_anew(
 
 def test_a_machine_that_cannot_be_read_is_told_and_the_watch_goes_on(qtbot, session, monkeypatch):
     monkeypatch.setattr(watcher, "PAUSE_MS", 1)
-    problem = wire.ProblemSent(key="experiment_raised", values={"error": "OSError: no"})
+    problem = messages.ProblemSent(key="experiment_raised", values={"error": "OSError: no"})
     with qtbot.waitSignal(session.sampled, timeout=20_000):
         session.wake()
-    session.watcher._is_inspected = False
+    session.watcher._is_inspected = False  # noqa: SLF001  (a worker that fails)
 
     with qtbot.waitSignal(session.troubled) as told:
-        failed = wire.Finished(outcome=wire.Outcome.FAILED, problem=problem)
-        session.watcher._heard.emit(failed)
+        failed = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
+        session.watcher._heard.emit(failed)  # noqa: SLF001  (what it would send)
     assert told.args[0].key == "machine_not_read"
     assert "OSError: no" in session.say(told.args[0])
 
@@ -152,13 +154,13 @@ def test_no_room_for_another_process_is_told_too(qtbot, session, monkeypatch):
 def test_closing_in_the_pause_before_another_worker_leaves_nothing(qtbot, session):
     with qtbot.waitSignal(session.sampled, timeout=20_000):
         session.wake()
-    session.watcher._worker._process.kill()
-    qtbot.waitUntil(lambda: session.watcher._worker is None)
+    os.kill(session.watcher.pid, signal.SIGKILL)
+    qtbot.waitUntil(lambda: session.watcher.pid is None)
 
     session.close()
     qtbot.wait(50)
 
-    assert session.watcher._worker is None
+    assert session.watcher.pid is None
 
 
 @pytest.mark.parametrize("moment", ["woke", "sampled", "machine_changed", "runs_changed"])
@@ -167,8 +169,8 @@ def test_it_can_be_closed_at_any_moment(qtbot, session, moment):
     with qtbot.waitSignal(getattr(session, moment), timeout=20_000):
         session.wake()
     later = []
-    for signal in (session.entries_changed, session.runs_changed, session.sampled):
-        signal.connect(lambda *_: later.append(moment))
+    for changed in (session.entries_changed, session.runs_changed, session.sampled):
+        changed.connect(lambda *_: later.append(moment))
 
     session.close()
     qtbot.wait(50)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from experiments.core.views import BROKEN
 from experiments.numbers.clinic.experiment import PIECES, Params, Remarked, Step
 from tests.app.recordings import made
 from tests.app.window.stage import events, settle
+from widgets.experiment.code_view import CodeView
 from widgets.experiment.puzzle import Puzzle
 
 FIRST = PIECES[0]
@@ -31,24 +33,34 @@ def puzzle(stage) -> Puzzle:
 
 
 def bars(stage):
-    (plot,) = stage.page._panel.views.plots
+    (plot,) = stage.plots
     return plot
 
 
 def drawn(stage) -> None:
-    settle(lambda: not stage.page._drawing._timer.isActive())
+    settle(lambda: not stage.drawing.isActive())
+
+
+def is_empty(stage) -> bool:
+    return bars(stage).summary() == stage.session.words.say("plot.empty")
+
+
+def words_of(stage) -> str:
+    """Return every word that is seen on the page."""
+    return "\n".join(each.text() for each in stage.page.findChildren(QLabel) if each.isVisible())
 
 
 def checker(stage) -> str:
+    """Return what stands below the code: what the checker said, once all faults are shown."""
     puzzle(stage).show_rest()
-    return puzzle(stage)._checker.text()
+    return puzzle(stage).findChildren(QLabel)[-1].text()
 
 
 def test_the_code_is_there_before_any_run_and_nothing_runs(stage):
     stage.page.open("clinic")
 
     assert puzzle(stage).lines.model().rowCount() == len(FIRST.broken.splitlines())
-    assert bars(stage).scene.is_empty
+    assert is_empty(stage)
     assert checker(stage) == ""
     assert stage.runner.started == []
 
@@ -57,47 +69,50 @@ def test_what_was_found_stays_found_while_it_runs(stage, run):
     stage.page.open("clinic")
     fault = min(FIRST.fault_lines())
     puzzle(stage).choose(fault)
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(run))
     drawn(stage)
 
     assert "1/3" in puzzle(stage).pieces.buttons[FIRST.key].text()
-    assert not bars(stage).scene.is_empty
+    assert not is_empty(stage)
     assert "5001" in checker(stage)
 
 
 def test_a_recording_shows_its_remarks_and_nothing_of_it_stays(qtbot, stage, run):
     stage.page.open_run(run.write(stage.folder / "run.coreopsis.jsonl"))
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
     drawn(stage)
 
     assert "5001" in checker(stage)
-    assert bars(stage).scene.band.startswith("RECORDED")
-    stage.page._actions.live.trigger()
+    assert "RECORDED" in words_of(stage)
+    stage.do.live.trigger()
     assert checker(stage) == ""
-    assert bars(stage).scene.is_empty
-    assert bars(stage).scene.band == ""
+    assert is_empty(stage)
+    assert "RECORDED" not in words_of(stage)
 
 
 def test_pictures_and_rows_are_those_of_the_plot(stage, run):
     stage.page.open("clinic")
-    stage.page._actions.run.trigger()
+    stage.do.run.trigger()
     stage.runner.hear(*events(run))
     drawn(stage)
     stage.page.own_actions()
 
-    assert stage.page._panel.views.plot_in_focus() is bars(stage)
-    assert stage.page._output._table() == "steps"
-    assert "One step of training" in stage.page._actions.copy_picture.text()
-    assert "One step of training" in stage.page._actions.save_csv.text()
+    assert stage.views.plot_in_focus() is bars(stage)
+    assert "One step of training" in stage.do.copy_picture.text()
+    assert "One step of training" in stage.do.save_csv.text()
 
 
 def test_what_will_be_run_can_be_copied_and_saved(stage):
     stage.page.open("clinic")
-    stage.page._actions.code.trigger()
-    settle(lambda: bool(stage.page._panel.code._files))
-    names = [name for name, _ in stage.page._panel.code._files]
+    stage.do.code.trigger()
+    code = stage.page.findChild(CodeView)
 
-    assert names[0] == "clinic.py"
+    def names() -> list[str]:
+        buttons = (each for each in code.findChildren(QAbstractButton) if each.isCheckable())
+        return [each.text() for each in buttons]
+
+    settle(lambda: bool(names()))
+    assert names()[0] == "experiment.py"
     for piece in PIECES:
-        assert {f"{piece.key}_broken.py", f"{piece.key}_mended.py"} <= set(names)
+        assert {f"{piece.key}_broken.py", f"{piece.key}_mended.py"} <= set(names())

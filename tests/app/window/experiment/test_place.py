@@ -12,21 +12,26 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QSlider
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QMenu, QPlainTextEdit, QSlider
 
-from app.runs.run_notes import Meta
+from app.runs.run_notes import RunNotes
 from app.source import method
+from app.window.core.saving import Saving
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
+from app.window.experiment.compare_menu import compare_menu
 from app.window.experiment.status_text import State
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Need
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from experiments.python_at_work.gil_threads import experiment as gil_threads
 from tests.app.recordings import Made, burst, ladder, made, threads
 from tests.app.window.stage import events, live_s
+from widgets.controls.replay_bar import ReplayBar
+from widgets.experiment.code_view import CodeView
+from widgets.experiment.machine_strip import Tile
 from widgets.frame.tab_order import go_on
 from widgets.style import theme as themes
 
@@ -35,10 +40,20 @@ ENGLISH = words.load("en")
 
 def said(stage) -> str:
     """Return every word that is seen on the page."""
-    shown = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    loaded = [label.text() for label in stage.page.findChildren(QLabel) if label.isVisible()]
     buttons = stage.page.findChildren(QAbstractButton)
-    said = "\n".join([*shown, *(each.text() for each in buttons if each.isVisible())])
+    said = "\n".join([*loaded, *(each.text() for each in buttons if each.isVisible())])
     return said.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def compare_with(stage) -> QMenu:
+    """Return the menu of the button "Compare"."""
+    return compare_menu(stage.page.model, Saving(stage.session, stage.page), stage.page)
+
+
+def chooses(monkeypatch, target) -> None:
+    """Let the dialog of the system return this file."""
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
 
 
 def button(stage, text: str) -> QAbstractButton:
@@ -52,20 +67,20 @@ def button(stage, text: str) -> QAbstractButton:
     return found[0]
 
 
-def run_to(stage, *more: wire.Event, made=None, share: float = 1.0) -> None:
+def run_to(stage, *more: messages.Event, made=None, share: float = 1.0) -> None:
     """Start a run of burst-random on the page, and let it say this much."""
     stage.page.open("burst-random")
     button(stage, "Run").click()
     stage.runner.hear(*events(made or burst(), share), *more)
 
 
-def ended(outcome: str, **more) -> wire.Finished:
-    return wire.Finished(outcome=wire.Outcome(outcome), **more)
+def ended(outcome: str, **more) -> messages.Finished:
+    return messages.Finished(outcome=messages.Outcome(outcome), **more)
 
 
 def drawn(qtbot, stage) -> None:
     """Wait until every plot is up to date."""
-    qtbot.waitUntil(lambda: not stage.page._drawing._timer.isActive())
+    qtbot.waitUntil(lambda: not stage.drawing.isActive())
 
 
 # --- before a run ---------------------------------------------------------------------------
@@ -73,7 +88,7 @@ def drawn(qtbot, stage) -> None:
 
 def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
     def tips() -> dict[str, str]:
-        return {tile.text(): tile.toolTip() for tile in stage.page._strip.tiles}
+        return {tile.text(): tile.toolTip() for tile in stage.page.findChildren(Tile)}
 
     stage.know_machine()
     stage.page.open("cache-ladder")
@@ -93,7 +108,7 @@ def test_before_any_run_it_says_what_will_be_done(stage):
 def test_before_any_run_it_says_how_long_one_takes_and_offers_it(stage):
     stage.page.open("burst-random")
 
-    assert stage.page.showing.state is State.READY
+    assert stage.page.model.state is State.READY
     assert "Reading in a row or all over: does the order matter?" in said(stage)
     assert "Not measured here yet" in said(stage)
     assert "about 9 s here" in said(stage)
@@ -136,7 +151,7 @@ def test_a_quick_run_is_smaller(qtbot, stage):
 
 def test_the_settings_say_what_runs_and_then_again_what_would_run(qtbot, stage):
     stage.page.open("burst-random")
-    form, wanted = stage.page._side._form, stage.session.entries["burst-random"].params
+    form, wanted = stage.form, stage.session.entries["burst-random"].params
     button(stage, "Quick run").click()
     begins, *rest = events(burst())
     stage.runner.hear(begins)
@@ -149,7 +164,7 @@ def test_the_settings_say_what_runs_and_then_again_what_would_run(qtbot, stage):
 def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     entry = stage.session.entries["burst-random"]
     lacking = dataclasses.replace(entry, need=entry.experiment.needs[0])
-    stage.session._use_entries({"burst-random": lacking})
+    stage.use_entries({"burst-random": lacking})
     stage.page.open("burst-random")
 
     assert ENGLISH.say("problems.needs_numba") in said(stage)
@@ -160,7 +175,7 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
 @pytest.mark.parametrize("need", [Need.GPU, Need.TWO_GPUS])
 def test_who_lacks_a_gpu_may_ask_why(qtbot, stage, need):
     entry = stage.session.entries["burst-random"]
-    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=need)})
+    stage.use_entries({"burst-random": dataclasses.replace(entry, need=need)})
     stage.page.open("burst-random")
 
     with qtbot.waitSignal(stage.session.asked_for_doctor):
@@ -169,12 +184,12 @@ def test_who_lacks_a_gpu_may_ask_why(qtbot, stage, need):
 
 def test_who_lacks_nothing_or_something_else_is_not_asked_about_gpus(stage):
     stage.page.open("burst-random")
-    asked = stage.page._side.doctor_button
-    assert not asked.isVisible()
+    asked = ENGLISH.say("doctor.page.why")
+    assert asked not in said(stage)
 
     entry = stage.session.entries["burst-random"]
-    stage.session._use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMA)})
-    assert not asked.isVisible()
+    stage.use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMA)})
+    assert asked not in said(stage)
 
 
 def test_a_fake_machine_is_not_measured(stage, monkeypatch):
@@ -208,7 +223,7 @@ def test_a_library_that_cannot_be_written_is_said_and_another_try_is_possible(st
     stage.runner.start = works
     button(stage, "Run").click()
     assert "cannot be written" not in said(stage)
-    assert stage.page.showing.state is State.BEGINNING
+    assert stage.page.model.state is State.BEGINNING
     assert "Loading numpy, numba; the first time takes longest." in said(stage)
 
 
@@ -246,7 +261,7 @@ def test_while_it_runs_it_says_what_it_does_and_how_long_it_takes(stage):
     assert "Running" in said(stage)
     assert "about 4 s left" in said(stage)
     assert "round 3 of 5 · in a row" in said(stage)
-    assert not stage.page._side._form._content.isEnabled()
+    assert not stage.form.findChild(QSlider).isEnabled()
 
 
 def test_the_time_left_goes_on_through_a_step_that_tells_nothing(stage, monkeypatch):
@@ -267,7 +282,7 @@ def test_the_time_left_changes_only_when_that_of_the_status_line_does(stage, mon
     now_s = time.monotonic()
 
     monkeypatch.setattr("experiments.engine.run_state.time.monotonic", lambda: now_s + 2.0)
-    stage.page._look_again()  # each second, whenever the run moves
+    stage.pass_second()  # each second, whenever the run moves
     assert "about 4 s left" in said(stage)
     stage.runner.moved.emit()  # which the status line hears as well
     assert "about 2 s left" in said(stage)
@@ -293,7 +308,7 @@ def test_whoever_stops_it_the_page_says_so(stage):
     stage.runner.stop()  # from the status line, or by the key of the window
 
     assert "Stopping" in said(stage)
-    assert stage.page.showing.state is State.STOPPING
+    assert stage.page.model.state is State.STOPPING
 
 
 def test_an_error_nobody_expected_does_not_leave_the_page_reading(
@@ -304,16 +319,16 @@ def test_an_error_nobody_expected_does_not_leave_the_page_reading(
 
     (path,) = stage.keep(burst())
     monkeypatch.setattr("app.window.experiment.page_model.load", fail)
-    with qtbot.waitSignal(stage.page.showing.refused):
+    with qtbot.waitSignal(stage.page.model.refused):
         stage.page.open_run(path)
 
-    assert stage.page.showing.state is not State.READING
+    assert stage.page.model.state is not State.READING
     assert "a bug" in said(stage)
 
 
 def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
     stage.page.open("cache-ladder")
-    with qtbot.waitSignal(stage.page.showing.refused):
+    with qtbot.waitSignal(stage.page.model.refused):
         stage.page.open_run(stage.folder / "gone.coreopsis.jsonl", then="measure")
     qtbot.wait(20)
 
@@ -325,15 +340,15 @@ def test_titles_tell_how_it_is_measured_also_when_the_plots_stand_there(stage):
     run_to(stage)
 
     tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
-    told = [tip for tip in tips if method(stage.page.showing.experiment)[:30] in tip]
-    assert len(told) == 1 + len(stage.page._panel.views.plots)  # the question, and each plot
+    told = [tip for tip in tips if method(stage.page.model.experiment)[:30] in tip]
+    assert len(told) == 1 + len(stage.plots)  # the question, and each plot
 
 
 def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
     (path,) = stage.keep(burst())
     stage.page.open_run(path, then="replay")
 
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.PLAYING)
 
 
 def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
@@ -343,7 +358,7 @@ def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
 
     def plays_after_another_space() -> bool:
         QTest.keyClick(stage.page.window().focusWidget() or stage.page, Qt.Key.Key_Space)
-        return stage.page.showing.player is not None
+        return stage.page.model.player is not None
 
     qtbot.waitUntil(plays_after_another_space)
     assert not stage.runner.is_running
@@ -352,27 +367,27 @@ def test_a_key_too_many_before_a_replay_measures_nothing(qtbot, stage):
 def test_rows_of_a_table_of_another_version_are_left_out(qtbot, stage):
     made = burst()
     lines = made.lines
-    head = wire.decode_event(lines[0])
+    head = messages.decode_event(lines[0])
     head = msgspec.structs.replace(head, tables={**head.tables, "later": {"value": ""}})
-    more = wire.Row(table="later", n=0, t_s=0.1, row={"value": 1.0})
+    more = messages.Row(table="later", n=0, t_s=0.1, row={"value": 1.0})
     rows = [
-        msgspec.structs.replace(event, n=event.n + 1) if isinstance(event, wire.Row) else event
-        for event in map(wire.decode_event, lines[1:])
+        msgspec.structs.replace(event, n=event.n + 1) if isinstance(event, messages.Row) else event
+        for event in map(messages.decode_event, lines[1:])
     ]
     path = stage.folder / "other.coreopsis.jsonl"
-    path.write_bytes(b"".join(map(wire.encode, [head, more, *rows])))
+    path.write_bytes(b"".join(map(messages.encode, [head, more, *rows])))
 
-    with qtbot.waitSignal(stage.page.showing.changed):
+    with qtbot.waitSignal(stage.page.model.changed):
         stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
-    assert stage.page.showing.following.rows == len(made.lines) - 2
+    assert stage.page.model.run_state.rows == len(made.lines) - 2
 
 
 def test_rows_are_drawn_as_they_come(qtbot, stage):
     run_to(stage, share=0.3)
     drawn(qtbot, stage)
-    headline = stage.page._panel.views.plots[0]
+    headline = stage.plots[0]
     before = headline.grab().toImage()
 
     stage.runner.hear(*events(burst(), 0.9)[31:])
@@ -386,10 +401,10 @@ def test_nothing_is_drawn_while_nobody_looks(qtbot, stage):
     drawn(qtbot, stage)
     stage.page.leave()
     stage.runner.hear(*events(burst(), 0.9)[31:])
-    assert not stage.page._drawing._timer.isActive()
+    assert not stage.drawing.isActive()
 
     stage.page.arrive()
-    assert stage.page._drawing._timer.isActive()
+    assert stage.drawing.isActive()
 
 
 def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypatch):
@@ -397,13 +412,13 @@ def test_drawing_leaves_the_processor_to_what_is_measured(qtbot, stage, monkeypa
     monkeypatch.setattr(drawing, "time", clock)
     run_to(stage, share=0.3)
     drawn(qtbot, stage)
-    headline = stage.page._panel.views.plots[0]
+    headline = stage.plots[0]
     before = headline.grab().toImage()
 
     clock.thread_time = lambda: 1.02  # it took 20 ms, and may take a tenth of a core
     clock.perf_counter = lambda: 100.19
     stage.runner.hear(*events(burst(), 0.9)[31:])
-    stage.page._drawing._draw()
+    stage.drawing.timeout.emit()
     assert headline.grab().toImage() == before
     clock.perf_counter = lambda: 100.21
     drawn(qtbot, stage)
@@ -416,26 +431,26 @@ def test_plots_fill_together_unless_that_takes_long(stage, monkeypatch, draws_s,
     clock = SimpleNamespace(perf_counter=lambda: next(times_s), thread_time=lambda: 1.0)
     monkeypatch.setattr(drawing, "time", clock)
     run_to(stage, share=0.3)
-    stage.page._drawing._draw()
+    stage.drawing.timeout.emit()
 
-    plots = stage.page._panel.views.plots
-    assert [plot.scene.is_empty for plot in plots].count(True) == without
+    plots = stage.plots
+    assert [ENGLISH.say("plot.empty") in plot.summary() for plot in plots].count(True) == without
 
 
 def test_limit_lines_come_with_the_first_estimate(stage):
     run_to(stage, share=0.9)
-    assert stage.page.showing.values == {}
+    assert stage.page.model.values == {}
 
-    stage.page._look_again()
+    stage.pass_second()
 
-    assert stage.page.showing.values["dependent_s"] == pytest.approx(1.2e-7, rel=0.05)
+    assert stage.page.model.values["dependent_s"] == pytest.approx(1.2e-7, rel=0.05)
 
 
 def test_waiting_for_another_program_says_for_whom(stage):
     values = {"experiment": "cache-ladder", "since": "14:03"}
     stage.page.open("burst-random")
     button(stage, "Run").click()
-    stage.runner.hear(wire.Note(key="waiting_for_machine", values=values))
+    stage.runner.hear(messages.Note(key="waiting_for_machine", values=values))
 
     assert "“How far away is a byte?” has been measured on this machine since 14:03" in said(stage)
     assert button(stage, "Stop").isEnabled()
@@ -449,7 +464,7 @@ def test_what_is_made_ready_before_the_first_progress_is_said(stage):
     live_s(0.06)
     before = button(stage, "Stop").y()
 
-    stage.runner.hear(wire.Progress(fraction=0.1, left_s=3.0))
+    stage.runner.hear(messages.Progress(fraction=0.1, left_s=3.0))
     assert ENGLISH.say("page.preparing") not in said(stage)
     stage.runner.hear(events(burst())[1])
     live_s(0.06)
@@ -461,7 +476,7 @@ def test_rows_that_no_plot_shows_leave_it_preparing(stage):
     button(stage, "Run").click()
     stage.runner.hear(*events(ladder())[:1])
     clock = {"repeat": 0, "core_hz": 3e9}
-    stage.runner.hear(wire.Row(n=0, t_s=0.1, table="clocks", row=clock))
+    stage.runner.hear(messages.Row(n=0, t_s=0.1, table="clocks", row=clock))
     live_s(0.06)
 
     assert ENGLISH.say("page.preparing") in said(stage)
@@ -478,7 +493,7 @@ def test_another_page_says_what_runs_and_leads_there(qtbot, stage):
     assert (went.args[0].place, went.args[0].experiment) == (EXPERIMENTS, "burst-random")
 
     stage.page.open("burst-random")
-    assert stage.page.showing.state is State.RUNNING
+    assert stage.page.model.state is State.RUNNING
     button(stage, "Stop").click()
     assert stage.runner.stops == 1
 
@@ -488,7 +503,7 @@ def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
     stage.page.open("cache-ladder")
     stage.runner.hear(*events(burst())[60:])
 
-    assert stage.page.showing.state is State.READY
+    assert stage.page.model.state is State.READY
     assert "How far away is a byte?" in said(stage)
     assert button(stage, "Run").isEnabled()
 
@@ -498,7 +513,7 @@ def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
 
 def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
     run_to(stage)
-    finding = wire.decode_event(burst().lines[-1]).finding
+    finding = messages.decode_event(burst().lines[-1]).finding
 
     assert ENGLISH.say("burst-random.findings.three_answers", finding.values) in said(stage)
     assert "random, per element\n6 ns" in said(stage)
@@ -509,7 +524,7 @@ def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
-    finding = wire.decode_event(burst().lines[-1]).finding
+    finding = messages.decode_event(burst().lines[-1]).finding
     run_to(stage, ended("stopped", finding=finding), share=0.5)
 
     assert "Stopped; rows of data kept: 52." in said(stage)
@@ -522,16 +537,16 @@ def test_a_run_stopped_before_its_first_row_says_so_and_brings_back_what_was_sho
     noticed = []
     stage.session.noticed.connect(lambda text, *_: noticed.append(text))
     run_to(stage)
-    shown = stage.page.showing.shown
+    loaded = stage.page.model.loaded
     button(stage, "Run again").click()
     stage.runner.hear(events(burst())[0], ended("stopped"))
 
     assert noticed == [ENGLISH.say("outcomes.stopped_empty")]
-    assert stage.page.showing.shown is shown
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.loaded is loaded
+    assert stage.page.model.state is State.ENDED
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
-    assert stage.page.showing.shown is None  # what came to nothing is no result
+    assert stage.page.model.loaded is None  # what came to nothing is no result
 
 
 def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
@@ -542,7 +557,7 @@ def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
 
 def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     made = threads()
-    finding = wire.decode_event(made.lines[-1]).finding
+    finding = messages.decode_event(made.lines[-1]).finding
     unclear = msgspec.structs.replace(finding, unclear=["threads_speedup"])
     stage.page.open("gil-threads")
     button(stage, "Run").click()
@@ -553,7 +568,7 @@ def test_speedups_that_do_not_part_are_said_to_be_none(stage):
 
 @pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
 def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
-    problem = wire.ProblemSent(key="killed_by_system", detail="status -9")
+    problem = messages.ProblemSent(key="killed_by_system", detail="status -9")
     run_to(stage, ended(outcome, problem=problem), share=0.5)
 
     assert ENGLISH.say(f"outcomes.{outcome}") in said(stage)
@@ -566,7 +581,7 @@ def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
 
 
 def test_trouble_of_a_run_is_over_when_the_next_one_begins(stage):
-    problem = wire.ProblemSent(key="killed_by_system")
+    problem = messages.ProblemSent(key="killed_by_system")
     run_to(stage, ended("lost", problem=problem), share=0.5)
     button(stage, "Run again").click()
 
@@ -584,7 +599,7 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
     whole = events(burst())
     stage.page.open("burst-random")
     button(stage, "Run").click()
-    stage.runner.hear(*whole[:-1], wire.Note(key="not_pinned"), whole[-1])
+    stage.runner.hear(*whole[:-1], messages.Note(key="not_pinned"), whole[-1])
 
     assert ENGLISH.say("notes.not_pinned") in said(stage)
 
@@ -600,7 +615,7 @@ def test_coming_back_shows_the_run_of_this_window(stage):
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
 
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.state is State.ENDED
     assert "random, per element" in said(stage)
 
 
@@ -616,23 +631,23 @@ def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
         burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
     )
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
     assert "Full run, started 2026-05-04" in said(stage)
-    assert stage.page.showing.shown.following.started.at.startswith("2026-05-04")
+    assert stage.page.model.loaded.run_state.started.at.startswith("2026-05-04")
     drawn(qtbot, stage)
 
 
 def test_a_run_that_was_ended_before_it_could_say_anything_says_what_its_rows_tell(stage):
-    run_to(stage, wire.Finished(outcome=wire.Outcome.STOPPED), share=0.9)
+    run_to(stage, messages.Finished(outcome=messages.Outcome.STOPPED), share=0.9)
 
     assert "random, per element" in said(stage)
 
 
 def test_what_disturbed_a_run_stands_before_what_it_cannot_tell(stage):
-    busy = wire.Note(key="machine_was_busy", values={"others_fraction": 0.56})
-    quiet = wire.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
-    finding = wire.FindingSent(
+    busy = messages.Note(key="machine_was_busy", values={"others_fraction": 0.56})
+    quiet = messages.Note(key="machine_was_quiet", values={"others_fraction": 0.01})
+    finding = messages.FindingSent(
         message="nothing_to_compare", values={}, limits=["page_translation_included"]
     )
     run_to(stage, busy, quiet, ended("completed", finding=finding), share=0.5)
@@ -647,13 +662,13 @@ def test_a_stopped_run_makes_room_for_the_whole_one_that_its_card_speaks_of(qtbo
     stage.know_machine()
     stage.keep(burst())
     run_to(stage, ended("stopped"), made=burst(2.0), share=0.5)
-    assert stage.page.showing.following.finished.outcome == "stopped"
+    assert stage.page.model.run_state.finished.outcome == "stopped"
 
     stage.page.open("gil-threads")
     stage.page.open("burst-random")
 
-    qtbot.waitUntil(lambda: stage.page.showing.following is not None)
-    assert stage.page.showing.following.finished.outcome == "completed"
+    qtbot.waitUntil(lambda: stage.page.model.run_state is not None)
+    assert stage.page.model.run_state.finished.outcome == "completed"
 
 
 def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
@@ -662,22 +677,19 @@ def test_a_run_that_was_stopped_is_shown_where_none_was_completed(qtbot, stage):
         burst(3.0, at="2026-05-06T03:02:01+00:00", outcome="stopped"),
     )
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
 
-    assert stage.page.showing.shown.following.started.at.startswith("2026-05-06")
+    assert stage.page.model.loaded.run_state.started.at.startswith("2026-05-06")
     drawn(qtbot, stage)
 
 
 def test_the_settings_stay_as_they_were_left(stage):
     stage.page.open("burst-random")
-    side = stage.page._side
-    params = dataclasses.replace(stage.session.entries["burst-random"].params, rounds=3)
-    side._form.show_params(params, {})
-    side._form.changed.emit()
+    stage.set_up(dataclasses.replace(stage.session.entries["burst-random"].params, rounds=3))
     stage.page.open("cache-ladder")
     stage.page.open("burst-random")
 
-    assert side._form.params().rounds == 3
+    assert stage.form.params().rounds == 3
 
 
 # --- recorded runs --------------------------------------------------------------------------
@@ -692,10 +704,10 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
 
     stage.page.open("burst-random")
     button(stage, "Show a recording").click()
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
 
     drawn(qtbot, stage)
-    assert stage.page._panel.views.plots[0].scene.band.startswith("RECORDED")
+    assert "RECORDED" in said(stage)
     assert "Show a recording" not in said(stage)
     button(stage, "Back to this machine").click()
     assert button(stage, "Show a recording").isEnabled()
@@ -704,27 +716,26 @@ def test_before_any_run_the_recording_that_comes_with_it_can_be_seen(qtbot, stag
 def open_run(qtbot, stage, made, name="run.coreopsis.jsonl"):
     path = made.write(stage.folder / name)
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
     return path
 
 
 def test_a_run_that_is_opened_begins_with_its_plots(qtbot, stage):
     path = open_run(qtbot, stage, burst())
-    stage.page._actions.code.trigger()
+    stage.do.code.trigger()
     stage.page.open_run(path)
 
-    assert stage.page._actions.plot.isChecked()
+    assert stage.do.plot.isChecked()
 
 
 def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
     open_run(qtbot, stage, burst())
 
-    assert stage.page.showing.state is State.ENDED
-    assert stage.page._side._form.params().rounds == 5
-    assert not stage.page._side._form._content.isEnabled()
+    assert stage.page.model.state is State.ENDED
+    assert stage.form.params().rounds == 5
+    assert not stage.form.findChild(QSlider).isEnabled()
     drawn(qtbot, stage)
-    scene = stage.page._panel.views.plots[0].scene
-    assert scene.band == "RECORDED · Test CPU · 2026-05-04"
+    assert "RECORDED · Test CPU · 2026-05-04" in said(stage)
 
 
 def test_its_settings_can_be_run_again(qtbot, stage):
@@ -733,22 +744,22 @@ def test_its_settings_can_be_run_again(qtbot, stage):
 
     ((_, params, quick),) = stage.runner.started
     assert (params["rounds"], quick) == (5, False)
-    assert stage.page.showing.state is State.BEGINNING
+    assert stage.page.model.state is State.BEGINNING
 
 
 def test_from_a_recorded_run_one_comes_back_to_this_machine(qtbot, stage):
     open_run(qtbot, stage, burst())
     button(stage, "Back to this machine").click()
 
-    assert stage.page.showing.state is State.READY
-    assert stage.page._side._form.params() == stage.session.entries["burst-random"].params
+    assert stage.page.model.state is State.READY
+    assert stage.form.params() == stage.session.entries["burst-random"].params
 
 
 def test_the_latest_run_is_no_earlier_one_when_it_is_opened(qtbot, stage):
     here = stage.session.machine = dataclasses.replace(stage.session.machine, fingerprint="here")
     (latest,) = stage.keep(burst(here=here))
     stage.page.open_run(latest)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     assert button(stage, "Run again")
     assert "Back to the latest whole run" not in said(stage)
     assert "earlier run" not in said(stage)
@@ -765,7 +776,7 @@ def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     open_run(qtbot, stage, burst(here=here))
     drawn(qtbot, stage)
 
-    assert "RECORDED" not in stage.page._panel.views.plots[0].scene.band
+    assert "RECORDED" not in said(stage)
     assert ENGLISH.say("page.earlier_run", {"date": "2026-05-04"}) in said(stage)
     assert button(stage, "Back to the latest whole run")
 
@@ -785,10 +796,10 @@ def test_a_damaged_file_is_one_sentence_and_loses_nothing(qtbot, stage):
     path = stage.folder / "damaged.coreopsis.jsonl"
     path.write_bytes(b"".join(burst().lines[:5]) + b"garbage\n")
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: not stage.page.showing.is_reading)
+    qtbot.waitUntil(lambda: not stage.page.model.is_reading)
 
     assert "is damaged at line 6" in said(stage)
-    assert stage.page.showing.state is State.ENDED
+    assert stage.page.model.state is State.ENDED
 
 
 def test_a_run_of_an_unknown_experiment_is_one_sentence(qtbot, stage):
@@ -804,51 +815,51 @@ def test_the_file_that_was_asked_for_last_is_shown(qtbot, stage):
     first, last = (burst().write(stage.folder / f"{n}.coreopsis.jsonl") for n in "ab")
     stage.page.open_run(first)
     stage.page.open_run(last)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
     qtbot.wait(50)
 
-    assert stage.page.showing.path == last
+    assert stage.page.model.path == last
 
 
 def test_a_run_is_played_again_and_the_replay_ended(qtbot, stage):
     (path,) = stage.keep(burst())
     run = next(run for run in stage.session.library.runs() if run.path == path)
-    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
-    stage.session._use_runs(stage.session.library.runs())
+    stage.session.library.describe(run, RunNotes(name="laptop, unplugged"))
+    stage.use_runs()
     stage.page.open_run(path)
     qtbot.waitUntil(lambda: "laptop, unplugged" in said(stage))
     button(stage, "Replay").click()
 
-    assert stage.page.showing.state is State.PLAYING
+    assert stage.page.model.state is State.PLAYING
     assert "Replay · laptop, unplugged" in said(stage)
-    assert stage.page._bar.isVisible()
-    player = stage.page.showing.player
+    assert stage.page.findChild(ReplayBar).isVisible()
+    player = stage.page.model.player
     player.restart()
     player.pause()
-    assert stage.page.showing.following.rows == 0
+    assert stage.page.model.run_state.rows == 0
     assert "Before anything is timed" in said(stage)
     player.seek(player.total_s / 2)
     assert "Before anything is timed" not in said(stage)
-    assert stage.page.showing.following.rows < 105
+    assert stage.page.model.run_state.rows < 105
     assert "round 3 of 5" in said(stage)
 
-    player.finish()
+    player.seek(1e9)
     assert "Random order makes it" in said(stage)
     button(stage, "End the replay").click()
-    assert stage.page.showing.state is State.ENDED
-    assert stage.page.showing.following.rows == 105
+    assert stage.page.model.state is State.ENDED
+    assert stage.page.model.run_state.rows == 105
 
 
 def test_limit_lines_of_a_replay_are_those_of_what_has_been_played(qtbot, stage):
     open_run(qtbot, stage, burst(noise=(1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0)))
     button(stage, "Replay").click()
-    showing = stage.page.showing
-    showing.player.pause()
+    model = stage.page.model
+    model.player.pause()
     lines = []
     for part in (0.4, 0.95):
-        showing.player.seek(showing.player.total_s * part)
-        lines.append(showing.values["dependent_s"])
-        assert showing.values == showing.following.finding().clear_values()
+        model.player.seek(model.player.total_s * part)
+        lines.append(model.values["dependent_s"])
+        assert model.values == model.run_state.finding().clear_values()
 
     assert lines[1] > 1.4 * lines[0]
 
@@ -858,10 +869,10 @@ def test_status_line_and_page_count_the_rows_of_a_replay_at_the_same_time(qtbot,
     told = []
     stage.session.status_changed.connect(lambda: told.append(stage.page.status()))
     button(stage, "Replay").click()
-    player = stage.page.showing.player
+    player = stage.page.model.player
     player.pause()
     player.step()
-    assert told[-1] == f"Rows of data: {player.following.rows}"
+    assert told[-1] == f"Rows of data: {player.run_state.rows}"
 
 
 def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
@@ -871,8 +882,8 @@ def test_a_run_of_this_window_is_played_from_its_file(qtbot, stage):
     stage.keep(made)
     qtbot.keyClick(stage.page, Qt.Key.Key_R)
 
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.PLAYING)
-    form = stage.page._side._form
+    qtbot.waitUntil(lambda: stage.page.model.state is State.PLAYING)
+    form = stage.form
     assert not form.findChild(QSlider).isEnabled()  # nothing is started from here meanwhile
     button(stage, "End the replay").click()
     assert form.findChild(QSlider).isEnabled()
@@ -883,7 +894,7 @@ def test_a_replay_stands_still_while_nobody_looks(qtbot, stage):
     button(stage, "Replay").click()
     stage.page.leave()
 
-    assert not stage.page.showing.player.is_playing
+    assert not stage.page.model.player.is_playing
 
 
 def gil_run(*rows, **more) -> Made:
@@ -895,8 +906,9 @@ def gil_run(*rows, **more) -> Made:
 
 
 def plots_left(stage) -> list[str]:
-    plots = stage.page._panel.views.plots
-    return [plot.scene.terms.view.key for plot in plots if not plot.isHidden()]
+    plots = stage.plots
+    views = stage.page.model.experiment.plots
+    return [view.key for view, plot in zip(views, plots, strict=True) if not plot.isHidden()]
 
 
 def test_once_a_run_has_ended_plots_without_a_measurement_are_left_out(qtbot, stage):
@@ -915,14 +927,14 @@ def test_once_a_run_has_ended_plots_without_a_measurement_are_left_out(qtbot, st
 def test_a_replay_leaves_them_out_at_its_end(qtbot, stage):
     (path,) = stage.keep(gil_run())
     stage.page.open_run(path, then="replay")
-    qtbot.waitUntil(lambda: stage.page.showing.player is not None)
-    player = stage.page.showing.player
+    qtbot.waitUntil(lambda: stage.page.model.player is not None)
+    player = stage.page.model.player
     player.pause()
     player.seek(0)
     drawn(qtbot, stage)
     assert plots_left(stage) == ["wall", "lanes", "sleeper"]
 
-    player.finish()
+    player.seek(1e9)
     drawn(qtbot, stage)
     assert plots_left(stage) == ["wall"]
 
@@ -931,7 +943,7 @@ def test_of_two_runs_a_plot_is_left_out_if_neither_has_measured_anything_for_it(
     wake = gil_threads.Wake(burners=0, repeat=0, late_s=1e-4)
     a, b = stage.keep(gil_run(), gil_run(wake, at="2026-05-05T03:02:01+00:00"))
     stage.page.open_run(a, b)
-    qtbot.waitUntil(lambda: stage.page.comparing.pair is not None)
+    qtbot.waitUntil(lambda: stage.page.model.comparing.pair is not None)
     drawn(qtbot, stage)
 
     assert plots_left(stage) == ["wall", "sleeper"]
@@ -944,40 +956,40 @@ def test_two_runs_are_compared_on_the_same_axes_and_in_a_table(qtbot, stage):
     stopped = burst(1.7, at="2026-05-03T03:02:01+00:00", outcome="stopped")
     a, b = stage.keep(burst(), stopped)
     stage.page.open_run(a, b)
-    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
     drawn(qtbot, stage)
 
     assert "A did not run to its end" in said(stage)
     assert "0.588×" in said(stage)  # A is the earlier, wherever one comes from
     assert "↓ lower" in said(stage)
-    summary = stage.page._panel.views.plots[0].summary()
+    summary = stage.plots[0].summary()
     assert "B random" in summary
     for run in ("A", "B"):  # each has limits of its own, and one of the two is what is shown
         assert f"The limit “{run} · " in summary
     assert "B · Full run, started 2026-05-04" in said(stage)
-    stage.page._actions.data.trigger()
+    stage.do.data.trigger()
     assert "The rows of run B alone" in said(stage)
-    stage.page._actions.plot.trigger()
+    stage.do.plot.trigger()
     button(stage, "Stop comparing").click()
     assert "↓ lower" not in said(stage)
     assert "B · Full run" not in said(stage)
     drawn(qtbot, stage)
-    assert "B random" not in stage.page._panel.views.plots[0].summary()
+    assert "B random" not in stage.plots[0].summary()
 
 
 def test_two_runs_of_one_minute_are_told_apart_and_by_the_name_they_were_given(qtbot, stage):
     early, late = "2026-05-03T03:02:01+00:00", "2026-05-03T03:02:40+00:00"
     a, b = stage.keep(burst(at=early), burst(1.7, at=late))
     stage.page.open_run(a, b)
-    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
-    assert ":01 · " in stage.page.comparing.found.a
-    assert ":40 · " in stage.page.comparing.found.b
+    qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
+    assert ":01 · " in stage.page.model.comparing.found.a
+    assert ":40 · " in stage.page.model.comparing.found.b
 
     run = next(run for run in stage.session.library.runs() if run.path == b)
-    stage.session.library.describe(run, Meta(name="laptop, unplugged"))
-    stage.page.comparing.with_shown(b)
-    qtbot.waitUntil(lambda: "unplugged" in stage.page.comparing.found.b)
-    assert stage.page.comparing.found.b.startswith("laptop, unplugged · 3 May")
+    stage.session.library.describe(run, RunNotes(name="laptop, unplugged"))
+    stage.page.model.compare_with(b)
+    qtbot.waitUntil(lambda: "unplugged" in stage.page.model.comparing.found.b)
+    assert stage.page.model.comparing.found.b.startswith("laptop, unplugged · 3 May")
 
 
 def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
@@ -990,8 +1002,8 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
         threads(),
     )
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
-    menu = stage.page.comparing.menu(stage.page)
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
+    menu = compare_with(stage)
     texts = [action.text() for action in menu.actions() if not action.isSeparator()]
     result = "random over in a row 20×"
     assert texts == [
@@ -1002,7 +1014,7 @@ def test_the_menu_offers_the_other_runs_and_a_file(qtbot, stage):
     ]
 
     menu.actions()[0].trigger()
-    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
     assert "↓ lower" in said(stage)
 
 
@@ -1010,27 +1022,29 @@ def test_a_comparison_brings_the_plots_to_the_front(qtbot, stage):
     a, b = burst(), burst(1.7, at="2026-05-03T03:02:01+00:00")
     path, other = stage.keep(a, b)
     stage.page.open_run(path)
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
-    stage.page._actions.code.trigger()
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
+    stage.do.code.trigger()
 
-    stage.page.comparing.with_shown(other)
-    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    stage.page.model.compare_with(other)
+    qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
 
-    assert stage.page._actions.plot.isChecked()
-    stage.page._actions.code.trigger()  # which can be read meanwhile
-    stage.page._refresh()
-    assert stage.page._actions.code.isChecked()
+    assert stage.do.plot.isChecked()
+    stage.do.code.trigger()  # which can be read meanwhile
+    stage.page.model.changed.emit()
+    assert stage.do.code.isChecked()
 
 
-def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage):
+def test_runs_that_cannot_be_compared_are_refused_in_a_sentence(qtbot, stage, monkeypatch):
     path = open_run(qtbot, stage, burst())
     other = threads().write(stage.folder / "other.coreopsis.jsonl")
-    stage.page.saving.choose_existing = lambda: other
-    stage.page.comparing.ask()
-    qtbot.waitUntil(lambda: stage.page.comparing.is_on)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(other), ""))
+    compare_menu(stage.page.model, Saving(stage.session, stage.page), stage.page).actions()[
+        -1
+    ].trigger()
+    qtbot.waitUntil(lambda: stage.page.model.comparing.is_on)
 
     assert "These are runs of two different experiments" in said(stage)
-    assert stage.page.showing.path == path
+    assert stage.page.model.path == path
 
 
 # --- plot, code, data -----------------------------------------------------------------------
@@ -1047,25 +1061,27 @@ def test_a_key_turns_from_the_plots_to_the_data_and_back(qtbot, stage):
     assert "105 rows" not in said(stage)
 
 
-def test_the_code_is_that_which_ran(qtbot, stage):
+def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     import experiments.memory.burst_random.experiment as ran
 
     stage.page.open("burst-random")
     button(stage, "Code").click()
     with open(ran.__file__, encoding="utf-8") as file:
         code = file.read()
-    qtbot.waitUntil(lambda: stage.page._panel.code._text.toPlainText() == code)
+    qtbot.waitUntil(
+        lambda: stage.page.findChild(CodeView).findChild(QPlainTextEdit).toPlainText() == code
+    )
 
     target = stage.folder / "mine.py"
-    stage.page.saving.choose_new = lambda _suggestion: target
+    chooses(monkeypatch, target)
     button(stage, "Save as .py…").click()
-    assert "EXPERIMENT = Experiment(" in target.read_text(encoding="utf-8")
+    assert target.read_text(encoding="utf-8") == code
 
 
-def test_the_rows_are_saved_as_csv(qtbot, stage):
+def test_the_rows_are_saved_as_csv(qtbot, stage, monkeypatch):
     run_to(stage)
     target = stage.folder / "rows.csv"
-    stage.page.saving.choose_new = lambda _suggestion: target
+    chooses(monkeypatch, target)
     qtbot.keyClick(
         stage.page,
         Qt.Key.Key_S,
@@ -1080,12 +1096,12 @@ def test_the_rows_are_saved_as_csv(qtbot, stage):
 def test_the_plot_looked_at_last_is_the_one_that_is_saved_and_the_menu_says_so(qtbot, stage):
     run_to(stage)
     drawn(qtbot, stage)
-    views, do = stage.page._panel.views, stage.page._actions
+    views, do = stage.views, stage.do
     stage.page.own_actions()
     assert do.save_picture.text() == "Save “Time per 8-byte element” as PNG…"
 
     views.plots[1].setFocus()
-    stage.page._side.run_button.setFocus()
+    button(stage, "Run again").setFocus()
     stage.page.own_actions()
     assert do.save_picture.text() == "Save “Useful bytes per second” as PNG…"
     assert do.save_csv.text() == "Save the rows of “Time per 8-byte element” as CSV…"
@@ -1097,16 +1113,16 @@ def test_no_file_is_written_of_no_rows(stage):
     stage.session.noticed.connect(lambda text, *_: told.append(text))
     stage.page.open("burst-random")
     button(stage, "Run").click()
-    stage.page._output._save_table("reads")
+    stage.do.save_csv.trigger()
 
     assert told == [ENGLISH.say("plot.empty")]
 
 
-def test_a_picture_is_saved_and_copied(qtbot, stage):
+def test_a_picture_is_saved_and_copied(qtbot, stage, monkeypatch):
     run_to(stage)
     drawn(qtbot, stage)
     target = stage.folder / "picture"
-    stage.page.saving.choose_new = lambda _suggestion: target
+    chooses(monkeypatch, target)
     qtbot.keyClick(stage.page, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert (stage.folder / "picture.png").read_bytes().startswith(b"\x89PNG")
 
@@ -1116,11 +1132,11 @@ def test_a_picture_is_saved_and_copied(qtbot, stage):
     assert not QGuiApplication.clipboard().image().isNull()
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(qtbot, stage):
+def test_a_place_that_cannot_be_written_is_one_sentence(qtbot, stage, monkeypatch):
     run_to(stage)
-    stage.page.saving.choose_new = lambda _suggestion: stage.folder / "no" / "rows.csv"
+    chooses(monkeypatch, stage.folder / "no" / "rows.csv")
     with qtbot.waitSignal(stage.session.troubled) as troubled:
-        stage.page._actions.save_csv.trigger()
+        stage.do.save_csv.trigger()
 
     assert "could not be written" in stage.session.say(troubled.args[0])
 
@@ -1133,7 +1149,7 @@ def test_begin_quarters_and_end_are_announced(stage):
     button(stage, "Run").click()
     stage.runner.hear(events(burst())[0])
     for fraction in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
-        stage.runner.hear(wire.Progress(fraction=fraction, left_s=1.0))
+        stage.runner.hear(messages.Progress(fraction=fraction, left_s=1.0))
     stage.runner.hear(*events(burst())[1:])
 
     assert stage.said[:4] == ["Starting", "25 % done", "50 % done", "75 % done"]
@@ -1157,12 +1173,12 @@ def test_only_what_makes_sense_now_is_offered(stage):
 
 
 def test_single_letters_act_only_where_they_are_wanted(stage):
-    assert stage.page._actions.replay.shortcut().toString() == "R"
+    assert stage.do.replay.shortcut().toString() == "R"
 
     stage.session.settings = stage.session.settings.replace(letters=False)
     stage.session.settings_changed.emit()
 
-    assert stage.page._actions.replay.shortcut().isEmpty()
+    assert stage.do.replay.shortcut().isEmpty()
 
 
 def test_every_control_has_a_name(qtbot, stage):
@@ -1206,10 +1222,7 @@ def test_the_keyboard_goes_through_the_page_as_one_reads_it(qtbot, stage):
 def test_what_is_turned_is_told_in_seconds(stage):
     stage.page.open("burst-random")
     assert "about 9 s here" in said(stage)
-    form = stage.page._side._form
-    params = dataclasses.replace(form.params(), rounds=50)
-    form.show_params(params, {})
-    form.changed.emit()
+    stage.set_up(dataclasses.replace(stage.form.params(), rounds=50))
 
     assert "about 9 s here" not in said(stage)
 
@@ -1217,23 +1230,22 @@ def test_what_is_turned_is_told_in_seconds(stage):
 def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
     params = stage.session.entries["burst-random"].params
     rows = burst(params=params).lines
-    last = msgspec.structs.replace(wire.decode_event(rows[-2]), t_s=31.4)
-    slow = Made("", (*rows[:-2], wire.encode(last), rows[-1]))
+    last = msgspec.structs.replace(messages.decode_event(rows[-2]), t_s=31.4)
+    slow = Made("", (*rows[:-2], messages.encode(last), rows[-1]))
     stage.keep(dataclasses.replace(slow, run=burst().run))
     stage.page.open("burst-random")
-    qtbot.waitUntil(lambda: stage.page.showing.state is State.ENDED)
-    assert stage.page._side.run_button.hint == "F5 · 31 s"
+    qtbot.waitUntil(lambda: stage.page.model.state is State.ENDED)
+    again = button(stage, "Run again")
+    assert again.hint == "F5 · 31 s"
 
-    form = stage.page._side._form
-    form.show_params(dataclasses.replace(params, rounds=params.rounds - 1), {})
-    form.changed.emit()
-    assert "31 s" not in stage.page._side.run_button.hint
+    stage.set_up(dataclasses.replace(params, rounds=params.rounds - 1))
+    assert "31 s" not in again.hint
 
 
 def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):
     open_run(qtbot, stage, burst())
-    here = stage.page._side.run_button.hint
+    here = button(stage, "Run with these settings").hint
     from experiments.memory.burst_random.experiment import EXPERIMENT
 
-    params = stage.page._side._form.params()
+    params = stage.form.params()
     assert here == f"{max(1, round(EXPERIMENT.seconds(params)))} s"  # no room for the key

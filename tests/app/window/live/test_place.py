@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -9,18 +13,20 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from app.window.core.target import LIVE, Target
 from app.window.core.watcher import QUIET_HZ
 from app.window.live.place import LivePlace
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import read
+from tests.app.window.stage import found
 from tests.gallery.live_samples import samples
 from widgets.live.board import Board
+from widgets.live.page import LivePage
 
 COUNT = 4
 
 
-def wired(**options) -> list[wire.Sample]:
-    """Return made-up samples as they come over the wire."""
+def wired(**options) -> list[messages.Sample]:
+    """Return made-up samples as they come over the messages."""
     return [
-        wire.Sample(
+        messages.Sample(
             t_s=sample.t_s,
             threads=sample.threads,
             memory=sample.memory,
@@ -33,8 +39,12 @@ def wired(**options) -> list[wire.Sample]:
     ]
 
 
+def page(place: LivePlace) -> LivePage:
+    return found(place, LivePage)
+
+
 @pytest.fixture
-def place(qtbot, session) -> LivePlace:
+def place(qtbot, session) -> Iterator[LivePlace]:
     place = LivePlace(session)
     qtbot.addWidget(place)
     place.resize(1200, 700)
@@ -61,13 +71,13 @@ def drawn(monkeypatch) -> list[float]:
 
 
 def test_before_the_first_sample_it_says_that_it_waits(place):
-    assert place._instead.isVisible()
+    assert page(place).instead.isVisible()
     assert not place.controls.save.isEnabled()
     assert place.status() == ""
 
     place.session.sampled.emit(wired()[0])
 
-    assert not place._instead.isVisible()
+    assert not page(place).instead.isVisible()
     assert place.controls.save.isEnabled()
 
 
@@ -84,7 +94,7 @@ def test_what_is_not_seen_is_kept_and_not_drawn(place, drawn):
     for sample in wired(seconds=2):
         place.session.sampled.emit(sample)
     assert drawn == []
-    assert len(place.shown.live.moments) == 5
+    assert len(place.state.live.moments) == 5
 
     place.arrive()
 
@@ -97,7 +107,7 @@ def test_a_sample_right_after_another_rate_tells_nothing_and_is_left_out(place):
     for sample in (first, second, too_soon, third):
         place.session.sampled.emit(sample)
 
-    assert [moment.at_s for moment in place.shown.live.moments] == [0.0, 0.5, 1.0]
+    assert [moment.at_s for moment in place.state.live.moments] == [0.0, 0.5, 1.0]
 
 
 def test_frozen_it_collects_and_stands_still(place, drawn):
@@ -110,7 +120,7 @@ def test_frozen_it_collects_and_stands_still(place, drawn):
         place.session.sampled.emit(sample)
 
     assert drawn == []
-    assert place.shown.live.now_s == 2.0
+    assert place.state.live.now_s == 2.0
     place.controls.freeze.setChecked(True)
     place.controls.freeze.setChecked(False)
     assert drawn[-1] == 2.0
@@ -123,7 +133,7 @@ def test_space_freezes_and_m_marks(place):
     QTest.keyClick(place, Qt.Key.Key_M)
 
     assert place.controls.freeze.isChecked()
-    assert [mark.number for mark in place.shown.live.marks] == [1]
+    assert [mark.number for mark in place.state.live.marks] == [1]
 
 
 def test_space_presses_the_button_that_has_the_focus(place):
@@ -133,7 +143,7 @@ def test_space_presses_the_button_that_has_the_focus(place):
     QTest.keyClick(place.controls.mark, Qt.Key.Key_Space)
 
     assert not place.controls.freeze.isChecked()
-    assert len(place.shown.live.marks) == 1
+    assert len(place.state.live.marks) == 1
 
 
 def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
@@ -147,10 +157,10 @@ def test_a_click_on_a_button_leaves_space_to_freeze(place, qtbot):
         qtbot.keyClick(place.window().focusWidget(), Qt.Key.Key_Space)
         assert place.controls.freeze.isChecked() is not frozen
 
-    assert len(place.shown.live.marks) == 1
+    assert len(place.state.live.marks) == 1
     assert place.watching.known_load.count == 0
     for button in place.findChildren(QPushButton):
-        assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is place._again
+        assert button.focusPolicy() is Qt.FocusPolicy.TabFocus or button is page(place).again
 
 
 def test_space_on_a_tile_freezes_too(place):
@@ -171,7 +181,7 @@ def test_single_letters_can_be_switched_off(place):
     QTest.keyClick(place, Qt.Key.Key_M)
     QTest.keyClick(place, Qt.Key.Key_Space)
 
-    assert place.shown.live.marks == []
+    assert place.state.live.marks == []
     assert not place.controls.freeze.isChecked()
 
 
@@ -184,8 +194,8 @@ def test_a_double_click_marks_the_moment_that_is_pointed_at(place):
 
     QTest.mouseDClick(line, Qt.MouseButton.LeftButton, pos=QPoint(line.width() * 56 // 60, 5))
 
-    newest_s = place.shown.history.now_s
-    assert place.shown.live.marks[0].at_s == pytest.approx(newest_s - 4, abs=0.5)
+    newest_s = place.state.history.now_s
+    assert place.state.live.marks[0].at_s == pytest.approx(newest_s - 4, abs=0.5)
 
 
 def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
@@ -196,8 +206,8 @@ def test_a_mark_in_a_frozen_picture_stands_where_the_cursor_does(place):
 
     place.mark()
 
-    assert place.shown.live.marks[0].at_s == 6.0
-    assert place.shown.frozen.marks == place.shown.live.marks
+    assert place.state.live.marks[0].at_s == 6.0
+    assert place.state.frozen.marks == place.state.live.marks
 
 
 def test_the_last_minute_is_saved_and_names_nobody(place, tmp_path):
@@ -261,11 +271,11 @@ def test_a_load_is_started_and_ended(place, qtbot):
     assert not place.controls.load.isChecked()
 
 
-def test_a_load_that_has_ended_by_itself_is_seen_to(place):
+def test_a_load_that_has_ended_by_itself_is_seen_to(qtbot, place):
     place.watching.known_load.start(1, seconds=0.05)
     place.watching.show_load()
     assert place.controls.load.isChecked()
-    place.watching.known_load._process.wait()
+    qtbot.waitUntil(lambda: place.watching.known_load.count == 0)
 
     place.session.sampled.emit(wired()[0])
 
@@ -288,7 +298,7 @@ def test_a_machine_from_a_file_has_nothing_to_watch(qtbot, session, monkeypatch)
     place = LivePlace(session)
     qtbot.addWidget(place)
 
-    assert "nothing live" in place._instead.text()
+    assert "nothing live" in page(place).instead.text()
 
 
 # --- with the worker that looks at this machine ---------------------------------------------------
@@ -347,15 +357,15 @@ def test_it_says_that_the_watch_has_ended_until_somebody_looks_again(place, qtbo
     qtbot.waitUntil(lambda: bool(place.samples), timeout=20_000)
 
     with qtbot.waitSignal(place.session.watcher.ended, timeout=20_000):
-        place.session.watcher._worker._process.kill()
+        os.kill(place.session.watcher.pid, signal.SIGKILL)
 
     place.leave()
     place.arrive()
-    assert place._instead.isVisible()
-    assert "has ended" in place._instead.text()
+    assert page(place).instead.isVisible()
+    assert "has ended" in page(place).instead.text()
 
     count = len(place.samples)
-    qtbot.mouseClick(place._again, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page(place).again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(place.samples) > count, timeout=20_000)
-    assert not place._instead.isVisible()
-    assert not place._again.isVisible()
+    assert not page(place).instead.isVisible()
+    assert not page(place).again.isVisible()

@@ -5,16 +5,17 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from app.runs.watches import read_watch
 from app.window.core.watcher import Watcher
 from app.window.live.place import LivePlace
-from app.window.live.recorded import WatchPlayer, on_wire
+from app.window.live.recorded import WatchPlayer, as_message
 from experiments.core.problems import UserError
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.live.recorded_watch import read, write
 from tests.gallery.live_samples import machine, samples
+from widgets.live.page import Band
 
 
 @pytest.fixture
@@ -39,20 +40,33 @@ def place(qtbot, session) -> LivePlace:
     return place
 
 
-def live(t_s: float) -> wire.Sample:
+def band(place) -> Band:
+    return place.findChild(Band)
+
+
+def texts(place) -> list[str]:
+    """Return what the band says: of what it is a recording, and which part is seen."""
+    return [label.text() for label in band(place).findChildren(QLabel)]
+
+
+def play(place) -> QPushButton:
+    return band(place).findChildren(QPushButton)[0]
+
+
+def live(t_s: float) -> messages.Sample:
     (made,) = samples(2, seconds=0)
     told = {name: getattr(made, name) for name in made.__slots__}
-    return wire.Sample(**{**told, "t_s": t_s})
+    return messages.Sample(**{**told, "t_s": t_s})
 
 
 def test_it_is_shown_to_its_end_with_its_band(place, file):
     place.session.sampled.emit(live(1.0))
     place.show_recording(read(file))
 
-    assert place._band.isVisible()
-    assert place._band.accessibleName() == "RECORDED · unknown machine · 2026-11-20"
-    assert place._band._place.text() == "Its end: 1 s were recorded."
-    assert place.shown.history.now_s == 1.0
+    assert band(place).isVisible()
+    assert band(place).accessibleName() == "RECORDED · unknown machine · 2026-11-20"
+    assert texts(place)[1] == "Its end: 1 s were recorded."
+    assert place.state.history.now_s == 1.0
     assert place.board.tiles["gpu0.busy"].face.number.endswith(" %")
     assert place.status() == ""
     for chip in (place.controls.save, place.controls.rate, place.controls.load):
@@ -63,11 +77,12 @@ def test_nothing_of_it_is_said_to_be_now(place, file):
     def said() -> list[str]:
         tile = place.board.tiles["cores"]
         place.board.point_at(0.0)
-        words = [tile.body.line._words.rpartition(", ")[2], place.controls.about.text()]
+        painted = tile.body.line._words  # noqa: SLF001  (painted, in no label)
+        words = [painted.rpartition(", ")[2], place.controls.about.text()]
         return [tile.texts()[side][0] for side in ("left", "right")] + words
 
     for sample in read(file).samples:
-        place.session.sampled.emit(on_wire(sample))
+        place.session.sampled.emit(as_message(sample))
     of_now = ["60 s ago", "now", "now", "The last minute"]
     assert said() == of_now
 
@@ -81,41 +96,41 @@ def test_nothing_of_it_is_said_to_be_now(place, file):
 def test_samples_of_this_machine_are_kept_and_not_mixed_in(place, file):
     place.session.sampled.emit(live(1.0))
     place.show_recording(read(file))
-    count = len(place.shown.history.moments)
+    count = len(place.state.history.moments)
 
     place.session.sampled.emit(live(1.5))
 
-    assert len(place.shown.history.moments) == count
+    assert len(place.state.history.moments) == count
     assert len(place.samples) == 2
     place.show_now()
-    assert place._band.isHidden()
-    assert place.shown.history.now_s == 1.5
+    assert band(place).isHidden()
+    assert place.state.history.now_s == 1.5
     assert "gpu0.busy" not in place.board.tiles
     assert not place.controls.save.isHidden()
 
 
 def test_it_plays_from_its_beginning_and_stops_at_its_end(place, file, qtbot):
     place.show_recording(read(file))
-    recording = place.shown.recording
+    recording = place.state.recording
 
     with qtbot.waitSignal(recording.player.ended, timeout=20_000):
-        place._band._play.click()
+        play(place).click()
         assert len(recording.history.moments) == 0
 
     assert len(recording.history.moments) == 21
     assert not recording.player.is_playing
-    assert place._band._place.text().startswith("Its end")
+    assert texts(place)[1].startswith("Its end")
 
 
 def test_frozen_it_stands_still_until_it_goes_on(place, file, qtbot):
     place.show_recording(read(file))
-    recording = place.shown.recording
-    place._play()
+    recording = place.state.recording
+    play(place).click()
     qtbot.waitUntil(lambda: len(recording.history.moments) > 3)
 
     place.controls.freeze.setChecked(True)
     assert not recording.player.is_playing
-    assert "of 1" in place._band._place.text()
+    assert "of 1" in texts(place)[1]
 
     with qtbot.waitSignal(recording.player.ended, timeout=20_000):
         place.controls.freeze.setChecked(False)
@@ -126,8 +141,8 @@ def test_a_mark_in_it_is_not_one_in_the_minute_of_this_machine(place, file):
 
     place.mark()
 
-    assert len(place.shown.recording.history.marks) == 1
-    assert place.shown.live.marks == []
+    assert len(place.state.recording.history.marks) == 1
+    assert place.state.live.marks == []
 
 
 def test_a_file_that_was_cut_short_is_opened_and_says_so(place, file):
@@ -155,7 +170,7 @@ def test_a_file_that_falls_on_live_is_opened(place, file, qtbot):
 
     place.dropEvent(drop)
 
-    qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: place.state.recording is not None, timeout=20_000)
 
 
 @pytest.mark.parametrize("by_menu", [True, False])
@@ -166,7 +181,7 @@ def test_a_file_is_chosen_from_the_menu_or_by_the_chip(place, file, qtbot, by_me
 
     (action.trigger if by_menu else place.controls.open.click)()
 
-    qtbot.waitUntil(lambda: place.shown.recording is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: place.state.recording is not None, timeout=20_000)
 
 
 def test_the_dialog_begins_where_the_last_one_ended(place, file, tmp_path, monkeypatch):
@@ -216,11 +231,11 @@ def test_a_fake_machine_with_a_watch_is_labelled_as_recorded(place, file):
     place.session.watcher.close()
     place.session.watcher.player = WatchPlayer(read(file), repeats=True)
 
-    place.session.sampled.emit(on_wire(read(file).samples[0]))
+    place.session.sampled.emit(as_message(read(file).samples[0]))
 
-    assert place._band.isVisible()
-    assert place._band._place.text() == "played again and again"
-    assert place._band._play.isHidden()
+    assert band(place).isVisible()
+    assert texts(place)[1] == "played again and again"
+    assert play(place).isHidden()
     assert place.controls.save.isHidden()
 
 
@@ -235,7 +250,7 @@ def test_marks_are_kept_in_the_file_and_come_back(place, tmp_path):
     place.save()
     place.show_recording(read(path))
 
-    assert [mark.at_s for mark in place.shown.history.marks] == [1.5]
+    assert [mark.at_s for mark in place.state.history.marks] == [1.5]
 
 
 def test_a_minute_in_which_the_watch_began_anew_can_be_read(place, tmp_path):

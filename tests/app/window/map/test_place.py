@@ -5,15 +5,16 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QLabel
 
 from app.window.core.availability import Entry
 from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, MAP, Target
 from app.window.map.place import MapPlace
 from experiments.core.declare import Need, Part
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from machine.devices import Gpu
 from machine.inspect import portable
 from machine.model import from_json
@@ -57,7 +58,7 @@ def place_of(qtbot, session):
 
 
 def sample(**busy):
-    return wire.Sample(
+    return messages.Sample(
         t_s=1.0,
         threads=[{"id": int(name[1:]), "busy": share} for name, share in busy.items()],
         memory={},
@@ -68,8 +69,17 @@ def sample(**busy):
     )
 
 
-def numbers(place):
-    return place.page._soft.text()
+def numbers(place) -> str:
+    return "\n".join(label.text() for label in place.page.findChildren(QLabel))
+
+
+def state(place):
+    return place.page.map._state  # noqa: SLF001  (painted, in no label)
+
+
+def ages(place) -> QTimer:
+    (timer,) = place.findChildren(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return timer
 
 
 def test_the_map_waits_for_the_machine(qtbot, session):
@@ -94,7 +104,7 @@ def test_numbers_of_this_machine_come_from_its_runs(qtbot, awake):
 
     qtbot.waitUntil(lambda: "4 of" in numbers(place))
     assert place.page.start.isHidden()
-    assert Part.L1 in place.page.map._state.values
+    assert Part.L1 in state(place).values
 
 
 def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypatch):
@@ -107,7 +117,7 @@ def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypat
     qtbot.waitUntil(lambda: "4 of" in numbers(place))
 
     def told():
-        return place.page.map._state.values[Part.L1][0].when
+        return state(place).values[Part.L1][0].when
 
     monkeypatch.setattr("app.known_values.when", lambda *_: "an hour ago")
     assert told() != "an hour ago"
@@ -116,11 +126,11 @@ def test_how_long_ago_a_number_was_measured_is_told_anew(qtbot, awake, monkeypat
     qtbot.waitUntil(lambda: told() == "an hour ago")
 
     monkeypatch.setattr("app.known_values.when", lambda *_: "two hours ago")
-    assert place._ages.isActive()
-    place._ages.timeout.emit()
+    assert ages(place).isActive()
+    ages(place).timeout.emit()
     qtbot.waitUntil(lambda: told() == "two hours ago")
     place.leave()
-    assert not place._ages.isActive()
+    assert not ages(place).isActive()
 
 
 def test_runs_of_another_machine_are_no_numbers_of_this_one(qtbot, awake):
@@ -152,21 +162,21 @@ def test_what_cannot_run_here_is_nowhere_to_start(qtbot, awake):
     wanted = []
     place.page.experiment_wanted.connect(wanted.append)
     place.page.start.button.click()
-    assert wanted == ["gil-threads"]
+    assert wanted == ["stream"]
 
 
 def test_load_is_shown_while_the_place_is_seen(qtbot, awake):
     place = place_of(qtbot, awake)
 
     awake.sampled.emit(sample(t0=1.0, t1=None))
-    assert place.page.map._state.busy == {}
+    assert state(place).busy == {}
     place.arrive()
     awake.sampled.emit(sample(t0=1.0, t1=None))
-    assert place.page.map._state.busy[0] is not None
-    assert place.page.map._state.busy[1] is None
+    assert state(place).busy[0] is not None
+    assert state(place).busy[1] is None
     place.leave()
     awake.sampled.emit(sample(t0=0.0, t1=0.0))
-    assert place.page.map._state.busy[1] is None
+    assert state(place).busy[1] is None
 
 
 def test_the_keys_go_to_the_map(qtbot, awake):
@@ -187,7 +197,7 @@ def test_layers_are_switched_by_actions_too(qtbot, awake):
     fit.trigger()
 
     assert not place.page.measured.isChecked()
-    assert not place.page.map._state.shows_load
+    assert not state(place).shows_load
 
 
 def test_the_map_is_saved_where_a_person_chooses(qtbot, awake, tmp_path):
@@ -209,7 +219,7 @@ def test_a_picture_of_a_made_up_machine_says_so(qtbot, awake, monkeypatch):
     model = awake.machine.cpu.model
 
     def caption() -> str:
-        return place.page.map.whole()._caption
+        return place.page.map.caption()
 
     assert caption() == model
     monkeypatch.setattr(type(awake.context), "has_fake_machine", property(lambda _: True))

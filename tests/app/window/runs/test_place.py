@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
 from app.runs.library import Kept
-from app.runs.run_notes import Meta, read_meta
+from app.runs.run_notes import RunNotes, read_notes
 from app.window.core.background import Background
 from app.window.core.target import EXPERIMENTS, RUNS, Target
 from app.window.runs import importing
@@ -76,6 +76,11 @@ class Runs:
             for number, run in enumerate(runs)
         ]
 
+    def says(self):
+        """Return the texts of the details that are seen."""
+        labels = self.details.findChildren(QLabel)
+        return [label.text() for label in labels if label.isVisible()]
+
     def keys(self):
         return [run.key for run in self.table.runs.shown]
 
@@ -99,6 +104,12 @@ def runs(qtbot, session):
     return Runs(qtbot, session)
 
 
+def chooses(monkeypatch, **dialogs):
+    """Let the dialogs of the system be answered by these functions."""
+    for name, answer in dialogs.items():
+        monkeypatch.setattr(f"app.window.runs.place.choose_{name}", answer)
+
+
 def four(runs):
     """Return the place with four runs, the newest first, and the names of their files."""
     names = runs.keep(
@@ -115,7 +126,7 @@ def test_it_lists_what_the_library_holds_and_shows_the_newest(runs):
     runs, names = four(runs)
     assert runs.keys() == names
     assert runs.selected() == [names[0]]
-    assert runs.details._title.text() == runs.session.words.say("burst-random.question")
+    assert runs.session.words.say("burst-random.question") in runs.says()
     (first, *_) = runs.table.runs.shown
     assert [(each.label, each.shown) for each in first.results] == [
         ("random over in a row", "20×"),
@@ -194,7 +205,7 @@ def test_the_first_results_are_those_of_the_card(runs):
         message="threads_pass_a_reference",  # which begins with the size of the message
         values=values,
         notes=(),
-        meta=Meta(),
+        run_notes=RunNotes(),
         problem=None,
     )
     line = Listing(runs.session.words, runs.session.catalogue, {}).line(run)
@@ -248,7 +259,7 @@ def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs
     for key in (Qt.Key.Key_Return, Qt.Key.Key_F2, Qt.Key.Key_P):
         runs.press(key)
     assert runs.went == []
-    assert read_meta(path) == Meta()
+    assert read_notes(path) == RunNotes()
     runs.press(Qt.Key.Key_Delete)
     assert runs.files("bin") == [names[0]]
 
@@ -300,7 +311,7 @@ def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs
 def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs, how):
     runs, names = four(runs)
     runs.click(runs.details.buttons.compare_with)
-    assert runs.details._when.text() == runs.session.words.say("runs.compare_ask")
+    assert runs.session.words.say("runs.compare_ask") in runs.says()
     if how == "click":
         click_on(runs, 2)
     else:
@@ -317,7 +328,7 @@ def test_a_run_of_another_experiment_says_why_it_is_not_compared(runs):
     click_on(runs, 3)
     assert runs.went == []
     assert set(runs.selected()) == {names[0], names[3]}
-    assert runs.details._when.text() == runs.session.words.say("runs.compare_other")
+    assert runs.session.words.say("runs.compare_other") in runs.says()
 
 
 def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
@@ -362,7 +373,7 @@ def click_on(runs, row):
 def test_others_say_why_they_cannot_be_compared(runs, chosen, key):
     runs, names = four(runs)
     runs.table.select([names[number] for number in chosen])
-    assert runs.details._when.text() == runs.session.words.say(key)
+    assert runs.session.words.say(key) in runs.says()
     assert not runs.details.buttons.compare.isVisible()
     assert not runs.place.actions_.compare.isEnabled()
 
@@ -380,7 +391,7 @@ def test_a_run_is_renamed(runs, name):
     runs.details.name.setText(name)
     runs.press(Qt.Key.Key_Return)
 
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
     assert runs.table.runs.shown[0].title == runs.details.name.text()
     assert runs.details.name.text().startswith(name[:5])
     assert runs.problems == []
@@ -389,7 +400,7 @@ def test_a_run_is_renamed(runs, name):
 def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
     runs, names = four(runs)
     first = runs.library.runs()[0]
-    runs.library.describe(first, Meta(name="mine", pinned=True, prediction={"value": 3}))
+    runs.library.describe(first, RunNotes(name="mine", pinned=True))
     runs.session.refresh_runs()
     runs.settle()
     runs.details.note.setPlainText("two\nlines")
@@ -398,12 +409,11 @@ def test_note_and_tags_are_kept_and_the_rest_of_what_was_said_stays(runs):
     runs.table.setFocus()
     runs.settle()
 
-    assert read_meta(first.path) == Meta(
+    assert read_notes(first.path) == RunNotes(
         name="mine",
         note="two\nlines",
         tags=["office", "hot day"],
         pinned=True,
-        prediction={"value": 3},
     )
     assert [run.key for run in runs.table.runs.shown if "office" in run.tags] == [names[0]]
 
@@ -419,7 +429,7 @@ def test_a_note_and_a_pin_right_after_it_both_remain(runs):
     runs.settle()
 
     path = runs.library.folder / "runs" / names[0]
-    assert read_meta(path) == Meta(note="hot", tags=["office"], pinned=True)
+    assert read_notes(path) == RunNotes(note="hot", tags=["office"], pinned=True)
 
 
 def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
@@ -431,7 +441,7 @@ def test_a_note_on_a_run_that_is_deleted_at_once_goes_with_it(runs):
     runs.details.hand_on()
     runs.settle()
 
-    assert read_meta(runs.library.folder / "bin" / names[0]).note == "hot"
+    assert read_notes(runs.library.folder / "bin" / names[0]).note == "hot"
     assert len(runs.files("runs")) == 3
 
 
@@ -441,7 +451,7 @@ def test_what_was_typed_is_kept_when_the_place_is_left(runs):
     runs.qtbot.keyClicks(runs.details.name, "new")
     runs.place.leave()
     runs.settle()
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == "new"
 
 
 def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_stays(
@@ -456,7 +466,7 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
     runs.details.name.setFocus()
     runs.qtbot.keyClicks(runs.details.name, "new")
     runs.press(Qt.Key.Key_Return)
-    assert "No space left on device" in runs.details._unkept_says.text()
+    assert "No space left on device" in "".join(runs.says())
     assert runs.details.name.text() == "new"
     runs.session.refresh_runs()
     runs.settle()
@@ -464,8 +474,8 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
 
     monkeypatch.undo()
     runs.press(Qt.Key.Key_Return)
-    assert runs.details._unkept_says.text() == ""
-    assert read_meta(runs.library.folder / "runs" / names[0]).name == "new"
+    assert "No space left on device" not in "".join(runs.says())
+    assert read_notes(runs.library.folder / "runs" / names[0]).name == "new"
 
 
 @pytest.mark.parametrize("how", ["key", "mouse", "button", "action"])
@@ -512,7 +522,9 @@ def test_what_is_typed_after_a_click_beside_a_field_opens_no_run(runs):
     runs, names = four(runs)
     runs.table.select([names[2]])
     runs.table.setFocus()
-    runs.qtbot.mouseClick(runs.details._finding, LEFT)
+    labels = (each for each in runs.details.findChildren(QLabel) if each.isVisible())
+    finding = next(each for each in labels if "Random order" in each.text())
+    runs.qtbot.mouseClick(finding, LEFT)
     for key in (Qt.Key.Key_P, Qt.Key.Key_R, Qt.Key.Key_Return):
         runs.qtbot.keyClick(runs.place.window().focusWidget(), key)
     runs.settle()
@@ -564,7 +576,7 @@ def test_a_deleted_run_goes_to_the_bin_and_the_next_is_selected(runs, how):
 @pytest.mark.parametrize("how", ["notice", "keys"])
 def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
     runs, names = four(runs)
-    runs.library.describe(runs.library.runs()[1], Meta(name="mine"))
+    runs.library.describe(runs.library.runs()[1], RunNotes(name="mine"))
     runs.table.select([names[1]])
     runs.press(Qt.Key.Key_Delete)
     if how == "notice":
@@ -574,7 +586,7 @@ def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
         runs.press(Qt.Key.Key_Z, CTRL)
     assert runs.keys() == names
     assert runs.selected() == [names[1]]
-    assert read_meta(runs.library.folder / "runs" / names[1]).name == "mine"
+    assert read_notes(runs.library.folder / "runs" / names[1]).name == "mine"
     assert runs.files("bin") == []
     assert not runs.place.archive.can_undo
     assert runs.told[-1] == runs.session.words.say("runs.back_one")
@@ -748,15 +760,15 @@ def test_an_empty_bin_is_not_asked_about(runs):
 
 
 @pytest.mark.parametrize("how", ["keys", "button", "action"])
-def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
+def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how, monkeypatch):
     runs, names = four(runs)
     asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
 
-    def choose(suggested):
+    def choose(_parent, _session, suggested):
         asked.append(suggested)
         return target
 
-    runs.place.choose_target = choose
+    chooses(monkeypatch, target=choose)
     if how == "keys":
         runs.press(Qt.Key.Key_E, CTRL)
     elif how == "button":
@@ -769,39 +781,39 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how):
     assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
 
 
-def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path):
+def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path, monkeypatch):
     runs, _ = four(runs)
-    runs.place.choose_target = lambda _: tmp_path / "bigpages.jsonl"
+    chooses(monkeypatch, target=lambda *_: tmp_path / "bigpages.jsonl")
     runs.place.actions_.export.trigger()
     runs.settle()
     assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
 
 
-def test_several_runs_are_exported_into_a_folder(runs, tmp_path):
+def test_several_runs_are_exported_into_a_folder(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     folder = tmp_path / "out"
     folder.mkdir()
-    runs.place.choose_folder = lambda: folder
+    chooses(monkeypatch, folder=lambda *_: folder)
     runs.table.select(names[:2])
     runs.place.actions_.export.trigger()
     runs.settle()
     assert sorted(path.name for path in folder.iterdir()) == sorted(names[:2])
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path):
+def test_a_place_that_cannot_be_written_is_one_sentence(runs, tmp_path, monkeypatch):
     runs, _ = four(runs)
-    runs.place.choose_target = lambda _: tmp_path / "missing" / "x.jsonl"
+    chooses(monkeypatch, target=lambda *_: tmp_path / "missing" / "x.jsonl")
     runs.place.actions_.export.trigger()
     runs.settle()
     assert [problem.key for problem in runs.problems] == ["not_exported"]
     assert runs.told == []
 
 
-def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs):
+def test_who_chooses_no_file_after_all_exports_and_imports_nothing(runs, monkeypatch):
     runs, names = four(runs)
-    runs.place.choose_target = lambda _: None
-    runs.place.choose_folder = lambda: None
-    runs.place.choose_files = list
+    chooses(monkeypatch, target=lambda *_: None)
+    chooses(monkeypatch, folder=lambda *_: None)
+    chooses(monkeypatch, files=lambda *_: [])
     runs.place.actions_.export.trigger()
     runs.press(Qt.Key.Key_A, CTRL)
     runs.place.actions_.export.trigger()
@@ -822,10 +834,10 @@ def bring(runs, *paths):
 
 
 @pytest.mark.parametrize("how", ["keys", "button", "drop"])
-def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how):
+def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how, monkeypatch):
     runs, names = four(runs)
     path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
-    runs.place.choose_files = lambda: [path]
+    chooses(monkeypatch, files=lambda *_: [path])
     if how == "keys":
         runs.press(Qt.Key.Key_O, CTRL)
     elif how == "button":
@@ -903,14 +915,15 @@ def test_good_damaged_foreign_and_newer_files_and_folders_come_together(runs, tm
 
 
 @pytest.mark.parametrize("names", [[], ["a.txt"]])
-def test_a_folder_without_end_is_not_looked_through_to_its_end(monkeypatch, names):
+def test_a_folder_without_end_is_not_looked_through_to_its_end(runs, monkeypatch, names):
     def walk(folder):
         while True:
             yield str(folder), [], names
 
     monkeypatch.setattr(importing.os, "walk", walk)
 
-    assert list(importing._run_files(Path("/"))) == []
+    (found,) = importing.look_inside([Path("/")], [], runs.session.words, Listing({}, {}, {}))
+    assert found.experiment == ""
 
 
 @pytest.mark.parametrize("search", ["", "nothing such"])

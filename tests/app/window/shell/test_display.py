@@ -76,7 +76,7 @@ def test_a_display_is_asked_twice_and_not_left_before_qt_is_there(monkeypatch, f
     xcb.xcb_connection_has_error.side_effect = faults
     monkeypatch.setattr(display.ctypes, "CDLL", lambda _name: xcb)
 
-    assert display._x11_refuses(":0") is None
+    assert reason({"DISPLAY": ":0"}) is None
     assert xcb.xcb_connect.call_count - xcb.xcb_disconnect.call_count == 1
 
 
@@ -155,10 +155,12 @@ def test_the_broken_qt_is_refused_and_others_are_not(tmp_path, monkeypatch):
     assert reason({"QT_QPA_PLATFORM": "offscreen"}) is None
 
 
-def test_the_version_is_read_of_the_qt_that_is_installed():
+def test_the_version_is_read_of_the_qt_that_is_installed(monkeypatch):
     import PySide6
 
-    assert display._version(display._package()) == PySide6.__version__
+    monkeypatch.setattr(display, "BROKEN_VERSION", PySide6.__version__)
+    monkeypatch.setattr(display, "UNHURT_PYTHON", (99, 0))
+    assert reason({"QT_QPA_PLATFORM": "offscreen"}).key == "qt_broken"
 
 
 def test_the_qt_that_is_installed_loses_no_references():

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtNetwork import QLocalServer
 
 from app.window.shell.single import LOCK_NAME, Single, address
 
@@ -43,6 +44,7 @@ def first(tmp_path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", FIRST, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
+    assert process.stdout is not None
     assert process.stdout.readline() == "True\n"
     assert process.stdout.readline() == "listening\n"
     yield process
@@ -88,7 +90,7 @@ def test_one_that_gave_up_is_taken_over(tmp_path, single):
 def test_it_listens_by_itself_after_a_moment(qtbot, tmp_path, single):
     assert single.claim()
 
-    qtbot.waitUntil(lambda: single._server is not None)
+    qtbot.waitUntil(lambda: single.findChild(QLocalServer) is not None)
     with qtbot.waitSignal(single.asked_to_front):
         assert not Single(tmp_path).claim()
 

@@ -4,10 +4,11 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel
 
 from app.window.core.background import Background
-from app.window.shell.status import SAMPLES, Status
+from app.window.shell.status import SAMPLES, TEXT_EVERY_MS, Status
 from tests.widgets.map.machines import small
 from tests.widgets.map.samples import sample
 from widgets.frame.status_line import StatusLine
@@ -24,15 +25,19 @@ def line(qtbot, session):
 def said(session, line):
     """Return what stands in the line after these threads were busy, one number a sample."""
     session.background = Background()
-    session.runner = SimpleNamespace(is_running=False, following=None, close=lambda: None)
-    status = Status(session, line)
+    session.runner = SimpleNamespace(is_running=False, run_state=None, close=lambda: None)
+    (texts,) = [
+        timer
+        for timer in Status(session, line).findChildren(QTimer)
+        if timer.interval() == TEXT_EVERY_MS
+    ]
 
     def say(*busy: float) -> list[str]:
         for share in busy:
             look = sample(small())
             look.threads[:] = [{"id": 0, "busy": share}, {"id": 1, "busy": 0.0}]
             session.sampled.emit(look)
-        status._refresh()
+        texts.timeout.emit()
         return [label.text() for label in line.findChildren(QLabel) if label.text()]
 
     yield say

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QVBoxLayout
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout
 
 from app.window.core.place import Place
 from app.window.core.settings import load
@@ -11,6 +11,8 @@ from app.window.core.target import LIVE, MAP, Target
 from app.window.shell import window as window_module
 from app.window.shell.window import Window
 from experiments.core.problems import Problem
+from widgets.frame.notice import Notices
+from widgets.frame.rail import Rail
 from widgets.sheets.overlay import Overlay
 from widgets.sheets.palette import Palette
 from widgets.sheets.question import Question
@@ -21,10 +23,11 @@ class FakePlace(Place):
 
     def __init__(self, session) -> None:
         super().__init__(session)
-        self.seen, self.targets = [], []
+        self.seen: list[str] = []
+        self.targets: list[Target] = []
         self.field = QLineEdit()
-        self.setLayout(QVBoxLayout())
-        self.layout().addWidget(self.field)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.field)
         self.own = QAction("Do it", self)
 
     def open(self, target: Target) -> None:
@@ -90,7 +93,9 @@ def test_every_place_has_its_number(qtbot, window, key, name):
 
 
 def test_the_rail_goes_there_by_a_click(qtbot, window):
-    button = window._rail._buttons["runs"]
+    text = window.session.words.say("places.runs")
+    buttons = window.findChild(Rail).findChildren(QToolButton)
+    (button,) = [each for each in buttons if text in (each.text(), each.accessibleName())]
 
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
@@ -234,9 +239,7 @@ def test_single_letters_can_be_switched_off(qtbot, window):
 def test_expected_trouble_is_said_in_the_window(window):
     window.session.troubled.emit(Problem("watch_ended"))
 
-    assert window.session.words.say("problems.watch_ended") in window._notices.accessibleName() or (
-        window.session.words.say("problems.watch_ended") in _texts(window)
-    )
+    assert window.session.words.say("problems.watch_ended") in _texts(window)
 
 
 def _texts(window: Window) -> str:
@@ -399,5 +402,6 @@ def test_a_notice_stays_in_sight_when_one_goes_to_another_place(window):
     for name in window_module.PLACES:
         window.go(Target(name))
 
-        middle = window._notices.geometry().center()
-        assert window._notices.isAncestorOf(window._stack.childAt(middle))
+        notices = window.findChild(Notices)
+        middle = notices.geometry().center()
+        assert notices.isAncestorOf(notices.parentWidget().childAt(middle))

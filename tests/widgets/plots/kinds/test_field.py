@@ -6,7 +6,7 @@ import zlib
 import pytest
 from PySide6.QtCore import QSizeF
 
-from experiments.engine import messages as wire
+from experiments.engine import messages
 from tests.gallery import plot_samples as samples
 from tests.gallery.pictures import EXPERIMENT as PICTURES
 from tests.widgets.plots.painting import painted
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.usefixtures("qapp")  # fonts are measured
 VIEW = PICTURES.views[1]
 
 
-def frame(shape, values) -> wire.Frame:
+def frame(shape, values) -> messages.Frame:
     data = base64.b64encode(zlib.compress(bytes(values))).decode()
-    return wire.Frame(n=0, t_s=0.0, table="field", shape=shape, data=data)
+    return messages.Frame(n=0, t_s=0.0, table="field", shape=shape, data=data)
 
 
 def shown(picture, size, scale=1.0):

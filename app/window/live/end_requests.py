@@ -1,7 +1,6 @@
-"""How does a person end a process that holds memory of a GPU? After a question.
+"""Asks a person before it ends a process that holds GPU memory.
 
-First it is asked to end; only when it was and runs on, it can be ended by force, after another
-question.
+A first request is polite. Only a process that ignored it can be killed, after another question.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app import end_process as ending
+from app import end_process
 from app.end_process import Ended, Process
 from app.window.core.session import Session
 from widgets.live.gpu_processes import GpuProcess, Right
@@ -20,8 +19,8 @@ from widgets.live.tiles.face import shown_bytes
 from widgets.sheets.question import Answer, ask
 
 
-class Endings(QObject):
-    """Knows whom it has asked to end."""
+class EndRequests(QObject):
+    """Remembers which processes it has asked to end."""
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
@@ -30,22 +29,22 @@ class Endings(QObject):
 
     @functools.cached_property
     def me(self) -> str | None:
-        """The name of who uses this program."""
-        return ending.own_name()
+        """The user of this program."""
+        return end_process.own_name()
 
     def right_to(self, gpu_process: GpuProcess) -> Right:
         """Return whether a process may be ended from here."""
         if gpu_process.pid == os.getpid() or gpu_process.pid == self._worker():
             return Right.OWN
         if gpu_process.user is None:
-            return Right.GONE if ending.has_gone(gpu_process.pid) else Right.HIDDEN
-        if not ending.may_end(gpu_process.user):
+            return Right.GONE if end_process.has_gone(gpu_process.pid) else Right.HIDDEN
+        if not end_process.may_end(gpu_process.user):
             return Right.OTHERS
         asked = self._asked.get(gpu_process.pid)
-        return Right.FORCE if asked is not None and ending.is_there(asked) else Right.ASK
+        return Right.FORCE if asked is not None and end_process.is_there(asked) else Right.ASK
 
     def ask(self, gpu_process: GpuProcess) -> None:
-        """Ask whether this process is really to end."""
+        """Ask a person to confirm the end of a process."""
         by_force = self.right_to(gpu_process) is Right.FORCE
         process = self._asked[gpu_process.pid] if by_force else self._identified(gpu_process)
         if isinstance(process, Ended):
@@ -79,10 +78,10 @@ class Endings(QObject):
     def _identified(self, gpu_process: GpuProcess) -> Process | Ended:
         if gpu_process.age_s is None:
             return Ended.GONE
-        return ending.identify(gpu_process.pid, gpu_process.age_s)
+        return end_process.identify(gpu_process.pid, gpu_process.age_s)
 
     def _end(self, process: Process, gpu_process: GpuProcess, *, by_force: bool) -> None:
-        ended = ending.end(process, by_force=by_force)
+        ended = end_process.end(process, by_force=by_force)
         if ended is Ended.ASKED:
             self._asked[process.pid] = process
         self._tell(ended, gpu_process, by_force=by_force)

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app import end_process as ending
-from app.window.live.ending import Endings
+from app import end_process
+from app.window.live.end_requests import EndRequests
 from widgets.live.gpu_processes import GpuProcess, Right
 from widgets.sheets.question import Question
 
@@ -39,8 +39,8 @@ def told(session) -> list[str]:
 
 
 @pytest.fixture
-def endings(session, parent) -> Endings:
-    return Endings(session, parent)
+def endings(session, parent) -> EndRequests:
+    return EndRequests(session, parent)
 
 
 @pytest.fixture
@@ -50,6 +50,7 @@ def child():
     def start(code: str) -> subprocess.Popen:
         started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         children.append(started)
+        assert started.stdout is not None
         started.stdout.readline()
         return started
 
@@ -145,13 +146,13 @@ def test_one_that_ended_meanwhile_is_told_so(endings, parent, child, told):
 def test_those_of_others_this_program_and_what_is_hidden_cannot_be_ended(
     endings, child, monkeypatch
 ):
-    monkeypatch.setattr(ending, "is_root", lambda: False)
+    monkeypatch.setattr(end_process, "is_root", lambda: False)
     started = child(PLAIN)
     own = psutil.Process()
 
     assert endings.right_to(process_of(started.pid, user="somebody else")) is Right.OTHERS
     assert endings.right_to(process_of(own.pid)) is Right.OWN
-    monkeypatch.setattr(ending, "has_gone", lambda pid: False)
+    monkeypatch.setattr(end_process, "has_gone", lambda pid: False)
     assert endings.right_to(process_of(started.pid, user=None)) is Right.HIDDEN
-    monkeypatch.setattr(ending, "has_gone", lambda pid: True)
+    monkeypatch.setattr(end_process, "has_gone", lambda pid: True)
     assert endings.right_to(process_of(started.pid, user=None)) is Right.GONE

@@ -1,4 +1,4 @@
-"""Which files does a person mean? The dialogs of the system, in functions that tests replace."""
+"""The file dialogs of the runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.window.core.folders import begin, remember
+from app.window.core.saving import begin, remember
 from app.window.core.session import Session
 
 
 def choose_files(parent: QWidget, session: Session) -> list[Path]:
-    """Return the run files to import, none if that was not wanted after all."""
+    """Return the run files to import, none if cancelled."""
     say = session.words.say
     names, _ = QFileDialog.getOpenFileNames(
         parent, say("runs.import_runs"), begin(session), say("runs.file_any")
@@ -22,7 +22,7 @@ def choose_files(parent: QWidget, session: Session) -> list[Path]:
 
 
 def choose_target(parent: QWidget, session: Session, suggested: str) -> Path | None:
-    """Return where to export one run to, None if that was not wanted after all."""
+    """Return the file to export one run to, None if cancelled."""
     say = session.words.say
     name, _ = QFileDialog.getSaveFileName(
         parent,
@@ -37,7 +37,7 @@ def choose_target(parent: QWidget, session: Session, suggested: str) -> Path | N
 
 
 def choose_folder(parent: QWidget, session: Session) -> Path | None:
-    """Return the folder to export several runs into, None if that was not wanted after all."""
+    """Return the folder to export several runs into, None if cancelled."""
     title = session.words.say("runs.export_runs")
     name = QFileDialog.getExistingDirectory(parent, title, begin(session))
     if not name:
