@@ -66,7 +66,11 @@ def sources(experiment: Experiment[Any]) -> Sequence[tuple[str, str]]:
         for module in _closure(experiment, [_module(experiment)])
         if module.rpartition(".")[0] in SHARED and module not in SHARED
     ]
-    files = [(path.relative_to(folder).as_posix(), path) for path in own if path.suffix == ".py"]
+    files = [
+        (path.relative_to(folder).as_posix(), path)
+        for path in own
+        if path.suffix == ".py" and path.name != "__init__.py"
+    ]
     files += [(_relative(experiment, module)[len("experiments/") :], path)
               for module in shared if (path := _path(experiment, module))]  # fmt: skip
     return [(name, path.read_text(encoding="utf-8")) for name, path in files]

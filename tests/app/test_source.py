@@ -1,60 +1,100 @@
 from __future__ import annotations
 
-import inspect
+import os
+import subprocess
 import sys
 
 import pytest
 
-from app.source import method, sources
+from app.source import script, sources
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
+from tests.app.test_own_experiments import environment
+
+CATALOGUE = Catalogue()
+ENGLISH = words.load("en")
 
 
-@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
-def test_the_module_of_an_experiment_comes_first_and_whole(experiment):
-    (name, text), *_ = sources(experiment)
-    module = sys.modules[experiment.params.__module__]
-
-    assert name == f"{experiment.id.replace('-', '_')}.py"
-    assert text == inspect.getsource(module)
+def names_of(experiment_id: str) -> list[str]:
+    return [name for name, _ in sources(CATALOGUE.load(experiment_id))]
 
 
-def test_kernels_and_helpers_of_the_shelf_follow():
-    names = [name for name, _ in sources(Catalogue().load("cache-ladder"))]
+@pytest.mark.parametrize("experiment", list(CATALOGUE), ids=lambda e: e.id)
+def test_the_folder_of_an_experiment_comes_first_and_whole(experiment):
+    files = sources(experiment)
+    folder = CATALOGUE.homes[experiment.id].folder
+    own = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py")} - {"__init__.py"}
 
-    assert {"chasing.py", "chains.py"} <= set(names)
-    assert "bench.py" not in names
+    assert files[0][0] == "experiment.py"
+    assert {name for name, _ in files[: len(own)]} == own
+    for name, text in files[: len(own)]:
+        assert text == (folder / name).read_text(encoding="utf-8")
 
 
-def test_a_file_that_is_run_elsewhere_is_there_too():
-    assert "gil_jobs.py" in [name for name, _ in sources(Catalogue().load("gil-threads"))]
+def test_the_shared_modules_that_it_imports_follow():
+    assert {"tools/chasing.py", "kernels/chains.py"} <= set(names_of("cache-ladder"))
+    assert "tools/start_jobs.py" in names_of("start-cost")  # which runs in a process of its own
+    assert not any("bench" in name for name in names_of("cache-ladder"))
 
 
 def test_reading_the_code_of_kernels_loads_no_numba():
-    import subprocess
-
     code = (
-        "import sys; from app.source import sources\n"
+        "import sys; from app.source import script, sources\n"
         "from experiments.core.catalogue import Catalogue\n"
-        "[sources(each) for each in Catalogue()]; sys.exit('numba' in sys.modules)"
+        "each = Catalogue().load('stream'); sources(each); script(each, '')\n"
+        "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
-def test_every_experiment_says_how_it_measures(experiment):
-    assert method(experiment).endswith(".")
+@pytest.mark.parametrize(
+    ("experiment_id", "settings"),
+    [
+        ("race", ("workers=2", "times=20000", "rounds=2", "pythons=none")),
+        ("start-cost", ("sample_s=1 ms", "rounds=2")),
+        ("banks-mlp", ("largest_bytes=1 MiB",)),
+    ],
+)
+def test_a_script_runs_on_its_own_with_the_packages_it_names(tmp_path, experiment_id, settings):
+    name, text = script(CATALOGUE.load(experiment_id), "What?")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    python = environment(tmp_path / "venv")
+    home = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    told = subprocess.run(
+        [python, name, "--quick", "--csv", "rows", *settings], cwd=tmp_path, env=home,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+    assert told.returncode == 0, told.stderr
+    findings = ENGLISH.keys(f"{experiment_id}.findings.")
+    assert any(told.stdout.startswith(ENGLISH.text(key).partition("{")[0]) for key in findings)
+    assert list((tmp_path / "rows").glob("*.csv"))
+    assert name in text.splitlines()[6]
 
 
-@pytest.mark.parametrize("experiment", list(Catalogue()), ids=lambda e: e.id)
-def test_the_method_explains_the_words_that_a_newcomer_does_not_know(experiment):
-    if experiment.shelf in ("python-at-work", "memory"):  # elsewhere memory is pinned
-        assert "pinned" not in method(experiment).replace("(pinned)", "")
+@pytest.mark.parametrize(
+    ("experiment_id", "needs", "not_needed"),
+    [("race", {"msgspec"}, {"numpy", "torch"}), ("stream", {"numba", "numpy"}, {"torch"}),
+     ("clinic", {"torch"}, set())],
+)  # fmt: skip
+def test_a_script_names_the_packages_that_it_imports(experiment_id, needs, not_needed):
+    _, text = script(CATALOGUE.load(experiment_id), "What?")
+    head = text.partition("\n# ///\n")[0]
+
+    assert all(f'"{name}==' in head for name in needs)
+    assert not any(f'"{name}==' in head for name in not_needed)
+
+
+def test_the_method_explains_the_words_that_a_newcomer_does_not_know():
+    for experiment in CATALOGUE:
+        method = ENGLISH.say(f"{experiment.id}.method")
+        assert method.endswith(".")
+        if experiment.shelf in ("python-at-work", "memory"):  # elsewhere memory is pinned
+            assert "pinned" not in method.replace("(pinned)", "")
 
 
 def test_who_is_advised_to_try_huge_pages_is_told_how():
-    english = words.load("en")
-    said = [english.say(key) for key in english.keys("") if ".limits." in key]
+    said = [ENGLISH.say(key) for key in ENGLISH.keys("") if ".limits." in key]
 
     advised = [text for text in said if "huge pages" in text.lower()]
     assert advised

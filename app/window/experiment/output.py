@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 
 from app.report import conditions, settings
-from app.source import sources
+from app.source import script, sources
 from app.window.core.saving import Saving
 from app.window.experiment.page_model import PageModel
 from experiments.core.tables import to_csv
@@ -27,7 +28,8 @@ class Output(QObject):
         self.saving = Saving(model.session, panel)
         self._data: DataSide | None = None
         self._has_code = False
-        panel.code.save_wanted.connect(self.saving.save_text)
+        panel.code.copy_wanted.connect(lambda: self._make_script(self._copy_text))
+        panel.code.save_wanted.connect(lambda: self._make_script(self.saving.save_text))
         panel.views.save_wanted.connect(self._save_plot)
 
     def forget(self) -> None:
@@ -47,6 +49,17 @@ class Output(QObject):
                 self._panel.code.show_sources(found)
 
         self._model.session.background.do_soon(partial(sources, experiment), take)
+
+    def _make_script(self, use: Callable[[str, str], object]) -> None:
+        """Make a script of the experiment in the background, and use its name and text."""
+        if (experiment := self._model.experiment) is not None:
+            question = self._model.words.say(f"{experiment.id}.question")
+            make = partial(script, experiment, question)
+            self._model.session.background.do_soon(make, lambda made: use(*made))
+
+    def _copy_text(self, _name: str, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._tell("page.copied")
 
     def data_side(self, run_state: RunState) -> DataSide:
         """Return the widget with the rows of a run."""

@@ -15,7 +15,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QMenu, QPlainTextEdit, QSlider
 
 from app.runs.run_notes import RunNotes
-from app.source import method
 from app.window.core.saving import Saving
 from app.window.core.target import EXPERIMENTS
 from app.window.experiment import drawing
@@ -340,7 +339,9 @@ def test_titles_tell_how_it_is_measured_also_when_the_plots_stand_there(stage):
     run_to(stage)
 
     tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
-    told = [tip for tip in tips if method(stage.page.model.experiment)[:30] in tip]
+    told = [
+        tip for tip in tips if ENGLISH.say(f"{stage.page.model.experiment.id}.method")[:30] in tip
+    ]
     assert len(told) == 1 + len(stage.plots)  # the question, and each plot
 
 
@@ -1074,8 +1075,11 @@ def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
 
     target = stage.folder / "mine.py"
     chooses(monkeypatch, target)
-    button(stage, "Save as .py…").click()
-    assert target.read_text(encoding="utf-8") == code
+    button(stage, ENGLISH.say("page.save_script")).click()
+    qtbot.waitUntil(target.exists)
+    assert code in target.read_text(encoding="utf-8")
+    button(stage, ENGLISH.say("page.copy_script")).click()
+    qtbot.waitUntil(lambda: code in QGuiApplication.clipboard().text())
 
 
 def test_the_rows_are_saved_as_csv(qtbot, stage, monkeypatch):
