@@ -10,7 +10,9 @@ import contextlib
 import mmap
 from typing import Any
 
-HUGE_PAGE_BYTES = 2 * 2**20
+from experiments.core.sizes import MIB
+
+HUGE_PAGE_BYTES = 2 * MIB
 
 
 class Buffer:

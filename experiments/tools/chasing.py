@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from experiments.core.bench import Bench
+from experiments.core.sizes import MIB
 from experiments.tools.buffers import Buffer
 from machine.model import last_level_cache_bytes
 
@@ -10,7 +11,7 @@ LINE_BYTES = 64
 SAMPLE_S = 0.005
 WARM_UP_STEPS = 200_000  # a whole lap up to 12 MiB; beyond, few of the lines stay cached anyway
 FIRST_STEPS = 2_000
-UNKNOWN_CACHE_BYTES = 32 * 2**20
+UNKNOWN_CACHE_BYTES = 32 * MIB
 
 
 def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, turn: int, at_random: bool) -> float:

@@ -16,9 +16,10 @@ from pathlib import Path
 from experiments.core.bench import Bench
 from experiments.core.needs import has_direct_io
 from experiments.core.problems import UserError
+from experiments.core.sizes import MIB
 from machine.storage.place import place_of, room_bytes
 
-PIECE_BYTES = 4 * 2**20  # written at once; also the largest block
+PIECE_BYTES = 4 * MIB  # written at once; also the largest block
 CACHED_BYTES = 4 * PIECE_BYTES
 POLL_S = 0.0002
 LOOK_S = 0.05  # between two looks whether the user has stopped

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from experiments.core.sizes import MIB
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
 from experiments.tools.own_folder import own_folder
 
@@ -18,7 +20,7 @@ FOLDER = "coreopsis-helpers-"
 PRELOADED = ("torch.utils.data", "experiments.tools.images")
 PIXELS, CHANNELS, CLASSES = 64 * 64, 3, 10  # of a picture, as `images` makes it
 IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
-HELPER_BYTES = 150 * 2**20  # with torch's libraries, of which it shares most
+HELPER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
 PREFETCHED = 2  # batches that a helper makes beforehand, as torch has it
 IMAGE_S, PASS_S = 0.8e-3, 0.6e-3  # to decode a picture, and to smooth it once
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
@@ -27,7 +29,6 @@ SERVER_S = 2.5  # until the server has loaded torch
 HELPER_S = 0.15 if FORKS else SERVER_S
 LAYERS = 3
 RATE = 0.01  # of learning
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core, and cautious
 STEP_S = 1e-3  # of calls, whatever the network
 
 
@@ -152,9 +153,8 @@ def image_s(passes: int) -> float:
 
 def step_s(device: str, width: int, batch: int) -> float:
     """Estimate how long the network takes for one batch, forward and backward."""
-    rate = CPU_FLOP_PER_S if device == CPU else GPU_FLOP_PER_S
     weights = 9 * (CHANNELS * width + (LAYERS - 1) * width**2)
-    return STEP_S + batch * 3 * 2 * PIXELS * weights / rate
+    return STEP_S + batch * 3 * 2 * PIXELS * weights / network_flop_per_s(device)
 
 
 def memory_bytes(device: str, width: int, batch: int, workers: int) -> int:

@@ -18,6 +18,7 @@ import importlib.util
 from dataclasses import dataclass, replace
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition
 from experiments.devices.device import CPU, devices_of
 from experiments.tools.group import together
@@ -54,7 +55,6 @@ WELL = 0.9  # of the ideal
 MOST_WORKERS = 8  # unless told
 WORKER_BYTES = 500 * x.MIB  # a process with torch, its compiler and a few threads
 START_S, LIGHTNING_S = 3.8, 4.0  # to load torch in two processes on two cores; Lightning beside it
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core measured; of a GPU assumed, cautious
 CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two cores; assumed
 FULL_S, QUICK_S = 27.0, 4.9
 
@@ -186,8 +186,7 @@ def defaults(machine: x.Machine) -> Params:
     kind = kinds_of(machine)[0]
     if kind != CPU:
         gpus = sum(name.startswith(kind) for name in devices_of(machine))
-        return _within(
-            FULL_S,
+        return x.shrink(
             Params(
                 device=kind,
                 most_workers=gpus,
@@ -196,10 +195,14 @@ def defaults(machine: x.Machine) -> Params:
                 largest_bytes=1024 * x.MIB,
                 steps=10,
             ),
+            seconds,
+            FULL_S,
+            rounds=3,
+            largest_bytes=x.MIB,
         )
-    fit = (x.available_bytes() or 2**33) // 2 // WORKER_BYTES
-    most = max(2, min(_cores(machine), MOST_WORKERS, fit))
-    return _within(FULL_S, Params(most_workers=most))
+    wanted = min(_cores(machine), MOST_WORKERS)
+    most = max(2, x.fits(wanted * WORKER_BYTES, 0.5) // WORKER_BYTES)
+    return x.shrink(Params(most_workers=most), seconds, FULL_S, rounds=3, largest_bytes=x.MIB)
 
 
 def quick(params: Params) -> Params:
@@ -210,26 +213,17 @@ def quick(params: Params) -> Params:
         batch=max(1, params.batch // 4),
         largest_bytes=min(params.largest_bytes, x.MIB),
         steps=min(params.steps, 5),
-        sample_s=min(params.sample_s, 0.02),
+        sample_s=min(params.sample_s, 0.01),
         rounds=3,
     )
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.largest_bytes > x.MIB:
-        params = replace(params, largest_bytes=params.largest_bytes // 4)
-    while seconds(params) > limit_s and params.sample_s > 0.01:
-        params = replace(params, sample_s=params.sample_s / 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, largest_bytes=x.MIB)
 
 
 def seconds(params: Params) -> float:
     """Estimate: loading torch in each process, the compared steps, and samples of each kind."""
-    rate = CPU_FLOP_PER_S * max(1, params.threads) if params.device == CPU else GPU_FLOP_PER_S
+    rate = network_flop_per_s(params.device)
+    if params.device == CPU:
+        rate *= max(1, params.threads)
     compared_s = samples_s = 0.0
     for n in counts(params.most_workers):
         own_s = 1e-3 + 6 * parameter_count(params.width) * own_batch(params, n) / rate

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from experiments import api as x
+from experiments.devices.assumed import PINNED_BYTES_PER_S
 from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.timing import warm
 
@@ -40,7 +41,7 @@ from .pairs import Pair, all_pairs
 
 ALIKE = 1.25  # times: pairs that differ by less are one kind
 TOO_MUCH = 1.02  # of a limit
-GROSS_BYTES_PER_S, PAIR_S = 1e10, 2e-3  # assumed, not measured: to tell the time beforehand
+PAIR_S = 2e-3  # assumed, not measured: to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +249,7 @@ def seconds(params: Params) -> float:
     """Estimate from the bytes of every pair and round."""
     pairs = params.gpus * (params.gpus - 1)
     copies = 4 + 2 * params.through_host + 2 * params.both_ways
-    pair_s = copies * params.size_bytes / GROSS_BYTES_PER_S + PAIR_S * (3 + params.through_host)
+    pair_s = copies * params.size_bytes / PINNED_BYTES_PER_S + PAIR_S * (3 + params.through_host)
     return 1.5 + 0.3 * params.gpus + (params.rounds + 1) * pairs * pair_s / 2
 
 

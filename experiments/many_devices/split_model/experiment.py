@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, default_device, devices_of, gpus_of
 from experiments.tools.group import together
 
@@ -25,7 +26,7 @@ from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, b
 from .ways import CHANNELS, DATA, FP32_BYTES, LAYERS, ONE, WAYS, Shape
 
 ALIKE = 1e-3  # of how far the weights have come: sums in another order differ by less
-CPU_FLOP_PER_S, GPU_FLOP_PER_S, START_S = 3e10, 5e12, 3.0  # assumed, not measured
+START_S = 3.0  # assumed, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic of all ways, and what the processes take to start."""
     step_flop = 6 * params.batch * params.width**2 * params.layers
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = network_flop_per_s(params.device)
     arms = 3 + len(micro_batches_of(params))
     return START_S + (params.rounds + 2) * arms * (step_flop / rate / 2 + 0.002)
 

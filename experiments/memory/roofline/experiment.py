@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import GPU_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s, cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition
 from experiments.devices.device import CPU, default_device, devices_of
@@ -53,7 +54,6 @@ GPU = "gpu0"  # the first GPU of a run, which has no second
 ABOVE, TOO_MUCH = 1.1, 1.02  # times the roof, and a theoretical limit: then something is wrong
 WRITES_SHOW = 0.8  # of the roof: the triad is below where what is read before writing shows
 GPU_BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
-GPU_BYTES_PER_S = 2e11  # cautious, for the estimate
 FULL_S, QUICK_S = 28.0, 3.5
 
 

@@ -223,22 +223,16 @@ def defaults(machine: x.Machine) -> Params:
     device = default_device(machine)
     held_bytes = max(cache_bytes(machine, each) or UNKNOWN_CACHE_BYTES for each in (CPU, device))
     numbers = x.BEYOND_CACHE * held_bytes // (2 * FP32_BYTES)
-    room_bytes = FREE_SHARE * (x.available_bytes() or 8 * 2**30)
-    numbers = min(numbers, int(room_bytes) // (ARRAYS * FP32_BYTES))
-    return _within(FULL_S, Params(device=device, numbers=numbers))
+    number_bytes = ARRAYS * FP32_BYTES
+    numbers = x.fits(numbers * number_bytes, FREE_SHARE) // number_bytes
+    return x.shrink(
+        Params(device=device, numbers=numbers), seconds, FULL_S, rounds=3, numbers=1_000_000
+    )
 
 
 def quick(params: Params) -> Params:
     """Take three rounds, and fewer numbers where that is still too long."""
-    return _within(QUICK_S, replace(params, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.numbers > 1_000_000:
-        params = replace(params, numbers=params.numbers // 2)
-    return params
+    return x.shrink(replace(params, rounds=3), seconds, QUICK_S, rounds=3, numbers=1_000_000)
 
 
 def seconds(params: Params) -> float:

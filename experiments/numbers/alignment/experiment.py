@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from experiments import api as x
+from experiments.devices.assumed import CORE_FLOP_PER_S, CPU_FLOP_PER_S, GPU_HALF_FLOP_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -35,9 +36,6 @@ PROBES = (-64, -63, -1, 0, 1, 64)  # from the power of two, in each other precis
 SAMPLE_S = 2e-3
 HARDLY = 1.02  # times as long; what is below that is no difference worth a sentence
 ABOVE = 1.02  # of a limit, and more, is suspect
-CORE_FLOP_PER_S = 3e10  # of a core, cautious, to choose a size
-CPU_FLOP_PER_S = 5e10  # of all cores, cautious, to tell the time beforehand
-GPU_FLOP_PER_S = 2e13  # of a GPU assumed, not measured
 FULL_S, QUICK_S = 27.0, 3.5
 
 
@@ -231,32 +229,25 @@ def defaults(machine: x.Machine) -> Params:
     if device != CPU:
         peak = arithmetic_flop_per_s(machine, device, FP16) or 0.0
         size = 4096 if 1e-3 * peak > 2 * 4096**3 else 2048
-        return _within(FULL_S, Params(device=device, precision=FP16, size=size))
+        return x.shrink(
+            Params(device=device, precision=FP16, size=size), seconds, FULL_S, rounds=3, size=256
+        )
     cores = x.physical_cores(machine) or 1
     size = 256
     while size < 1024 and 2 * (2 * size) ** 3 < 5e-3 * cores * CORE_FLOP_PER_S:
         size *= 2
-    return _within(FULL_S, Params(device=CPU, size=size))
+    return x.shrink(Params(device=CPU, size=size), seconds, FULL_S, rounds=3, size=256)
 
 
 def quick(params: Params) -> Params:
     """Take sizes near the power of two alone, a few wide ones, and three rounds."""
     reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=3)
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.size > 256:
-        params = replace(params, size=params.size // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, size=256)
 
 
 def seconds(params: Params) -> float:
     """Estimate from the operations, at cautious rates; half precision on GPUs is faster."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_HALF_FLOP_PER_S
     products = arms(params, PRECISIONS if params.device != CPU else (params.precision,))
     total_s = 1.0 if params.device == CPU else 3.0  # to load what multiplies
     for _, _, size in products:

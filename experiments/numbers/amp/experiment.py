@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from experiments import api as x
+from experiments.devices.assumed import GPU_HALF_FLOP_PER_S, product_flop_per_s
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -41,8 +42,7 @@ NARROWER = 4  # times, from one network to the next
 WIDTHS = 4
 SAMPLE_S = 0.01
 TRIES = 3  # something else may be running
-# Assumed, not measured on any other machine, to tell the time beforehand: of fp32 and of less bits.
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = (3e10, 1.2e9), (1e13, 3e13)
+CPU_HALF_FLOP_PER_S = 1.2e9  # emulated, to tell the time beforehand
 CALLS_S = 2e-3  # of a step, whatever its width
 START_S = 1.5  # until a GPU takes work
 
@@ -335,7 +335,8 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at cautious rates; what is slow ends by its time."""
     is_cpu = params.device == CPU
-    plain, shorter = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
+    plain = product_flop_per_s(params.device)
+    shorter = CPU_HALF_FLOP_PER_S if is_cpu else GPU_HALF_FLOP_PER_S
     total_s = 0.3 if is_cpu else START_S
     for width in widths(params):
         flop = Task(params.model, width, params.batch).step_flop

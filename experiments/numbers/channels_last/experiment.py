@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.failures import device_problem
@@ -51,7 +52,6 @@ SAMPLE_S = 5e-3
 TRIES = 3
 ALWAYS = 5  # rounds: that all of them lie on one side of 1 by chance happens once in sixteen times
 ALIVE = 8  # at most, arrays as large as all channels of all pictures
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # assumed, not measured, to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,9 +341,7 @@ def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at cautious rates; slow precisions may take `most_s`."""
     is_cpu = params.device == CPU
     flop = resnet_flop(params.channels, params.side)
-    pass_s = min(
-        params.most_s, params.images * flop / (CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S)
-    )
+    pass_s = min(params.most_s, params.images * flop / network_flop_per_s(params.device))
     precisions_s = 1.5 * (pass_s + params.most_s) if is_cpu else 6 * pass_s
     return 0.5 + (0.0 if is_cpu else 2.5) + (params.rounds + 2) * 2 * precisions_s
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import each_s, enough_in_a_row, warm
@@ -38,7 +39,6 @@ MULTIPLE = 16  # of the number of words that are read
 WORDS, WIDTH, FP32_BYTES = 5008, 512, 4  # as in the mended piece, for the estimates
 LOGITS = 4  # arrays of words × length that a step holds at once, about
 CPU_LENGTH, GPU_LENGTH = 128, 16_384  # the latter assumed, not measured
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 1e13  # cautious, the latter assumed
 CPU_OTHERS_S, GPU_OTHERS_S = 0.15, 0.01  # of one step of all other pieces, the latter assumed
 
 
@@ -223,8 +223,9 @@ def seconds(params: Params) -> float:
     """Estimate from the arithmetic of the first piece, at cautious rates."""
     is_cpu = params.device == CPU
     flop = 6 * params.length * WORDS * WIDTH  # forward, and twice that backward
-    rate = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
-    round_s = 2 * flop / rate + (CPU_OTHERS_S if is_cpu else GPU_OTHERS_S)
+    round_s = 2 * flop / network_flop_per_s(params.device) + (
+        CPU_OTHERS_S if is_cpu else GPU_OTHERS_S
+    )
     return 0.8 + (params.rounds + 2) * round_s
 
 

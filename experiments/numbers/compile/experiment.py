@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import each_s, enough_in_a_row, taken, warm, whole_s
@@ -49,7 +50,6 @@ FP32_BYTES = 4
 COMPILE_S, RECOMPILE_S = 16.0, 5.0  # on two cores; of a GPU assumed, not measured
 CALL_S = 1e-5  # of an operation, cautious
 OPERATIONS = 11  # of a layer
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # the latter assumed, not measured
 SAMPLE_S = 0.002
 
 
@@ -270,7 +270,7 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from cautious rates, and what compiling takes."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = network_flop_per_s(params.device)
     flop = 2 * params.width**2 * params.batch + OPERATIONS * params.width * params.batch
     step_s = params.layers * (OPERATIONS * CALL_S + flop / rate)
     total_s = 3.0 + (params.rounds + 4) * 4 * max(SAMPLE_S, step_s)

@@ -29,7 +29,7 @@ from .divided_work import Work, computing, in_memory
 COMPUTE, MEMORY = KERNELS = ("compute", "memory")
 FIXED, GROWING = PROBLEMS = ("fixed", "growing")
 MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
-BEYOND_CACHE, FREE_SHARE = 4, 0.25
+FREE_SHARE = 0.25
 LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
 TOLD_DIGITS = 3  # of a share, in per cent with one place: what is told as equal is not called less
 FULL_S, QUICK_S = 28.0, 4.0
@@ -180,7 +180,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     values |= {"logical_cpus": len(x.usable_threads(machine)), "cores": cores} if cores else {}
     limits = ["one_core_may_be_faster"] + (["virtual_machine"] if x.is_virtual(machine) else [])
     if params.kernel == MEMORY:
-        if params.array_bytes < BEYOND_CACHE * _all_caches_bytes(machine):
+        if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
             limits.append("partly_in_cache")
         if sum(1 for node in machine.numa if node.memory_bytes) > 1:
             limits.append("memory_on_one_node")
@@ -244,20 +244,22 @@ def _all_caches_bytes(machine: x.Machine) -> int:
 
 def defaults(machine: x.Machine) -> Params:
     """Go to all logical CPUs; the array of the memory kernel goes far beyond all caches."""
-    wanted = BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
+    wanted = x.BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
     array_bytes = x.fits(wanted, FREE_SHARE)
     most = max(1, len(x.usable_threads(machine)))
-    return _within(FULL_S, Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)))
+    return x.shrink(
+        Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)),
+        seconds,
+        FULL_S,
+        sample_s=0.01,
+    )
 
 
 def quick(params: Params) -> Params:
     """Take shorter samples, three times."""
-    return _within(QUICK_S, replace(params, sample_s=params.sample_s / 4, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    share = min(1.0, (limit_s - 0.5) / seconds(params))
-    return replace(params, sample_s=round(max(0.01, params.sample_s * share), 3))
+    return x.shrink(
+        replace(params, sample_s=params.sample_s / 4, rounds=3), seconds, QUICK_S, sample_s=0.01
+    )
 
 
 def seconds(params: Params) -> float:

@@ -26,7 +26,7 @@ from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import RELATIONS, by_topology, relation
 from experiments.tools.side_by_side import pin
 
-BUFFER_BYTES, APART_BYTES = 2 * 2**20, 256
+BUFFER_BYTES, APART_BYTES = 2 * x.MIB, 256
 ROUND_TRIPS, SAMPLES = 1_000, 3
 EXPECTED_S = 100e-9  # of one way, for the estimate
 MOST_CORES, QUICK_CORES = 64, 24
@@ -207,18 +207,17 @@ def defaults(machine: x.Machine) -> Params:
     wanted = Params(cores=min(max(cores, 2), MOST_CORES))
     while wanted.lines > 8 and seconds(replace(wanted, rounds=FEW_ROUNDS)) > FULL_S:
         wanted = replace(wanted, lines=wanted.lines // 2)
-    return _within(FULL_S, wanted)
+    return x.shrink(wanted, seconds, FULL_S, rounds=2)
 
 
 def quick(params: Params) -> Params:
     """Try fewer lines and fewer cores."""
-    return _within(4.5, replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Go as few rounds as fit into the time, but one from either side."""
-    fitting = int((limit_s - _STARTING_S) / (seconds(params) - _STARTING_S) * params.rounds)
-    return replace(params, rounds=max(2, min(params.rounds, fitting)))
+    return x.shrink(
+        replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10),
+        seconds,
+        4.5,
+        rounds=2,
+    )
 
 
 _STARTING_S = 0.1
@@ -256,5 +255,5 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     seconds=seconds,
-    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

@@ -250,5 +250,5 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     seconds=seconds,
-    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

@@ -233,19 +233,12 @@ def defaults(machine: x.Machine) -> Params:
     """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
     free_threaded = tuple(python.name for python in find() if python.free_threaded)
     workers = min(ASKED_WORKERS, max(2, x.physical_cores(machine) or 2))
-    return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
+    return x.shrink(Params(workers=workers, pythons=free_threaded), seconds, FULL_S, job_s=0.005)
 
 
 def quick(params: Params) -> Params:
     """Do shorter jobs, in three rounds."""
-    return _within(QUICK_S, replace(params, job_s=0.03, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Shorten the jobs until a run is expected to end within `limit_s`."""
-    around_s = seconds(replace(params, job_s=0.0))  # what does not depend on the jobs
-    share = (limit_s - around_s) / (seconds(params) - around_s)
-    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 3))
+    return x.shrink(replace(params, job_s=0.03, rounds=3), seconds, QUICK_S, job_s=0.005)
 
 
 def seconds(params: Params) -> float:
@@ -317,5 +310,5 @@ EXPERIMENT = x.Experiment(
     defaults=defaults,
     quick=quick,
     seconds=seconds,
-    memory_bytes=lambda params: params.workers * 60 * 2**20,
+    memory_bytes=lambda params: params.workers * 60 * x.MIB,
 )

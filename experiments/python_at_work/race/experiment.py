@@ -258,5 +258,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
-    memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * 2**20,
+    memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * x.MIB,
 )

@@ -198,18 +198,16 @@ def _message(block: x.Spread, handed_out: x.Spread) -> str:
 
 def defaults(machine: x.Machine) -> Params:
     """Use two to eight workers, as many as there are cores."""
-    return _within(FULL_S, Params(workers=min(8, max(2, x.physical_cores(machine) or 2))))
+    return x.shrink(
+        Params(workers=min(8, max(2, x.physical_cores(machine) or 2))), seconds, FULL_S, columns=4
+    )
 
 
 def quick(params: Params) -> Params:
     """Compute narrower rows, three times."""
-    return _within(QUICK_S, replace(params, columns=max(4, params.columns // 4), rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Make the rows narrower until a run is expected to end within `limit_s`."""
-    share = min(1.0, limit_s / seconds(params))
-    return replace(params, columns=max(4, int(params.columns * share)))
+    return x.shrink(
+        replace(params, columns=max(4, params.columns // 4), rounds=3), seconds, QUICK_S, columns=4
+    )
 
 
 def seconds(params: Params) -> float:
@@ -274,5 +272,5 @@ EXPERIMENT = x.Experiment(
     quick=quick,
     seconds=seconds,
     quiet_limit_s=120.0,  # many iterations can be asked for
-    memory_bytes=lambda params: (params.workers + 2) * 30 * 2**20,
+    memory_bytes=lambda params: (params.workers + 2) * 30 * x.MIB,
 )

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import taken, warm
@@ -27,7 +28,6 @@ BLOCKERS = ("print", "item", "cpu", "numpy", "if", "nonzero", "synchronize")
 FP32_BYTES = 4
 SHOWN = 10  # products on the lanes
 WAY = "products"
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 5e10, 1.5e13  # cautious, to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at a cautious rate."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = product_flop_per_s(params.device)
     product_s = 2 * params.size**3 / rate + 1e-5
     products = params.rounds * params.most * (2 + len(BLOCKERS)) + SHOWN
     return 1.0 + products * product_s

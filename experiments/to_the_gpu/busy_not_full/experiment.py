@@ -41,7 +41,7 @@ class Params:
     device: str = x.param(CPU, choices=gpus_of)
     size: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
     copy_bytes: int = x.param(
-        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=2**33, scale="log2"
+        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=8 * x.GIB, scale="log2"
     )
     load_s: float = x.param(1.5, unit="s", minimum=0.002, maximum=60.0)
     rounds: int = x.param(5, minimum=1, maximum=50)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CORE_FLOP_PER_S, GPU_FLOP_PER_S, PINNED_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -45,7 +46,6 @@ ELEMENT_BYTES = {"fp32": 4, "fp64": 8}
 TRIES = 3
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 FULL_S, QUICK_S = 28.0, 4.0
-CORE_FLOP_PER_S, GPU_FLOP_PER_S, LINK_BYTES_PER_S = 3e10, 1e13, 2e10  # cautious, for the estimate
 NEXT = 1.5**3  # times as long takes a product of the next size, at most
 
 
@@ -209,19 +209,15 @@ def _message(called: Crossing | None, copied: Crossing | None) -> str:
 def defaults(machine: x.Machine) -> Params:
     """Take the first GPU, and larger matrices for it."""
     device = default_device(machine)
-    return _within(Params(device=device, largest=2048 if device == CPU else 8192), FULL_S)
+    return x.shrink(
+        Params(device=device, largest=2048 if device == CPU else 8192), seconds, FULL_S, largest=64
+    )
 
 
 def quick(params: Params) -> Params:
     """Take three rounds, and leave out what takes long."""
     reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=3)
-    return _within(reduced, QUICK_S)
-
-
-def _within(params: Params, most_s: float) -> Params:
-    while seconds(params) > most_s and params.largest > 64:
-        params = replace(params, largest=params.largest // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, largest=64)
 
 
 def seconds(params: Params) -> float:
@@ -233,7 +229,7 @@ def seconds(params: Params) -> float:
         total_s += 2.0
     for place, rate in enumerate(rates):
         for size in sizes(params):
-            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / LINK_BYTES_PER_S
+            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / PINNED_BYTES_PER_S
             product_s = 2 * size**3 / rate + 1e-5 + (copied_s if place == 4 else 0.0)
             total_s += (params.rounds + 2) * (2 * product_s + SAMPLE_S)
             if product_s * NEXT > params.most_s:  # there a line ends

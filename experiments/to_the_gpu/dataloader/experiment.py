@@ -262,7 +262,7 @@ def defaults(machine: x.Machine) -> Params:
     params = Params(device=device, most_workers=min(cores, MOST_WORKERS))
     if device != CPU:
         params = replace(params, width=64, batch=32, pin_memory=True)
-    return _within(FULL_S, params)
+    return x.shrink(params, seconds, FULL_S, rounds=3, batch=1)
 
 
 def quick(params: Params) -> Params:
@@ -275,16 +275,7 @@ def quick(params: Params) -> Params:
         batches=min(params.batches, 8),
         rounds=3,
     )
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.batch > 1:
-        params = replace(params, batch=params.batch // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, batch=1)
 
 
 def seconds(params: Params) -> float:

@@ -343,29 +343,22 @@ def defaults(machine: x.Machine) -> Params:
     device = default_device(machine)
     known = max(cache_bytes(machine, each) or 0 for each in (CPU, device))
     params = Params(device=device, large=LEAST_LARGE)
-    free_bytes = x.available_bytes() or 2**33
     while params.large**2 * ITEM_BYTES[params.dtype] < BEYOND_CACHE * known:
         wider = replace(params, large=2 * params.large)
-        is_too_much = memory_bytes(wider) > FREE_SHARE * free_bytes
+        wanted_bytes = memory_bytes(wider)
+        is_too_much = x.fits(wanted_bytes, FREE_SHARE) < wanted_bytes
         if is_too_much or seconds(replace(wider, rounds=3)) > FULL_S:
             break
         params = wider
-    return _within(FULL_S, params)
+    return x.shrink(params, seconds, FULL_S, rounds=3, large=USUAL)
 
 
 def quick(params: Params) -> Params:
     """A smaller plate, three times, and nothing that torch would have to compile first."""
     reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=3)
-    return _within(QUICK_S, replace(reduced, shown_s=min(params.shown_s, 0.5)))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.large > USUAL:
-        params = replace(params, large=params.large // 2)
-    return params
+    return x.shrink(
+        replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=3, large=USUAL
+    )
 
 
 def seconds(params: Params) -> float:

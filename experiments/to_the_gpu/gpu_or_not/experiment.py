@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CPU_BYTES_PER_S, CPU_FLOP_PER_S
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
@@ -35,7 +36,6 @@ WHERE = ("cpu", "gpu", "copy")
 ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
 PIECES = ("calls", "memory", "arithmetic", "asking", "there", "back")
 PROBE_BYTES, QUICK_PROBE_BYTES = 64 * x.MIB, 16 * x.MIB
-CPU_FLOP_PER_S, CPU_BYTES_PER_S = 3e10, 5e9  # cautious, to tell the time beforehand
 QUICK_S = 4.2
 SAMPLES = 3
 

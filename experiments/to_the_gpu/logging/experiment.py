@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import MOST_QUEUED, taken, warm, whole_s
@@ -29,7 +30,7 @@ SMALL, LARGE = "small", "large"
 NEVER, KEPT, EACH = "never", "kept", "each"
 FEWER = 10  # times, that large steps are fewer than small ones
 SHOWN = 10  # steps on the lanes
-CPU_FLOP_PER_S, GPU_FLOP_PER_S, STEP_S = 3e10, 1e13, 5e-5  # cautious, to tell the time beforehand
+STEP_S = 5e-5  # cautious, to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +205,7 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from calls and arithmetic, at cautious rates."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = product_flop_per_s(params.device)
     sizes = {SMALL: params.small, LARGE: params.large}
     rounds_s = sum(
         (2 + len(distances(steps))) * steps * (STEP_S + 2 * sizes[matrices] ** 3 / rate)

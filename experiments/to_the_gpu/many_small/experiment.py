@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CPU_BYTES_PER_S, GPU_BYTES_PER_S
 from experiments.devices.ceilings import cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -34,7 +35,6 @@ SHOWN = 20  # small calls on the lanes
 ABOVE = 1.02  # of a limit, and more, is suspect
 IN_CACHE = 4  # caches, that the numbers must be larger than, to come from memory
 CPU_CALL_S, GPU_CALL_S = 5e-6, 1e-5  # cautious, to tell the time beforehand
-CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

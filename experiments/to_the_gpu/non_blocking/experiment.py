@@ -18,6 +18,11 @@ from itertools import product
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import (
+    PAGEABLE_BYTES_PER_S,
+    PINNED_BYTES_PER_S,
+    PINNING_BYTES_PER_S,
+)
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, host_memory, near
@@ -34,7 +39,6 @@ UNTILS = {"back": "returned", "done": "finished"}
 TRIES = ("read_at_once", "read_after_waiting", "changed_at_once", "changed_after_waiting")
 TAIL_BYTES = 256 * x.KIB  # looked at, or overwritten: done long before a copy of many MiB
 EARLY = 0.5  # of the whole time: a call that is back before had not waited for the copy
-PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,9 +212,9 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the bytes that are copied and filled."""
     copies_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S
-    tries_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S + 8 / HOST_BYTES_PER_S / 2
+    tries_s = 4 / PINNED_BYTES_PER_S + 4 / PAGEABLE_BYTES_PER_S + 8 / PINNING_BYTES_PER_S / 2
     turn_s = params.size_bytes * (copies_s + tries_s) + 0.05
-    begin_s = 1.0 + memory_bytes(params) / HOST_BYTES_PER_S
+    begin_s = 1.0 + memory_bytes(params) / PINNING_BYTES_PER_S
     return begin_s + (params.rounds + 1) * turn_s
 
 

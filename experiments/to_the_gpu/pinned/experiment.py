@@ -19,6 +19,11 @@ from functools import partial
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import (
+    PAGEABLE_BYTES_PER_S,
+    PINNED_BYTES_PER_S,
+    PINNING_BYTES_PER_S,
+)
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, gpu_of, gpus_of
@@ -33,7 +38,6 @@ CHOICES = ("pinned_before", "as_it_is", "pinned_first")
 HOST_BUFFERS = 4  # pageable, pinned there, pinned back, and the one pinned for once
 LOOK_S = 0.06  # to read the link while something is copied
 TOO_MUCH = 1.02
-PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, PINNING_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,10 +277,8 @@ def _pinning(
 def defaults(machine: x.Machine) -> Params:
     """Go up to 1 GiB, where half of the free memory has room for all copies of it."""
     params = Params(device=default_device(machine))
-    free_bytes = x.available_bytes() or 8 * x.GIB
-    while memory_bytes(params) > free_bytes / 2 and params.largest_bytes > x.MIB:
-        params = replace(params, largest_bytes=params.largest_bytes // 2)
-    return params
+    most_bytes = x.fits(memory_bytes(params), 0.5)
+    return x.shrink(params, memory_bytes, most_bytes, largest_bytes=x.MIB)
 
 
 def quick(params: Params) -> Params:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CPU_BYTES_PER_S, PAGEABLE_BYTES_PER_S
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -49,7 +50,6 @@ NAMES = {
     THERE: "already_there_s",
 }
 ABOVE = 1.02  # of a limit, and more, is suspect
-CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 5e9  # cautious: memory; a copy of what is not pinned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the bytes that a call moves, at a cautious rate."""
     ways = 3 if params.device == CPU else len(WAYS)
-    rate = CPU_BYTES_PER_S if params.device == CPU else GPU_BYTES_PER_S
+    rate = CPU_BYTES_PER_S if params.device == CPU else PAGEABLE_BYTES_PER_S
     passes = sum(2 * SAMPLE_S + 2 * size / rate for size in sizes(params))
     return 0.5 + ways * (params.rounds + 3) * passes
 

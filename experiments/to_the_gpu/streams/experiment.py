@@ -20,6 +20,11 @@ from functools import partial
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import (
+    PAGEABLE_BYTES_PER_S,
+    PINNED_BYTES_PER_S,
+    PINNING_BYTES_PER_S,
+)
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.host_memory import PAGEABLE, PINNED, can_pin, near
@@ -31,7 +36,6 @@ TOO_MUCH = 1.02
 UNEQUAL = 1.5  # times a copy, from which on computing and copying are said to differ
 CALLING = 0.9  # of the total: then the calls set the pace
 GAIN = 1.1  # less is not said to be a gain of kernels beside kernels
-PINNED_BYTES_PER_S, PAGEABLE_BYTES_PER_S, HOST_BYTES_PER_S = 2e10, 5e9, 1e9  # cautious
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +238,7 @@ def seconds(params: Params) -> float:
     turn_s = (len(_counts(params.streams)) + 2) * course_s + copy_s * params.compute_per_copy
     if params.pageable:
         turn_s += course_s + 2 * params.total_bytes / PAGEABLE_BYTES_PER_S
-    begin_s = 1.5 + memory_bytes(params) / HOST_BYTES_PER_S
+    begin_s = 1.5 + memory_bytes(params) / PINNING_BYTES_PER_S
     return begin_s + (params.rounds + 1) * turn_s
 
 
