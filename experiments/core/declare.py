@@ -159,6 +159,7 @@ class Experiment(Generic[P]):
     parts: tuple[Part, ...]
     defaults: Callable[[Machine], P]  # sizes that suit this machine
     quick: Callable[[P], P]  # reduced to end within 5 s
+    smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     seconds: Callable[[P], float]  # expected time of a run
     memory_bytes: Callable[[P], int]
     needs: tuple[Need, ...] = ()

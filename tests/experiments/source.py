@@ -1,12 +1,23 @@
-"""What may `analyse` of an experiment say? Read off its source, so that no key is forgotten."""
+"""The test module of an experiment, and what its `analyse` may say, read off the source."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
+
+from experiments.core.declare import Experiment
+
+
+def own_tests(experiment: Experiment[Any]) -> ModuleType:
+    """Return the test module of an experiment: what it has agreed on stands there."""
+    home, _, _ = experiment.params.__module__.rpartition(".")
+    shelf, _, name = home.rpartition(".")
+    return importlib.import_module(f"tests.{shelf}.test_{name}")
 
 
 class Said:

@@ -311,6 +311,9 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.TORCH,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(
+        params, threads=1, batch=16, width=32, largest_bytes=16 * x.KIB, sample_s=0.001, rounds=2
+    ),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # until many processes have loaded torch

@@ -329,6 +329,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # pinned memory is made first

@@ -221,6 +221,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, layers=3, width=65, batch=33, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=120.0,  # the processes load torch first

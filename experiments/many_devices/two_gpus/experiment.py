@@ -279,6 +279,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, job_s=0.004, a_rows=128, b_rows=128, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -203,6 +203,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, memory_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.memory_bytes) + 2 * x.MIB,
 )

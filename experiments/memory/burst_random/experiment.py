@@ -209,6 +209,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
 )

@@ -273,6 +273,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params), default=0) + 2 * x.MIB,
 )

@@ -193,6 +193,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, memory_bytes=x.MIB, file_bytes=8 * x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.memory_bytes + 100 * x.MIB,
 )

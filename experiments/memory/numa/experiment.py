@@ -217,6 +217,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, node_bytes=x.MIB, rounds=5),
     seconds=seconds,
     memory_bytes=lambda params: 4 * params.node_bytes,
 )

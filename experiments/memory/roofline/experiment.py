@@ -354,6 +354,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, array_bytes=8 * x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=_memory_bytes,
 )

@@ -264,6 +264,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, file_bytes=8 * x.MIB, sample_s=0.02, rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: (DEPTH + 1) * PIECE_BYTES,
 )

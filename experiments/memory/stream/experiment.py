@@ -325,6 +325,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, array_bytes=x.MIB, rounds=1),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

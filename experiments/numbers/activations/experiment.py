@@ -299,6 +299,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, numbers=20_000, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -321,6 +321,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size=128, span=4, wide_sizes=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

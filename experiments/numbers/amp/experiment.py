@@ -414,6 +414,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, width=16, batch=8, steps=10, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

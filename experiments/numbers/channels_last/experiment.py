@@ -401,6 +401,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, images=2, channels=8, side=8, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -353,6 +353,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch._dynamo"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, width=8, layers=2, batch=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=120.0,  # torch compiles without a word

@@ -314,6 +314,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, sample_s=0.01, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: (
         (params.array_bytes if params.kernel == MEMORY else 0) + 100 * x.MIB

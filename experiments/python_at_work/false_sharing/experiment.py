@@ -249,6 +249,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

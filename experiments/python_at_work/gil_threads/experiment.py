@@ -309,6 +309,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, job_s=0.005, rounds=2, workers=2),
     seconds=seconds,
     memory_bytes=lambda params: params.workers * 60 * x.MIB,
 )

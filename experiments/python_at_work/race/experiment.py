@@ -256,6 +256,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, workers=2, times=20_000, pythons=(), rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
     memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * x.MIB,

@@ -247,6 +247,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 12 * x.MIB,
 )

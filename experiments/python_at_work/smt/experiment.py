@@ -207,6 +207,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, chain_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.chain_bytes) + 6 * x.MIB,
 )

@@ -205,6 +205,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, sample_s=0.001, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.parent_bytes + 80 * x.MIB,
 )

@@ -215,6 +215,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, sample_s=0.001, rounds=2),
     seconds=seconds,
     quiet_limit_s=60.0,  # large lists take long
     memory_bytes=lambda params: COPIES * params.largest_bytes + 100 * x.MIB,

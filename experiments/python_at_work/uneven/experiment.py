@@ -270,6 +270,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, workers=2, rows=16, columns=4, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # many iterations can be asked for
     memory_bytes=lambda params: (params.workers + 2) * 30 * x.MIB,

@@ -220,6 +220,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, wait_s=0.002, most_waits=16, weighed=100, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
     memory_bytes=lambda params: 100 * x.MIB + params.most_waits * 64 * 2**10,

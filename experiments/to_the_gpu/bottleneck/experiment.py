@@ -264,6 +264,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, batch=2, steps=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -269,6 +269,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size=16, copy_bytes=64 * x.KIB, load_s=0.002, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: 0,
 )

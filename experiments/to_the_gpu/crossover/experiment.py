@@ -294,6 +294,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest=64, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

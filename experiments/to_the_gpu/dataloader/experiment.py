@@ -357,6 +357,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, most_workers=1, batch=2, batches=4, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

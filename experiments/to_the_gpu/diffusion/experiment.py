@@ -454,6 +454,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, large=64, shown_s=0.1, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # torch compiles for a GPU without a word

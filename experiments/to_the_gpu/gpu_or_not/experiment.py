@@ -387,6 +387,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, rows=32, columns=16, steps=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

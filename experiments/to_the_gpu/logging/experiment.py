@@ -269,6 +269,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, large=128, steps=20, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -239,6 +239,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, numbers=10_000, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -268,6 +268,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

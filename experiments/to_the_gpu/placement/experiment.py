@@ -280,6 +280,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

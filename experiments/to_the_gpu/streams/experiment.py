@@ -299,6 +299,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, total_bytes=x.MIB, pieces=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # gigabytes are pinned and written first

@@ -28,6 +28,13 @@ torch = pytest.importorskip("torch")
 from experiments.devices.device import Device  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    f"{way}_{what}"
+    for way in ("data", "layers", "channels")
+    for what in ("step_s", "memory_bytes", "moved_bytes")
+}
+
 SHAPE = Shape(layers=4, width=8, batch=12)
 
 

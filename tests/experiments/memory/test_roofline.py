@@ -18,6 +18,18 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import MIB, machine
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte",
+}  # fmt: skip
+HELD = {  # by `make gpu-check` against a figure of CUDA, within a budget
+    "peak_gpu0_bytes_per_s": ("copy_gpu_bytes_per_s", (0.95, 1.15)),
+    **{
+        f"{kind}_gpu0_flop_per_s": (f"{kind}_flop_per_s", (0.97, 1.05))
+        for kind in ("fp32", "tf32", "fp16", "bf16")
+    },
+}
+
 PARAMS = Params(array_bytes=128 * MIB, threads=4)
 NOISE = (0.9, 1.1, 1.0)
 

@@ -39,6 +39,12 @@ from machine.model import Machine
 from machine.storage.place import Place, disks_of, place_of, room_bytes, usual_folder
 from tests.experiments.machines import GIB, KIB, MIB
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "sequential_read_bytes_per_s", "random_4k_reads_per_s", "random_4k_deep_reads_per_s",
+    "random_4k_latency_s",
+}  # fmt: skip
+
 NOISE = (1.0, 1.01, 0.99)
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "O_DIRECT"), reason="files are read past the page cache here on Linux"

@@ -32,6 +32,13 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "fp32_samples_per_s", "tf32_samples_per_s", "fp16_samples_per_s", "bf16_samples_per_s",
+    "fp32_peak_bytes", "tf32_peak_bytes", "fp16_peak_bytes", "bf16_peak_bytes",
+    "loss_scale_final", "skipped_steps", "speedup_best",
+}  # fmt: skip
+
 SMALL = Params(device=NAME, width=16, batch=32, steps=40, rounds=3)
 HERE = machine(gpus=1)
 

@@ -31,6 +31,13 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    f"{layout}_{precision}_images_per_s"
+    for layout in ("contiguous", "channels_last")
+    for precision in ("fp32", "tf32", "fp16", "bf16")
+}
+
 SMALL = Params(device=NAME, images=2, channels=8, side=8, rounds=3)
 HERE = machine(gpus=1)
 

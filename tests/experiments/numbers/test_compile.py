@@ -30,6 +30,21 @@ torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "eager_step_s",
+    "script_step_s",
+    "compiled_step_s",
+    "graph_step_s",
+    "compile_s",
+    "break_even_steps",
+    *(
+        f"{form}_{what}"
+        for form in ("state_dict", "script", "exported")
+        for what in ("bytes", "save_s", "load_cpu_s", "load_gpu0_s")
+    ),
+}
+
 SMALL = Params(width=8, layers=2, batch=2, rounds=3, compiles=False)
 ON_GPU = replace(SMALL, device=NAME, compiles=True)
 

@@ -27,6 +27,9 @@ from machine.inspect import inspect
 from machine.model import Machine, Thread
 from tests.experiments.machines import machine
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {"median_s", "fastest_s", "slowest_s", "group_count"}
+
 HERE = inspect()
 two_cores = pytest.mark.skipif(
     missing_need(EXPERIMENT, HERE) is not None, reason="needs two cores that threads are kept on"

@@ -20,6 +20,9 @@ from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, UNKNOWN
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
+
 NOISE = (1.0, 1.03, 0.97)
 CLIFF_64 = {at: 3e-9 if at < 64 else 0.4e-9 for at in DISTANCES_BYTES}
 

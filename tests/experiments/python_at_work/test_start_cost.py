@@ -24,6 +24,12 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "call_s", "coroutine_s", "task_s", "thread_s", "fork_s", "forkserver_s", "spawn_s",
+    "subinterpreter_s",
+}  # fmt: skip
+
 NOISE = (1.0, 1.1, 0.9)
 USUAL = {
     "call": 40e-9, "coroutine": 100e-9, "task": 8e-6, "thread": 100e-6, "fork": 3e-3,

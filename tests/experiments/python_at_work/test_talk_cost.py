@@ -22,6 +22,13 @@ from machine.inspect import inspect
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.stopping import stop_after_rows
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "thread_queue_small_s", "pipe_small_s", "process_queue_small_s", "shared_memory_small_s",
+    "thread_queue_large_bytes_per_s", "pipe_large_bytes_per_s",
+    "process_queue_large_bytes_per_s", "shared_memory_large_bytes_per_s",
+}  # fmt: skip
+
 PARAMS = Params(largest_bytes=MIB)
 NOISE = (1.0, 1.1, 0.9)
 LARGE = {"thread_queue": 40e-6, "pipe": 3e-3, "process_queue": 4e-3, "shared_memory": 2e-4}

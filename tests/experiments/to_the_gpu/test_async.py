@@ -11,6 +11,12 @@ from tests.experiments.machines import machine
 pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
+    "synchronize_s",
+}  # fmt: skip
+
 module = importlib.import_module("experiments.to_the_gpu.async.experiment")  # its name is a keyword
 SMALL = module.Params(device=NAME, size=64, most=8, rounds=3)
 

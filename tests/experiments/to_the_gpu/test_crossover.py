@@ -20,6 +20,12 @@ from tests.experiments.machines import machine
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "crossover_size", "crossover_size_with_copies", "cpu_peak_flop_per_s",
+    "gpu_peak_flop_per_s",
+}  # fmt: skip
+
 SMALL = Params(device=NAME, largest=128, rounds=3)
 HERE = machine(gpus=1, cores=1)  # threads that are not there slow each other down
 

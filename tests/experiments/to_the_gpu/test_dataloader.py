@@ -29,6 +29,12 @@ from experiments.tools import training  # noqa: E402
 from experiments.tools.images import CLASSES, TAKEN, Images  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "best_workers", "best_samples_per_s", "model_alone_samples_per_s",
+    "zero_workers_samples_per_s",
+}  # fmt: skip
+
 IMAGE_S = 1e-3  # of a loader that is played
 ON_GPU = Params(device=NAME, most_workers=2, width=1, batch=2, batches=8, rounds=3, pin_memory=True)
 

@@ -21,6 +21,12 @@ from experiments.to_the_gpu.diffusion.solvers import (  # noqa: E402
 )
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "numpy_cells_per_s", "torch_cpu_cells_per_s", "torch_gpu_cells_per_s",
+    "compiled_cells_per_s",
+}  # fmt: skip
+
 SMALL = Params(large=320, shown_s=0.07, rounds=3)
 ON_GPU = Params(device=NAME, large=320, shown_s=0.0, rounds=3, compiles=False)
 ONE_CORE = machine(cores=1)

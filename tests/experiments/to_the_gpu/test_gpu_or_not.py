@@ -21,6 +21,9 @@ from tests.experiments.machines import machine
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {"cpu_s", "gpu_s", "copy_s"}
+
 SMALL = Params(device=NAME, rows=64, columns=64, steps=10, rounds=3)
 HERE = machine(gpus=1, cores=1)
 

@@ -21,6 +21,18 @@ from experiments.to_the_gpu.pinned import experiment as module  # noqa: E402
 from experiments.to_the_gpu.pinned import transfers  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
+# What reports, comparisons and outside checks rely on.
+AGREED = {
+    "pageable_to_gpu_bytes_per_s", "pinned_to_gpu_bytes_per_s",
+    "pageable_from_gpu_bytes_per_s", "pinned_from_gpu_bytes_per_s", "pinning_s",
+    "link_fraction",
+}  # fmt: skip
+HELD = {  # by `make gpu-check` against a figure of CUDA, within a budget
+    f"{kind}_{way}_bytes_per_s": (f"{kind}_{way}_bytes_per_s", budget)
+    for kind, budget in (("pinned", (0.95, 1.05)), ("pageable", (0.85, 1.15)))
+    for way in ("to_gpu", "from_gpu")
+}
+
 KIB, MIB = 2**10, 2**20
 SMALL = module.Params(device=fake.NAME, smallest_bytes=16 * KIB, largest_bytes=256 * KIB, rounds=3)
 
