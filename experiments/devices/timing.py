@@ -4,6 +4,9 @@ A GPU that is faster than it is called waits for the next call, and marks around
 tell the calling. So the queue is held while the calls are made: the device then does them without
 gaps. Whether that held is looked at, and a sample that it did not is not clean.
 Method: as nvbandwidth and the samples of CUDA do it with a delay kernel.
+
+To be confirmed on a GPU: that a hold outlasts a hundred queued calls. `_sleep` counts cycles, so
+a hold lasts longer at a lower clock.
 """
 
 from __future__ import annotations

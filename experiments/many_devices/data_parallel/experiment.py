@@ -10,6 +10,10 @@ loss of one process with the whole batch. The sums of all messages are checked t
 Source: Li et al., PyTorch Distributed, VLDB 2020; nccl-tests for the bandwidth of the bus.
 
 What it cannot tell: how a network learns with larger batches; what loading data would add.
+
+To be confirmed on a GPU: all of it over NCCL, on one machine and on several: the time of loading,
+rates, the wait of the slowest, bus bandwidth within 5 % of nccl-tests; how long a GPU process takes
+to end; Lightning with GPUs (with gloo it has run).
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ from .training_turns import (
     SHARED_OUT,
     SPLITS,
     Rate,
-    Share,
+    StepPart,
     counts,
     own_batch,
     own_bytes,
@@ -249,7 +253,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={
         "rates": Rate,
-        "shares": Share,
+        "shares": StepPart,
         "losses": Loss,
         "reductions": Reduction,
         "conditions": Condition,

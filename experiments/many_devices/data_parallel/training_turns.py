@@ -39,7 +39,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class StepPart:
     """What a step was spent with: `part` is "compute", "communication" or "idle"."""
 
     workers: int = x.column()
@@ -136,7 +136,7 @@ def _rates(
 
 def _shares(
     took_s: dict[tuple[str, int, int], list[float]], workers: int, repeat: int
-) -> Iterator[Share]:
+) -> Iterator[StepPart]:
     """Yield what a step of this round was spent with, once both of its kinds are known."""
     averaged, apart = (took_s.get((way, workers, repeat)) for way in (AVERAGED, APART))
     if averaged is None or apart is None:
@@ -147,7 +147,7 @@ def _shares(
         parts[COMMUNICATION] = max(0.0, max(averaged) - slowest_s)
         parts[IDLE] = slowest_s - mean_s
     for part, step_s in parts.items():
-        yield Share(workers=workers, part=part, repeat=repeat, step_s=step_s)
+        yield StepPart(workers=workers, part=part, repeat=repeat, step_s=step_s)
 
 
 def own_bytes(params: Params, workers: int) -> int:

@@ -10,6 +10,9 @@ Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
 What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that
 of a copy, with what it takes to start one. A driver that goes through the host does so in pieces
 that overlap, and is faster than two whole hops.
+
+To be confirmed on a GPU: rates and delays against nvbandwidth; that copies in both directions at
+once do not wait for each other; what PyTorch does without peer access; wrong data behind an IOMMU.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ Source of the bubble, (p - 1) / (m + p - 1) of p stages and m micro-batches: Y. 
 
 What it cannot tell: what hiding the exchange behind the arithmetic would gain (`data-parallel`
 shows it), or how other networks divide: convolutions send less for each weight.
+
+To be confirmed on a GPU: all of it over NCCL: that sending and receiving between stages does not
+lock up, what the waits after each part cost, equal weights.
 """
 
 from __future__ import annotations

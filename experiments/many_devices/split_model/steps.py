@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from experiments import api as x
 from experiments.tools.member import Member, machines
 
-from .ways import CHANNELS, DATA, LAYERS, ONE, ByChannels, ByData, ByLayers, Shape, Share, Start
+from .ways import (
+    CHANNELS,
+    DATA,
+    LAYERS,
+    ONE,
+    ByChannels,
+    ByData,
+    ByLayers,
+    MemberStep,
+    Shape,
+    Start,
+)
 
 CHECKED = 2  # steps, after which the weights are compared
 MEASURED, EXPECTED = "measured", "expected"
@@ -84,8 +95,8 @@ def work(member: Member, plan: Plan) -> Iterator[object]:
     if member.device.is_gpu and plan.needed_bytes > free_bytes:
         raise x.UserError("too_much_memory", needed_bytes=plan.needed_bytes, free_bytes=free_bytes)
     start = Start(member, plan.shape.shared_by(member.size))
-    shares: dict[str | int, Share] = {
-        ONE: Share(member, start),
+    shares: dict[str | int, MemberStep] = {
+        ONE: MemberStep(member, start),
         DATA: ByData(member, start),
         CHANNELS: ByChannels(member, start),
         **{count: ByLayers(member, start, count) for count in plan.micro_batches},
@@ -131,7 +142,7 @@ def _way(arm: str | int) -> str:
     return LAYERS if isinstance(arm, int) else arm
 
 
-def _timed(member: Member, share: Share, *, is_in: bool) -> tuple[float, float, float]:
+def _timed(member: Member, share: MemberStep, *, is_in: bool) -> tuple[float, float, float]:
     """Return when the first began a step, how long until the last had done its part, and how idle.
 
     All members call it; one that is not in it has nothing to do.

@@ -59,7 +59,7 @@ class Start:
         )
 
 
-class Share:
+class MemberStep:
     """What one member does of a step in one way; `busy` is when it computed."""
 
     def __init__(self, member: Member, start: Start) -> None:
@@ -160,7 +160,7 @@ class Share:
         return 0
 
 
-class ByData(Share):
+class ByData(MemberStep):
     """All layers, and a share of the batch."""
 
     def __init__(self, member: Member, start: Start) -> None:
@@ -186,7 +186,7 @@ class ByData(Share):
         return 2 * (self.member.size - 1) * numbers * FP32_BYTES
 
 
-class ByLayers(Share):
+class ByLayers(MemberStep):
     """Some layers in a row; the batch comes in micro-batches."""
 
     def __init__(self, member: Member, start: Start, micro_batches: int) -> None:
@@ -238,7 +238,7 @@ class ByLayers(Share):
         return 2 * self._end * self.shape.batch * self.shape.width * FP32_BYTES
 
 
-class ByChannels(Share):
+class ByChannels(MemberStep):
     """Some rows of the weights of every layer, and the whole batch."""
 
     def own(self, layer: int, weights: Any) -> Any:

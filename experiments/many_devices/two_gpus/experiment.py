@@ -11,6 +11,9 @@ a GPU, A and B are two halves of the processor with a queue each (`feeding`).
 Source: "Automatic Parallelism" in Dive into Deep Learning.
 
 What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
+
+To be confirmed on a GPU: that one thread keeps both busy, the lanes of both on the caller's clock,
+tiny products; with one GPU, the processor beside it.
 """
 
 from __future__ import annotations

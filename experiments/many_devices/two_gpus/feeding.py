@@ -40,7 +40,7 @@ class Worker(Protocol):
         """Wait until all is done. Raises what the work raised."""
 
 
-class Whole:
+class WholeDevice:
     """A GPU, or the whole processor."""
 
     def __init__(self, device: Device) -> None:
@@ -110,7 +110,10 @@ def workers(
 ) -> Iterator[list[tuple[Worker, Device]]]:
     """Yield two workers with their devices: those named, or two halves of the processor."""
     if first != CPU:
-        yield [(Whole(device), device) for device in (Device(first, bench), Device(second, bench))]
+        yield [
+            (WholeDevice(device), device)
+            for device in (Device(first, bench), Device(second, bench))
+        ]
         return
     device = Device(CPU, bench)
     halves = [Half(device, max(1, cores // 2)) for _ in range(2)]

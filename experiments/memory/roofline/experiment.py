@@ -14,6 +14,9 @@ Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
 are not counted, which can keep what writes a quarter to a third below it.
+
+To be confirmed on a GPU: that the switch for TF32 acts on each arm; double precision with matrix
+units.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ DEGREES, FEW_DEGREES = (1, 2, 4, 8, 16, 32, 64, 128), (1, 8, 64)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ThreadLap:
     """What one thread does in a lap: its operations, and the bytes that it moves."""
 
     kernel: str
@@ -34,7 +34,7 @@ class Work:
         return self.flop / self.moved_bytes
 
 
-def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
+def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[ThreadLap]:
     """Return what a thread does with its arrays when all of a team work."""
     import numpy as np
 
@@ -57,16 +57,16 @@ def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
         for _ in range(laps):
             np.matmul(left, right, out=product)
 
-    def polynomial(degree: int) -> Work:
+    def polynomial(degree: int) -> ThreadLap:
         sum_up = functools.partial(flops.polynomial(degree, widest_bits()), a)
         flop = flops.polynomial_flop(degree) * size
-        return Work(POLYNOMIAL, sum_up, flop, ELEMENT_BYTES * size)
+        return ThreadLap(POLYNOMIAL, sum_up, flop, ELEMENT_BYTES * size)
 
     words = ELEMENT_BYTES * size
     return [
-        Work("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
-        Work("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
-        Work("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),
+        ThreadLap("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
+        ThreadLap("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
+        ThreadLap("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),
         *(polynomial(degree) for degree in degrees),
-        Work("matmul", multiply, 2 * rows**3, 3 * ELEMENT_BYTES * rows**2),
+        ThreadLap("matmul", multiply, 2 * rows**3, 3 * ELEMENT_BYTES * rows**2),
     ]

@@ -10,6 +10,10 @@ Source: NVIDIA, Matrix Multiplication Background User's Guide (tile and wave qua
 
 What it cannot tell: which kernel the library has chosen for a size. It has many, chooses by rules
 of its own, and another version chooses otherwise.
+
+To be confirmed on a GPU: whether odd sizes cost anything with today's cuBLAS, and in which
+precisions; the steps of tiles and waves in the wide sweep; loading a kernel for each size within
+the time.
 """
 
 from __future__ import annotations

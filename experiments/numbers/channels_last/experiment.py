@@ -12,6 +12,9 @@ strides.
 What it cannot tell: what training gains, where gradients move too; how a layer is slowed down that
 knows no such order and has to rearrange; what searching for the best algorithm would change, as
 torch takes the one that its library thinks best.
+
+To be confirmed on a GPU: the gain in half precision and that there is little in fp32, results
+within rounding there.
 """
 
 from __future__ import annotations

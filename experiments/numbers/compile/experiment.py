@@ -10,6 +10,10 @@ three forms.
 
 What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
 stay in the memory of the system.
+
+To be confirmed on a GPU: `torch.compile` with Triton, its time within the full run, and both modes;
+recording and replaying a CUDA graph; scripted and exported programs loaded to a GPU; after how many
+steps each pays.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from .ways import (
     GRAPH,
     SCRIPT,
     WAYS,
-    Way,
+    PreparedStep,
     compiled,
     eager,
     from_scratch,
@@ -137,14 +141,14 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def _prepared(
     params: Params, device: Device, model: Any, inputs: Any
-) -> Iterator[tuple[str, Way | None]]:
+) -> Iterator[tuple[str, PreparedStep | None]]:
     yield SCRIPT, scripted(device, model, inputs)
     if params.compiles:
         yield COMPILED, compiled(device, model, inputs, params.mode)
     yield GRAPH, graph(device, model, inputs)
 
 
-def _steps(params: Params, device: Device, ways: Mapping[str, Way]) -> x.Measured:
+def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> x.Measured:
     counts = {way: enough_in_a_row(device, each.step) for way, each in ways.items()}
     conditions = Conditions(device)
     for turn, way in device.bench.interleave(list(ways), params.rounds):

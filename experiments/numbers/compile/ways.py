@@ -27,7 +27,7 @@ CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class PreparedStep:
     """What does one step, and how long it took to get ready: to make it, and its first steps."""
 
     step: Callable[[], object]
@@ -53,12 +53,12 @@ def network(torch: Any, width: int, layers: int) -> Any:
     return torch.nn.Sequential(*(Layer() for _ in range(layers))).eval().requires_grad_(False)
 
 
-def eager(device: Device, model: Any, inputs: Any) -> Way:
+def eager(device: Device, model: Any, inputs: Any) -> PreparedStep:
     """Return the network as it stands; it is ready at once."""
-    return Way(lambda: model(inputs), 0.0, model)
+    return PreparedStep(lambda: model(inputs), 0.0, model)
 
 
-def scripted(device: Device, model: Any, inputs: Any) -> Way | None:
+def scripted(device: Device, model: Any, inputs: Any) -> PreparedStep | None:
     """Return it scripted, None where torch can do that no more."""
     start_s = device.bench.now_s()
     try:
@@ -68,7 +68,7 @@ def scripted(device: Device, model: Any, inputs: Any) -> Way | None:
     return _ready(device, program, inputs, start_s)
 
 
-def compiled(device: Device, model: Any, inputs: Any, mode: str) -> Way | None:
+def compiled(device: Device, model: Any, inputs: Any, mode: str) -> PreparedStep | None:
     """Return it compiled, None where there is no compiler that torch can use."""
     try:
         import_module("torch._inductor.compile_fx")  # loading the compiler is no part of compiling
@@ -84,7 +84,7 @@ def compiled(device: Device, model: Any, inputs: Any, mode: str) -> Way | None:
         return None  # the compiler's own troubles are many
 
 
-def graph(device: Device, model: Any, inputs: Any) -> Way | None:
+def graph(device: Device, model: Any, inputs: Any) -> PreparedStep | None:
     """Return it as a graph of its launches, None of what is not CUDA."""
     if device.kind != "cuda":
         return None
@@ -101,14 +101,14 @@ def graph(device: Device, model: Any, inputs: Any) -> Way | None:
         result = model(inputs)
     whole_s(device, recorded.replay)
     # The result lives in the graph's memory, so it is kept as long as the graph.
-    return Way(recorded.replay, device.bench.now_s() - start_s, (recorded, result))
+    return PreparedStep(recorded.replay, device.bench.now_s() - start_s, (recorded, result))
 
 
-def _ready(device: Device, program: Any, inputs: Any, start_s: float) -> Way:
+def _ready(device: Device, program: Any, inputs: Any, start_s: float) -> PreparedStep:
     for _ in range(FIRST_STEPS):
         program(inputs)
     device.wait()
-    return Way(lambda: program(inputs), device.bench.now_s() - start_s, program)
+    return PreparedStep(lambda: program(inputs), device.bench.now_s() - start_s, program)
 
 
 @contextlib.contextmanager

@@ -12,23 +12,23 @@ FIRST_TURNS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class DividedWork:
     """`job(start, end)` does that part, in shares of the whole, which is so many `steps`."""
 
     steps: float
     job: Callable[[float, float], object]
 
 
-def computing(bench: x.Bench, whole_s: float) -> Work:
+def computing(bench: x.Bench, whole_s: float) -> DividedWork:
     """Return arithmetic that takes one worker at least `whole_s` and needs no memory."""
     from .kernels import mix
 
     with bench.pinned():
         turns = bench.repeat_for(lambda count: mix(count, 1), at_least_s=whole_s, start=FIRST_TURNS)
-    return Work(turns, lambda start, end: mix(int((end - start) * turns), 1))
+    return DividedWork(turns, lambda start, end: mix(int((end - start) * turns), 1))
 
 
-def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> Work:
+def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> DividedWork:
     """Return the reading of an array, as often as takes one worker at least `whole_s`."""
     from experiments.kernels.sums import sum_in_a_row
 
@@ -41,4 +41,4 @@ def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> Work:
     def job(start: float, end: float) -> object:
         return sum_in_a_row(words[int(start * words.size) : int(end * words.size)], laps)
 
-    return Work(words.size * laps, job)
+    return DividedWork(words.size * laps, job)

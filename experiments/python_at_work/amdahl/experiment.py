@@ -24,7 +24,7 @@ from experiments import api as x
 from experiments.tools.arrays import cache_count, counts, spread_out
 from experiments.tools.side_by_side import CAN_PIN, seconds_together
 
-from .divided_work import Work, computing, in_memory
+from .divided_work import DividedWork, computing, in_memory
 
 COMPUTE, MEMORY = KERNELS = ("compute", "memory")
 FIXED, GROWING = PROBLEMS = ("fixed", "growing")
@@ -100,7 +100,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(turn.fraction)
 
 
-def _run(params: Params, bench: x.Bench, work: Work, threads: list[int | None], turn: int) -> Run:
+def _run(
+    params: Params, bench: x.Bench, work: DividedWork, threads: list[int | None], turn: int
+) -> Run:
     serial = params.serial_fraction
     serial_s = 0.0
     if serial > 0:

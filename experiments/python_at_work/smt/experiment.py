@@ -41,7 +41,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class WorkRate:
     """One repeat: additions or reads in a second, by all threads together."""
 
     work: str = x.column()
@@ -65,7 +65,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         of_round[place] = amount * len(threads) / taken_s
         if ONE in of_round:
             for known in list(of_round) if place == ONE else [place]:
-                yield Share(
+                yield WorkRate(
                     work=work,
                     place=known,
                     repeat=turn.round,
@@ -179,7 +179,7 @@ def seconds(params: Params) -> float:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share},
+    tables={"shares": WorkRate},
     measure=measure,
     analyse=analyse,
     views=(

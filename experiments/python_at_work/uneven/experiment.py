@@ -45,7 +45,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class WayTime:
     """All rows in one way, once; efficiency is the share of the workers' time in which they work.
 
     `chunk` is how many rows are handed out at a time.
@@ -104,7 +104,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             answer = python.answer()
             workers = 1 if way == SERIAL else params.workers
             busy_s = sum(end_s - start_s for _, start_s, end_s in answer["slices"])
-            yield Share(
+            yield WayTime(
                 way=way,
                 chunk=chunk,
                 repeat=turn.round,
@@ -221,7 +221,7 @@ def seconds(params: Params) -> float:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share, "slices": Slice, "costs": Cost},
+    tables={"shares": WayTime, "slices": Slice, "costs": Cost},
     measure=measure,
     analyse=analyse,
     views=(

@@ -7,6 +7,8 @@ lanes come from marks in the device's queue, laid on the caller's clock where bo
 
 What it cannot tell: what waits inside libraries. On a processor there is no queue: a call comes
 back when its work is done.
+
+To be confirmed on a GPU: the common clock of the lanes.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ Source: the documentation of torch.profiler; the parts follow Holistic Trace Ana
 
 What it cannot tell: which of the parts could be hidden behind another one; try it with helpers.
 Recording makes the host's part longer. The other threads of the host are not looked at.
+
+To be confirmed on a GPU: the names of kernels and copies in the profiler's trace.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class PartTime:
     """One part of the steps of a round: what each of them spent with it."""
 
     part: str = x.column()
@@ -59,7 +61,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class WholeStep:
     """A step of a round, recorded or not."""
 
     is_recorded: bool = x.column()
@@ -110,7 +112,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     yield from _shares(trace, device, params.steps, turn.round)
                 else:
                     work()
-                yield Whole(is_recorded=is_recorded, repeat=turn.round, step_s=step_s)
+                yield WholeStep(is_recorded=is_recorded, repeat=turn.round, step_s=step_s)
                 yield from conditions.rows(turn.round) if is_recorded else ()
                 yield x.Progress(0.1 + 0.9 * turn.fraction)
     yield from _lanes(trace)
@@ -134,12 +136,12 @@ def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
     return took_s / count
 
 
-def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> Iterator[Share]:
+def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> Iterator[PartTime]:
     found = profiling.spans(trace)
     if device.is_gpu and not has_device(found):
         return
     for part, when in divided(found, on_gpu=device.is_gpu).items():
-        yield Share(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
+        yield PartTime(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
 
 
 def _lanes(trace: dict[str, Any]) -> Iterator[Slice]:
@@ -235,7 +237,7 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share, "wholes": Whole, "slices": Slice, "conditions": Condition},
+    tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(

@@ -8,6 +8,9 @@ that is not known.
 
 What it cannot tell: which units were busy. Utilisation is the share of the time in which at least
 one kernel ran, whatever it did; that is how the drivers define it.
+
+To be confirmed on a GPU: that power and load are told while the queue is still full (some 20 ms
+before it ends).
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ Source: the documentation of torch.utils.data.
 
 What it cannot tell: how long a disk or a network would take; the pictures lie in memory, packed.
 Where the system can fork, helpers come from a server that has loaded torch, and start sooner.
+
+To be confirmed on a GPU: the best number of workers with a GPU behind them.
 """
 
 from __future__ import annotations

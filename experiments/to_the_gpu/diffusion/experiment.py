@@ -10,6 +10,9 @@ Source: the diffusion of M. Gorelick and I. Ozsvald, High Performance Python (64
 
 What it cannot tell: the traffic itself. Each operation is counted as if it read and wrote its
 arrays once; caches may save some of it, and a line is read before it is written.
+
+To be confirmed on a GPU: the field's rate against the GPU's memory, and its launches on small
+grids.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ three, as its calls are queued; with a decision after every step, a wait for eac
 from and to ordinary memory.
 
 What it cannot tell: what a better program would need.
+
+To be confirmed on a GPU: how far the estimate is off.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from experiments.tools.crossover_ways import cores_of
 
 from .known_speeds import Known, can_be_known, is_usual
 from .speeds import Speeds, sampler
-from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, Work
+from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, WorkStep
 
 WHERE = ("cpu", "gpu", "copy")
 ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
@@ -147,8 +149,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(0.15 + 0.85 * turn.fraction)
 
 
-def _work(params: Params) -> Work:
-    return Work(params.work, params.rows, params.columns, params.precision)
+def _work(params: Params) -> WorkStep:
+    return WorkStep(params.work, params.rows, params.columns, params.precision)
 
 
 def _known(params: Params, where: str) -> Known:
@@ -163,7 +165,7 @@ def _speeds(params: Params, where: str, sample: Callable[[], Speeds]) -> Callabl
     return lambda: known.instead(sample(), work)
 
 
-def _all_s(params: Params, work: Work, speeds: Speeds) -> float:
+def _all_s(params: Params, work: WorkStep, speeds: Speeds) -> float:
     return sum(speeds.pieces(work, params.steps, asks=params.asks).values())
 
 
@@ -179,7 +181,7 @@ def _estimate(
 
 
 def _trial(
-    params: Params, work: Work, device: Device, step_s: float
+    params: Params, work: WorkStep, device: Device, step_s: float
 ) -> Callable[[], dict[str, tuple[int, float]]]:
     """Return what does the work once, as much of it as there is time for, and tells the time."""
     if step_s > params.most_s:  # not even one step

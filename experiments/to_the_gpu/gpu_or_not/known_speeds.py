@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .speeds import Speeds
-from .works import ELEMENTWISE, PRODUCT, Work
+from .works import ELEMENTWISE, PRODUCT, WorkStep
 
 CALL_S, ASK_S = 5e-6, 2e-5  # of a GPU that is not here: assumed, not measured
 
@@ -19,7 +19,7 @@ class Known:
     there_bytes_per_s: float = 0.0
     back_bytes_per_s: float = 0.0
 
-    def instead(self, sampled: Speeds, work: Work) -> Speeds:
+    def instead(self, sampled: Speeds, work: WorkStep) -> Speeds:
         """Return the speeds that were sampled, with what is known in their place."""
         flop_per_s = self.flop_per_s if is_usual(work) else 0.0
         return replace(
@@ -30,7 +30,7 @@ class Known:
             back_bytes_per_s=self.back_bytes_per_s or sampled.back_bytes_per_s,
         )
 
-    def alone(self, work: Work) -> Speeds | None:
+    def alone(self, work: WorkStep) -> Speeds | None:
         """Return the speeds of a GPU that is not here; None unless all that matters is known."""
         needed = [self.bytes_per_s, self.there_bytes_per_s, self.back_bytes_per_s]
         if is_usual(work):
@@ -40,11 +40,11 @@ class Known:
         return self.instead(Speeds(True, CALL_S, ASK_S, self.bytes_per_s, None), work)
 
 
-def can_be_known(work: Work) -> bool:
+def can_be_known(work: WorkStep) -> bool:
     """Are there numbers that tell how long it takes on a GPU that is not here?"""
     return is_usual(work) or work.kind == ELEMENTWISE
 
 
-def is_usual(work: Work) -> bool:
+def is_usual(work: WorkStep) -> bool:
     """Is it the work whose arithmetic other experiments measure?"""
     return work.kind == PRODUCT and work.precision == "fp32"

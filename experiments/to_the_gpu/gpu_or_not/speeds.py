@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from experiments.devices.device import CPU, Device
 from experiments.devices.timing import each_s, whole_s
 
-from .works import ELEMENTWISE, PRODUCT, Work
+from .works import ELEMENTWISE, PRODUCT, WorkStep
 
 CALLS = 50
 STEPS, QUEUED_STEPS = 3, 20
@@ -29,7 +29,7 @@ class Speeds:
     there_bytes_per_s: float | None = None
     back_bytes_per_s: float | None = None
 
-    def pieces(self, work: Work, steps: int, *, asks: bool) -> dict[str, float]:
+    def pieces(self, work: WorkStep, steps: int, *, asks: bool) -> dict[str, float]:
         """Return what so many steps are made of: only what holds them back.
 
         The processor calls, and then computes; where calls are queued the longest hides the others.
@@ -44,7 +44,7 @@ class Speeds:
         found = {name: steps * part_s for name, part_s in parts.items() if name in held_back}
         return found | {"asking": (steps if asks else 1) * self.ask_s}
 
-    def copies(self, work: Work) -> dict[str, float]:
+    def copies(self, work: WorkStep) -> dict[str, float]:
         """Return the way there and back, nothing where there is none.
 
         A copy costs at least what it costs to ask for one number.
@@ -57,7 +57,7 @@ class Speeds:
         }
 
 
-def sampler(device: Device, work: Work, probe_bytes: int) -> Callable[[], Speeds]:
+def sampler(device: Device, work: WorkStep, probe_bytes: int) -> Callable[[], Speeds]:
     """Return what takes one sample of everything, warm; memory by copies of `probe_bytes`."""
     torch = device.torch
     number = torch.zeros(1, device=device.name)
@@ -90,10 +90,10 @@ def sampler(device: Device, work: Work, probe_bytes: int) -> Callable[[], Speeds
     return sample
 
 
-def _little(device: Device, work: Work) -> Work:
+def _little(device: Device, work: WorkStep) -> WorkStep:
     if work.kind != PRODUCT:
         rows, columns = SORT_ROWS, SORT_COLUMNS
     else:
         is_slow = device.name == CPU and work.precision in ("fp16", "bf16")
         rows = columns = HALF_ROWS if is_slow else PRODUCT_ROWS
-    return Work(work.kind, min(rows, work.rows), min(columns, work.columns), work.precision)
+    return WorkStep(work.kind, min(rows, work.rows), min(columns, work.columns), work.precision)

@@ -18,7 +18,7 @@ PLACE_BYTES = 8  # of an element that is sorted, which torch keeps as well
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkStep:
     """One step of a kind on data of so many rows and columns."""
 
     kind: str
@@ -77,7 +77,7 @@ class Work:
 
     def is_supported(self, device: Device) -> bool:
         """Does torch have it on this device, in this precision? Tried with very little."""
-        little = Work(self.kind, 4, 4, self.precision)
+        little = WorkStep(self.kind, 4, 4, self.precision)
         try:
             little.step(device, little.inputs(device))[0]()
             device.wait()

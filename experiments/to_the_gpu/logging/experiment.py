@@ -9,6 +9,8 @@ Source: an exercise of the chapter on asynchronous computation of "Dive into Dee
 products of 100 x 100 matrices, their norm logged one at a time or kept on the GPU.
 
 What it cannot tell: what a real training step would lose; it lies between the two sizes.
+
+To be confirmed on a GPU: how far a full queue holds its caller back.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class StepTime:
     """Steps with nobody looking ("never"), norms "kept" on the device, or read after "each"."""
 
     matrices: str = x.column()
@@ -138,7 +140,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     yield from _lanes(models[SMALL])
 
 
-def _run(model: Model, matrices: str, arm: str | int, repeat: int) -> Iterator[Way | Log]:
+def _run(model: Model, matrices: str, arm: str | int, repeat: int) -> Iterator[StepTime | Log]:
     every = arm if isinstance(arm, int) else 0
     work = model.run_kept if arm == KEPT else lambda: model.run(every)
     step_s = whole_s(model.device, work) / model.steps
@@ -146,7 +148,7 @@ def _run(model: Model, matrices: str, arm: str | int, repeat: int) -> Iterator[W
         yield Log(every=every, matrices=matrices, repeat=repeat, steps_per_s=1 / step_s)
     if every <= 1:
         way = EACH if every else str(arm)
-        yield Way(matrices=matrices, way=way, repeat=repeat, step_s=step_s)
+        yield StepTime(matrices=matrices, way=way, repeat=repeat, step_s=step_s)
 
 
 def _lanes(model: Model) -> Iterator[Slice]:
@@ -222,7 +224,7 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"ways": Way, "logs": Log, "lanes": Slice, "conditions": Condition},
+    tables={"ways": StepTime, "logs": Log, "lanes": Slice, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(

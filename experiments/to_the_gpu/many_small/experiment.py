@@ -8,6 +8,8 @@ shuffled rounds. With the queue of a GPU held, its own time for a piece is measu
 left of the whole time it spent waiting for calls.
 
 What it cannot tell: what compiling or recording the calls would gain (`compile` does).
+
+To be confirmed on a GPU: 5 to 10 µs a call, the knee at 2e8 numbers.
 """
 
 from __future__ import annotations

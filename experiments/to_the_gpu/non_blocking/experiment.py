@@ -7,6 +7,9 @@ comes from the GPU right after the call, and it overwrites the last part of what
 again after waiting for an event. Copies begin at the front, so the end is what is not there yet.
 
 What it cannot tell: that a read is safe. A program that is slow enough reads the right bytes.
+
+To be confirmed on a GPU: that both unsafe tries really read or send wrong bytes, also over
+NVLink-C2C and on AMD.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ memory has been written, near to the GPU where the machine says which node that 
 Source: the copies of NVIDIA's nvbandwidth; PyTorch's tutorial on pin_memory and non_blocking.
 
 What it cannot tell: copies by kernels instead of copy engines, and other sizes of pages.
+
+To be confirmed on a GPU: the rates (within 5 % of CUDA's own), that each pinning costs anew after
+the cache is emptied, the link's generation while copying, the near memory node.
 """
 
 from __future__ import annotations

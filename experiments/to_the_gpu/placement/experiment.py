@@ -10,6 +10,9 @@ last wait counts little.
 
 What it cannot tell: what pinned memory would gain (`pinned` does), or copying while computing
 (`streams`).
+
+To be confirmed on a GPU: CUDA's own sentence for two devices; small pageable copies, which may come
+back early.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class SumTime:
     """One way to a sum, or a part of it, with vectors of one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")
@@ -118,7 +121,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for turn, arm in bench.interleave(list(works), params.rounds):
         size_bytes, way = arm
         took_s = each_s(device, works[arm], counts[arm])
-        yield Way(size_bytes=size_bytes, way=way, repeat=turn.round, took_s=took_s)
+        yield SumTime(size_bytes=size_bytes, way=way, repeat=turn.round, took_s=took_s)
         if way in COPIES:
             rate = size_bytes / took_s
             yield Copy(size_bytes=size_bytes, way=way, repeat=turn.round, bytes_per_s=rate)
@@ -241,7 +244,7 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"attempts": Attempt, "ways": Way, "copies": Copy, "conditions": Condition},
+    tables={"attempts": Attempt, "ways": SumTime, "copies": Copy, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(

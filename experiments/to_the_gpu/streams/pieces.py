@@ -29,7 +29,7 @@ ALONE = (*PARTS, BESIDE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class PieceWork:
     """One part of one piece: when it ran, from the start of the course."""
 
     part: str
@@ -42,7 +42,7 @@ class Work:
 class Course:
     """All pieces, once; `called_s` until the last call was back."""
 
-    works: Sequence[Work]
+    works: Sequence[PieceWork]
     called_s: float
 
     @property
@@ -140,7 +140,7 @@ class Pieces:
         device.wait()
         moments = [[mark.since(start) for mark in of_piece] for of_piece in marks]
         works = [
-            Work(part=part, stream=piece % streams, piece=piece, ran=ran)
+            PieceWork(part=part, stream=piece % streams, piece=piece, ran=ran)
             for place, part in enumerate(PARTS)
             for piece, ran in enumerate(
                 one_after_another([(ends[place], ends[place + 1]) for ends in moments])

@@ -31,7 +31,7 @@ from experiments.many_devices.data_parallel.training_turns import (
     IDEAL,
     IDLE,
     Rate,
-    Share,
+    StepPart,
     counts,
     own_batch,
     work,
@@ -165,7 +165,7 @@ def tables_of(rates, *, most=4, machines=1, differ=0.0):
             for (run, n), rate in of.items()
         ]
         found["shares"] += [
-            Share(workers=most, part=part, repeat=repeat, step_s=step_s)
+            StepPart(workers=most, part=part, repeat=repeat, step_s=step_s)
             for part, step_s in ((COMPUTE, 0.1), (COMMUNICATION, 0.02), (IDLE, 0.01))
         ]
         found["reductions"].append(

@@ -18,8 +18,8 @@ from experiments.many_devices.split_model.ways import (
     ByChannels,
     ByData,
     ByLayers,
+    MemberStep,
     Shape,
-    Share,
     Start,
 )
 from tests.experiments.machines import machine
@@ -115,12 +115,12 @@ def member(device="cpu", rank=0, size=2, bench=None):
 
 
 def alone(member):
-    return Share(member, Start(member, SHAPE))
+    return MemberStep(member, Start(member, SHAPE))
 
 
 def test_memory_and_traffic_are_those_of_the_shapes():
     start = Start(member(), SHAPE)
-    one, data = Share(member(), start), ByData(member(), start)
+    one, data = MemberStep(member(), start), ByData(member(), start)
     layers, channels = ByLayers(member(), start, 2), ByChannels(member(), start)
     weights, made = 4 * 64 * 4, 12 * 8 * 4  # bytes of all weights, and of what a layer makes
 

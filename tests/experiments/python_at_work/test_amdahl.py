@@ -82,7 +82,7 @@ def test_a_growing_problem_has_no_bound(slower, message):
 
 def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
     done = []
-    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    work = amdahl.DividedWork(100, lambda start, end: done.append((start, end)))
     params = Params(serial_fraction=0.25, problem="growing")
     run = amdahl._run(params, Bench(inspect()), work, [None] * 2, 0)
     walls = {1: replace(run, workers=1), 2: run}
@@ -282,7 +282,7 @@ def test_a_wholly_serial_job_gains_nothing():
 
 def test_all_of_the_work_is_done_whoever_does_it():
     done = []
-    work = amdahl.Work(100, lambda start, end: done.append((start, end)))
+    work = amdahl.DividedWork(100, lambda start, end: done.append((start, end)))
     amdahl._run(Params(serial_fraction=0.25), Bench(inspect()), work, [None] * 3, 0)
 
     assert sorted(done) == [(0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]

@@ -14,7 +14,7 @@ from experiments.python_at_work.smt.experiment import (
     SIBLINGS,
     WAITING,
     Params,
-    Share,
+    WorkRate,
     analyse,
     measure,
 )
@@ -36,7 +36,7 @@ TEXTBOOK = {
 
 def shares(gains, noise=NOISE):
     return [
-        Share(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
+        WorkRate(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
         for (work, place), gain in gains.items()
         for turn, factor in enumerate(noise)
     ]
@@ -126,7 +126,7 @@ def test_two_siblings_are_measured_like_any_two_threads(monkeypatch):
     rows = [
         item
         for item in measure(Params(chain_bytes=MIB, rounds=2), Bench(here))
-        if isinstance(item, Share)
+        if isinstance(item, WorkRate)
     ]
 
     assert len(rows) == 8

@@ -12,8 +12,8 @@ from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (
     EXPERIMENT,
     Params,
-    Share,
     Slice,
+    WayTime,
     analyse,
     chunks,
 )
@@ -38,7 +38,7 @@ TINY = Params(workers=2, rows=32, columns=16, iterations=100, rounds=2)
 def tables(times=USUAL, noise=NOISE):
     return {
         "shares": [
-            Share(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
+            WayTime(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
             for (way, chunk), wall_s in times.items()
             for n, f in enumerate(noise)
         ],
@@ -177,7 +177,7 @@ def test_twice_the_points_are_twice_the_iterations():
 
 def test_a_real_run_is_complete():
     items = list(EXPERIMENT.measure(TINY, Bench(inspect())))
-    shares = [item for item in items if isinstance(item, Share)]
+    shares = [item for item in items if isinstance(item, WayTime)]
     pictures = [item for item in items if isinstance(item, Frame)]
 
     assert len(shares) == 2 * (3 + len(chunks(TINY)))

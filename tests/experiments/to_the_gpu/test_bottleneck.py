@@ -13,7 +13,7 @@ from tests.experiments.to_the_gpu.test_bottleneck_profiling import STEP_OF_CUDA
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.bottleneck import experiment as bottleneck  # noqa: E402
-from experiments.to_the_gpu.bottleneck.experiment import PARTS, Params, Share, Whole, analyse  # noqa: E402
+from experiments.to_the_gpu.bottleneck.experiment import PARTS, Params, PartTime, WholeStep, analyse  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
 # What reports, comparisons and outside checks rely on.
@@ -42,12 +42,12 @@ def measured(params, bench):
 
 def tables_of(**parts_s):
     shares = [
-        Share(part=part, repeat=repeat, part_s=part_s * (1 + 0.01 * repeat))
+        PartTime(part=part, repeat=repeat, part_s=part_s * (1 + 0.01 * repeat))
         for part, part_s in parts_s.items()
         for repeat in range(3)
     ]
     wholes = [
-        Whole(is_recorded=is_recorded, repeat=repeat, step_s=1.0 + is_recorded)
+        WholeStep(is_recorded=is_recorded, repeat=repeat, step_s=1.0 + is_recorded)
         for is_recorded in (False, True)
         for repeat in range(3)
     ]

@@ -15,7 +15,7 @@ from experiments.to_the_gpu.gpu_or_not.experiment import (
     analyse,
     measure,
 )
-from experiments.to_the_gpu.gpu_or_not.works import WORKS, Work
+from experiments.to_the_gpu.gpu_or_not.works import WORKS, WorkStep
 from tests.experiments.machines import machine
 
 torch = pytest.importorskip("torch")
@@ -152,7 +152,7 @@ def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypat
 
 
 def test_work_knows_what_it_computes_and_moves():
-    product, add, sort = (Work(kind, 100, 10, "fp64") for kind in WORKS)
+    product, add, sort = (WorkStep(kind, 100, 10, "fp64") for kind in WORKS)
 
     assert (product.operations, add.operations) == (20_000, 2000)
     assert sort.operations == pytest.approx(1000 * 3.3219, rel=1e-3)
@@ -164,7 +164,7 @@ def test_work_knows_what_it_computes_and_moves():
 @pytest.mark.parametrize("kind", WORKS)
 def test_work_does_what_it_says(kind):
     device = gpu_or_not.Device("cpu", Bench(machine()))
-    work = Work(kind, 8, 6, "fp64")
+    work = WorkStep(kind, 8, 6, "fp64")
     inputs = work.inputs(device)
     step, out = work.step(device, inputs)
     step()

@@ -13,7 +13,7 @@ from tests.experiments.machines import machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.streams import experiment as module  # noqa: E402
-from experiments.to_the_gpu.streams.pieces import ALONE, PARTS, Course, Pieces, Work  # noqa: E402
+from experiments.to_the_gpu.streams.pieces import ALONE, PARTS, Course, Pieces, PieceWork  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
 # What reports, comparisons and outside checks rely on.
@@ -223,7 +223,7 @@ def test_running_out_of_memory_in_the_middle_is_the_gpu_s_own_error(gpu):
 
 def test_the_overlap_of_a_course_is_of_both_directions():
     def work(part, start, end):
-        return Work(part=part, stream=0, piece=0, ran=(start, end))
+        return PieceWork(part=part, stream=0, piece=0, ran=(start, end))
 
     works = (work("to_gpu", 0, 2), work("compute", 1, 5), work("from_gpu", 4, 8))
     course = Course(works=works, called_s=0.1)
