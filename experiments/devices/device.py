@@ -16,7 +16,7 @@ from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from machine.devices import Gpu
 from machine.memory.host import available_bytes
-from machine.model import Machine
+from machine.model import Machine, physical_cores, usable_threads
 
 CPU = "cpu"
 MEMORY_SHARE = 0.6  # of a GPU's free memory, without being told to take more
@@ -177,6 +177,11 @@ def gpu_of(machine: Machine, name: str) -> Gpu | None:
     ]
     names = devices_of(machine)[:-1]
     return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
+
+
+def cores_of(machine: Machine) -> int:
+    """Return how many cores a program may use here; more threads hardly help arithmetic."""
+    return physical_cores(machine) or len(usable_threads(machine)) or 1
 
 
 def gpus_of(machine: Machine) -> tuple[str, ...]:

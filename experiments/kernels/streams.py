@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from experiments.kernels.sums import sum_in_a_row
-from experiments.kernels.vector_width import vectors_of_256_bits
+from experiments.kernels.sums import sum_in_a_row, vectors_of_256_bits
 
 SCALAR = 3.0
 _LOOP = "void(float64[::1], float64[::1], float64[::1], int64)"

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+from collections.abc import Iterator
 from typing import Any
 
+from experiments.core.declare import Note
 from experiments.core.sizes import MIB
 
 HUGE_PAGE_BYTES = 2 * MIB
+GIVEN = 0.9  # of the memory that was to lie on huge pages: the rest does not fill one
 
 
 class Buffer:
@@ -67,6 +70,13 @@ def huge_pages_fraction(buffer: Buffer) -> float | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def huge_pages_told(on_huge_fraction: float | None) -> Iterator[Note]:
+    """Yield whether the system gave the huge pages asked for; nothing where it does not tell."""
+    if on_huge_fraction is not None:
+        key = "huge_pages_given" if on_huge_fraction >= GIVEN else "huge_pages_refused"
+        yield Note(key, {"on_huge_fraction": on_huge_fraction})
 
 
 def _private() -> dict[str, Any]:

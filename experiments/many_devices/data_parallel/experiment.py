@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition
-from experiments.devices.device import CPU, devices_of
+from experiments.devices.device import CPU, cores_of, devices_of
 from experiments.tools.group import together
 from experiments.tools.member import BACKENDS, is_launched, local_size
 
@@ -97,7 +97,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield what the first worker measures. Raises UserError where Lightning is not there."""
     if params.engine == LIGHTNING and importlib.util.find_spec("lightning") is None:
         raise x.UserError("needs_lightning")
-    threads = params.threads or max(1, _cores(bench.machine) // local_size(params.most_workers))
+    threads = params.threads or max(1, cores_of(bench.machine) // local_size(params.most_workers))
     yield x.Progress(0.0)
     yield from together(
         bench, work, params, size=params.most_workers, device=params.device, threads=threads
@@ -152,7 +152,7 @@ def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> 
     limits = ["batch_grows" if params.split == EACH_FULL else "shares_shrink"]
     if params.device == CPU and is_one:
         limits.append("workers_share_memory")
-        if max(1, params.threads) * most > _cores(machine):
+        if max(1, params.threads) * most > cores_of(machine):
             limits.append("more_threads_than_cores")
     limits.append("several_machines" if is_one else "over_machines")
     return limits
@@ -181,10 +181,6 @@ def _reductions(params: Params, tables: x.Tables) -> dict[str, float]:
     return values
 
 
-def _cores(machine: x.Machine) -> int:
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
-
-
 def defaults(machine: x.Machine) -> Params:
     """Take one worker a core, or all GPUs; a GPU gets a network that gives it something to do."""
     kind = kinds_of(machine)[0]
@@ -204,7 +200,7 @@ def defaults(machine: x.Machine) -> Params:
             rounds=3,
             largest_bytes=x.MIB,
         )
-    wanted = min(_cores(machine), MOST_WORKERS)
+    wanted = min(cores_of(machine), MOST_WORKERS)
     most = max(2, x.fits(wanted * WORKER_BYTES, 0.5) // WORKER_BYTES)
     return x.shrink(Params(most_workers=most), seconds, FULL_S, rounds=3, largest_bytes=x.MIB)
 

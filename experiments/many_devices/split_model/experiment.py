@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from experiments import api as x
 from experiments.devices.assumed import network_flop_per_s
-from experiments.devices.device import CPU, default_device, devices_of, gpus_of
+from experiments.devices.device import CPU, cores_of, default_device, devices_of, gpus_of
 from experiments.tools.group import together
 
 from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, bubble, work
@@ -117,11 +117,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     else:
         message = "some_are_faster" if faster else "none_is_faster"
     return x.Finding(message, values | found, tuple(limits), unclear)
-
-
-def cores_of(machine: x.Machine) -> int:
-    """Return how many cores the processes can share."""
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
 
 
 def defaults(machine: x.Machine) -> Params:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, devices_of
 
 from .feeding import Job, Moment, Worker, workers
 
@@ -97,11 +97,6 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(0.1 + 0.8 * turn.fraction)
         for way in SHOWN_WAYS:
             yield from _lanes(bench, way, a, b)
-
-
-def cores_of(machine: x.Machine) -> int:
-    """Return how many cores there are for two halves."""
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
 
 
 def _fitting(device: Device, rows: int) -> int:

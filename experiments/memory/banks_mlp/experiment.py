@@ -18,10 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
 from experiments.tools.core_clock import Clock, clocks, core_hz
-from experiments.tools.huge_pages import huge_pages_told
 from experiments.tools.long_chain import LongChain, power_of_two
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)

@@ -16,9 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.tools.huge_pages import huge_pages_told
 
 ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB

@@ -22,10 +22,9 @@ from itertools import accumulate, count, takewhile
 from typing import Any
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.tools.core_clock import Clock, clocks, core_hz
-from experiments.tools.huge_pages import huge_pages_told
 
 SMALLEST_BYTES = 4 * x.KIB
 FAR_UP_BYTES = 256 * x.MIB

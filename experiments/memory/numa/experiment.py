@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from experiments import api as x
@@ -24,13 +26,12 @@ from experiments.tools.chasing import step_s
 from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
-from .placement import share_on_node
-
 LEAST_BYTES = 64 * x.MIB
 MOST_QUICK_BYTES = 256 * x.MIB
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
+NUMA_MAPS = Path("/proc/self/numa_maps")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,25 @@ def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: x.
 
     laps = max(1, round(SAMPLE_S / read(1)))
     return laps * sum(part.nbytes for part in words) / read(laps)
+
+
+def share_on_node(buffer: Buffer, node: int, numa_maps: Path = NUMA_MAPS) -> float | None:
+    """Return the share of a buffer's pages that lie on a node; None where nobody tells.
+
+    Asked of the kernel, after it was written.
+    """
+    try:
+        lines = numa_maps.read_text().splitlines()
+    except OSError:
+        return None
+    starts = [(int(line.split(maxsplit=1)[0], 16), line) for line in lines]
+    below = [entry for entry in starts if entry[0] <= int(buffer.address)]
+    pages = (
+        {int(n): int(count) for n, count in re.findall(r" N(\d+)=(\d+)", max(below)[1])}
+        if below
+        else {}
+    )
+    return pages.get(node, 0) / sum(pages.values()) if pages else None
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:

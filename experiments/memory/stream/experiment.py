@@ -31,7 +31,7 @@ from experiments.tools.arrays import (
     suited,
     team_bytes,
 )
-from experiments.tools.huge_pages import huge_pages_told
+from experiments.tools.buffers import huge_pages_told
 
 from .loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 

@@ -23,24 +23,12 @@ from experiments import api as x
 from experiments.devices.assumed import CORE_FLOP_PER_S, GPU_FLOP_PER_S, PINNED_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.host_memory import can_pin
 from experiments.devices.timing import SAMPLE_S
-from experiments.tools.crossover_ways import (
-    ALL,
-    CALLED,
-    COPIED,
-    KERNEL,
-    KINDS,
-    ONE,
-    Sample,
-    cores_of,
-    matrices,
-    on_cores,
-    on_gpu,
-)
 
 from .crossing import Crossing, crossing
+from .ways import ALL, CALLED, COPIED, KERNEL, KINDS, ONE, Sample, matrices, on_cores, on_gpu
 
 SMALLEST = 16
 SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # what the best rate would need at every size

@@ -23,7 +23,7 @@ from typing import Any
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.timing import warm
 from experiments.tools import training
 
@@ -260,7 +260,7 @@ def _waiting_fraction(tables: x.Tables, workers: int) -> float:
 def defaults(machine: x.Machine) -> Params:
     """Use up to one helper a core; a GPU gets a network that gives it something to do."""
     device = default_device(machine)
-    cores = x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+    cores = cores_of(machine)
     params = Params(device=device, most_workers=min(cores, MOST_WORKERS))
     if device != CPU:
         params = replace(params, width=64, batch=32, pin_memory=True)

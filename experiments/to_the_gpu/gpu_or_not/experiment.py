@@ -26,9 +26,8 @@ from typing import Any
 from experiments import api as x
 from experiments.devices.assumed import CPU_BYTES_PER_S, CPU_FLOP_PER_S
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
-from experiments.tools.crossover_ways import cores_of
 
 from .known_speeds import Known, can_be_known, is_usual
 from .speeds import Speeds, sampler

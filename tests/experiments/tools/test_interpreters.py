@@ -10,21 +10,32 @@ import pytest
 from experiments.core import killed_cpu_time
 from experiments.core.bench import StopRequested
 from experiments.core.problems import UserError
-from experiments.python_at_work.gil_threads.arms import JOBS
 from experiments.tools.interpreters import Interpreter
 
 OWN = [sys.executable, "-P"]
-LONG = {"arm": "serial", "workers": 1, "job": "sleep", "size": 60_000_000, "switch_s": 0.005}
-SHORT = {**LONG, "size": 1000}
+JOBS = """
+import time
+from experiments.tools.serving import serve
+
+def sleep(request):
+    time.sleep(request["wall_s"])
+    return request
+
+serve({"sleep": sleep})
+"""
+LONG = {"arm": "sleep", "wall_s": 60.0}
+SHORT = {**LONG, "wall_s": 0.001}
 
 
 @pytest.fixture
-def start():
+def start(tmp_path):
     """Return a function that starts a Python; all are closed at the end."""
+    script = tmp_path / "jobs.py"
+    script.write_text(JOBS)
     started = []
 
     def one(command=OWN, check_stop=lambda: None):
-        started.append(Interpreter("3.99", command, JOBS, check_stop))
+        started.append(Interpreter("3.99", command, script, check_stop))
         return started[-1]
 
     yield one
@@ -43,12 +54,10 @@ def is_alive(pid):
 def test_requests_are_answered_in_their_order(start):
     python = start()
 
-    for size in (1000, 3000):
-        python.ask(**{**SHORT, "size": size})
-    first, second = python.answer(), python.answer()
+    for wall_s in (0.001, 0.003):
+        python.ask(**{**SHORT, "wall_s": wall_s})
 
-    assert first["wall_s"] >= 0.001
-    assert second["wall_s"] >= 0.003
+    assert [python.answer()["wall_s"] for _ in range(2)] == [0.001, 0.003]
 
 
 def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):

@@ -11,7 +11,6 @@ from typing import Any
 
 from experiments.devices.device import Device
 from experiments.devices.timing import SAMPLE_S, enough, taken, warm, whole_s
-from machine.model import Machine, physical_cores, usable_threads
 
 ONE, ALL, KERNEL, CALLED, COPIED = "one_core", "all_cores", "kernel", "called", "with_copies"
 KINDS = (ONE, ALL, KERNEL, CALLED, COPIED)
@@ -20,11 +19,6 @@ WARM_SIZE = 1024
 
 Sample = Callable[[int], float | None]  # None where the device had to wait for its caller
 Matrices = Callable[[int], list[Any]]  # two factors and a product with so many rows
-
-
-def cores_of(machine: Machine) -> int:
-    """Return how many cores a program may use here; more threads hardly help arithmetic."""
-    return physical_cores(machine) or len(usable_threads(machine)) or 1
 
 
 def matrices(whole: Sequence[Any]) -> Matrices:
