@@ -1,4 +1,4 @@
-"""Assumed rates of processors, GPUs and links, for the time of a run before anything is measured.
+"""Assumed rates of processors, GPUs and links, from which runs estimate their time.
 
 They are cautious: nearly every machine is faster, so a run ends before its estimate.
 """

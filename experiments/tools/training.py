@@ -1,4 +1,4 @@
-"""A small training loop: a loader of pictures with its helpers, and a network that learns them."""
+"""A small training loop: a loader of images with its workers, and a network that learns."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class Training:
         self._weights = list(self._net.parameters())
 
     def step(self, images: Any, labels: Any) -> None:
-        """Learn one batch, from wherever it is; ends when the device has finished."""
+        """Learn one batch, wherever it lies; returns when the device has finished."""
         images = images.to(self._device.name, non_blocking=True)
         labels = labels.to(self._device.name, non_blocking=True)
         loss = self._loss(self._net(images), labels)
         loss.backward()
-        with self._device.torch.no_grad():  # by hand: torch's optimisers load its compiler first
+        with self._device.torch.no_grad():  # by hand: torch's optimisers would load its compiler
             for weights in self._weights:
                 weights.sub_(weights.grad, alpha=RATE)
                 weights.grad = None
         self._device.wait()
 
     def batch(self, count: int) -> tuple[Any, Any]:
-        """Return a batch that lies on the device already."""
+        """Return a batch that already lies on the device."""
         torch, name = self._device.torch, self._device.name
         side = int(PIXELS**0.5)
         images = torch.randn(count, CHANNELS, side, side, device=name)
@@ -70,7 +70,7 @@ class Training:
 
 @contextlib.contextmanager
 def one_thread(device: Device) -> Iterator[None]:
-    """Let the processor compute with one thread meanwhile: the helpers need the other cores."""
+    """Let the processor compute with one thread meanwhile: the workers need the other cores."""
     before = device.torch.get_num_threads()
     device.torch.set_num_threads(1)
     try:
@@ -81,11 +81,11 @@ def one_thread(device: Device) -> Iterator[None]:
 
 @contextlib.contextmanager
 def helpers(are_wanted: bool = True) -> Iterator[Any]:
-    """Yield how to start the helpers of loaders, None if none are wanted.
+    """Yield how to start the loaders' workers, None if none are wanted.
 
-    This process has threads, so it must not be forked. Where the system can fork, a server that
-    has loaded torch does it; elsewhere each helper has to load it. Sockets lie in a folder that
-    goes with them.
+    This process has threads, so it must not be forked. Where the system can fork, a server that has
+    loaded torch does it; elsewhere each worker loads torch. The sockets' folder goes with the
+    workers.
     """
     if not are_wanted:
         yield None
@@ -106,13 +106,13 @@ def helpers(are_wanted: bool = True) -> Iterator[Any]:
 
 
 def _main() -> list[str]:
-    """Return the module that is run here: each helper looks into it again."""
+    """Return the module that runs here: each worker imports it again."""
     spec = vars(sys.modules["__main__"]).get("__spec__")
     return [] if spec is None or spec.name.endswith("__main__") else [spec.name]
 
 
 def _end_server() -> None:
-    """End the server; by itself it would take torch apart first, and stay as long as we do."""
+    """End the server; by itself it would unload torch first, and stay as long as this process."""
     from multiprocessing import forkserver
 
     server: Any = forkserver._forkserver
@@ -126,7 +126,7 @@ def _end_server() -> None:
 def loader(
     device: Device, context: Any, *, batches: int, batch: int, passes: int, workers: int, pin: bool
 ) -> Iterator[Any]:
-    """Yield a loader of torch, whose helpers stay from epoch to epoch, and then end."""
+    """Yield a torch loader whose workers live from epoch to epoch, and end them."""
     from torch.utils.data import DataLoader
 
     from experiments.tools.images import Images
@@ -147,18 +147,18 @@ def loader(
 
 
 def image_s(passes: int) -> float:
-    """Estimate how long one helper takes for one picture."""
+    """Estimate a worker's time for one image."""
     return IMAGE_S + PASS_S * passes
 
 
 def step_s(device: str, width: int, batch: int) -> float:
-    """Estimate how long the network takes for one batch, forward and backward."""
+    """Estimate the network's time for one batch, forward and backward."""
     weights = 9 * (CHANNELS * width + (LAYERS - 1) * width**2)
     return STEP_S + batch * 3 * 2 * PIXELS * weights / network_flop_per_s(device)
 
 
 def memory_bytes(device: str, width: int, batch: int, workers: int) -> int:
-    """Return the memory of helpers and batches, and of the network where it is on the processor."""
+    """Return the memory of workers and batches, and of the network on the processor."""
     batches = (PREFETCHED * workers + 2) * batch * IMAGE_BYTES
     values = 4 * LAYERS * width * PIXELS * batch * FP32_BYTES if device == CPU else 0
     return workers * HELPER_BYTES + batches + values
