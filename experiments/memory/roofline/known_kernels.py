@@ -1,7 +1,7 @@
-"""Loops of known intensity: how many FLOP does each make, and how many bytes does it move?
+"""Loops of known intensity: the FLOP that each makes, and the bytes that it moves.
 
-Counted are the operations of the formula, and the bytes that have to come and go at least once, as
-STREAM counts them. A matrix product reads its factors again and again, but from the caches.
+Counted are the formula's operations and the bytes that must come and go at least once, as STREAM
+counts them. A matrix product reads its factors again and again, but from the caches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEGREES, FEW_DEGREES = (1, 2, 4, 8, 16, 32, 64, 128), (1, 8, 64)
 
 @dataclass(frozen=True, slots=True)
 class ThreadLap:
-    """What one thread does in a lap: its operations, and the bytes that it moves."""
+    """One thread's lap: its operations, and the bytes that it moves."""
 
     kernel: str
     laps: Callable[[int], object]
@@ -30,12 +30,12 @@ class ThreadLap:
 
     @property
     def flop_per_byte(self) -> float:
-        """The intensity, where the work stands on the plot."""
+        """The intensity: the place on the plot's axis."""
         return self.flop / self.moved_bytes
 
 
 def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[ThreadLap]:
-    """Return what a thread does with its arrays when all of a team work."""
+    """Return one thread's loops over its arrays while the whole team works."""
     import numpy as np
 
     from experiments.kernels import streams

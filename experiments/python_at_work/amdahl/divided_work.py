@@ -1,4 +1,4 @@
-"""Compiled work of a known length, any part of which can be done alone: what amdahl divides."""
+"""Compiled work of a known length that workers can divide at any point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_TURNS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class DividedWork:
-    """`job(start, end)` does that part, in shares of the whole, which is so many `steps`."""
+    """`job(start, end)` does that part, in fractions of the whole, which is `steps`."""
 
     steps: float
     job: Callable[[float, float], object]
@@ -29,7 +29,7 @@ def computing(bench: x.Bench, whole_s: float) -> DividedWork:
 
 
 def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> DividedWork:
-    """Return the reading of an array, as often as takes one worker at least `whole_s`."""
+    """Return laps over an array that take one worker at least `whole_s`."""
     from experiments.kernels.sums import sum_in_a_row
 
     words = Buffer(array_bytes).words

@@ -1,4 +1,4 @@
-"""How fast are a device, and the way to it? Short samples that a time can be estimated from."""
+"""Short samples of a device and the copies to it, from which a time is estimated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SORT_ROWS, SORT_COLUMNS = 256, 1024
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
-    """What one sample of each says; the way there is None of the processor."""
+    """One sample of each speed; the processor has no copies."""
 
     is_queued: bool
     call_s: float
@@ -30,9 +30,10 @@ class Speeds:
     back_bytes_per_s: float | None = None
 
     def pieces(self, work: WorkStep, steps: int, *, asks: bool) -> dict[str, float]:
-        """Return what so many steps are made of: only what holds them back.
+        """Return the parts of the steps' time: only those that limit it.
 
-        The processor calls, and then computes; where calls are queued the longest hides the others.
+        The processor calls, and then computes. Where calls are queued, the longest part hides the
+        others.
         """
         parts = {
             "calls": self.call_s,
@@ -45,9 +46,9 @@ class Speeds:
         return found | {"asking": (steps if asks else 1) * self.ask_s}
 
     def copies(self, work: WorkStep) -> dict[str, float]:
-        """Return the way there and back, nothing where there is none.
+        """Return the copies there and back, nothing if there are none.
 
-        A copy costs at least what it costs to ask for one number.
+        A copy costs at least as much as reading one number.
         """
         if self.there_bytes_per_s is None or self.back_bytes_per_s is None:
             return {}
@@ -58,7 +59,7 @@ class Speeds:
 
 
 def sampler(device: Device, work: WorkStep, probe_bytes: int) -> Callable[[], Speeds]:
-    """Return what takes one sample of everything, warm; memory by copies of `probe_bytes`."""
+    """Return a call that samples everything, warm; memory by copies of `probe_bytes`."""
     torch = device.torch
     number = torch.zeros(1, device=device.name)
     source = torch.randn(probe_bytes // 4, device=device.name)
