@@ -60,7 +60,7 @@ class DiskFile:
         if self.size_bytes > (room := room_bytes(folder)):
             raise UserError("disk_too_full", file_bytes=self.size_bytes, room_bytes=room)
         try:
-            _go_direct(self._file.fileno(), True)
+            go_direct(self._file.fileno(), True)
         except OSError:
             raise UserError("no_direct_io") from None
 
@@ -97,13 +97,13 @@ class DiskFile:
         if not hasattr(os, "O_DIRECT"):  # macOS would serve cached blocks from there ever after
             return None
         file, cached_bytes = self._file.fileno(), min(CACHED_BYTES, self.size_bytes)
-        _go_direct(file, False)
+        go_direct(file, False)
         try:
             for offset in range(0, cached_bytes, PIECE_BYTES):
                 os.pread(file, PIECE_BYTES, offset)
             return self._reads_per_s(cached_bytes, block_bytes, 1, True, sample_s)
         finally:
-            _go_direct(file, True)
+            go_direct(file, True)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _reads_per_s(
@@ -157,7 +157,7 @@ class DiskFile:
             wait(lambda: self._bench.now_s() >= end_s, min(left_s, LOOK_S))
 
 
-def _go_direct(file: int, direct: bool) -> None:
+def go_direct(file: int, direct: bool) -> None:
     """Let reads bypass the page cache, or use it again. Raises OSError if that is impossible."""
     import fcntl
 

@@ -127,11 +127,11 @@ class Talks:
 
         def queued(there: Any, back: Any) -> None:
             there.put(load)
-            _check(back.get(), right)
+            check_answer(back.get(), right)
 
         def piped() -> None:
             self._pipe.send(load)
-            _check(self._pipe.recv(), right)
+            check_answer(self._pipe.recv(), right)
 
         ways: dict[str, Ask] = {
             "thread_queue": lambda: queued(*self._between_threads),
@@ -148,7 +148,7 @@ class Talks:
 
         def raw(data: bytes) -> None:
             self._raw.send_bytes(data)
-            _check(self._raw.recv_bytes(), data[-1:])
+            check_answer(self._raw.recv_bytes(), data[-1:])
 
         return {
             "serialise": lambda: ForkingPickler.dumps(load),
@@ -164,7 +164,7 @@ class Talks:
         view[: len(data)] = data
         self._signal.send_bytes(HEADER.pack(len(data), packed))
         answer = self._signal.recv()
-        _check(answer, right if packed else (len(data), data[-1]))
+        check_answer(answer, right if packed else (len(data), data[-1]))
 
     def _copy(self, data: memoryview) -> None:
         memoryview(self._kept)[: len(data)] = data
@@ -175,7 +175,8 @@ def _plain(load: Any, size: int) -> memoryview:
     return memoryview(b"\1" * size if isinstance(load, list) else load).cast("B")
 
 
-def _check(answer: Any, right: Any) -> None:
+def check_answer(answer: Any, right: Any) -> None:
+    """Raise RuntimeError unless the right message arrived."""
     if tuple(answer) != tuple(right):
         raise RuntimeError(f"{answer} arrived for {right}")
 

@@ -43,4 +43,4 @@ def check_kept(kernels: list[Any]) -> None:
     assert kernels
     for kernel in kernels:
         assert kernel.targetoptions.get("nogil"), kernel
-        assert kernel._cache is not None, kernel
+        assert kernel._cache is not None, kernel  # noqa: SLF001  (numba tells it nowhere else)

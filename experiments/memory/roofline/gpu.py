@@ -48,7 +48,7 @@ def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: x.Be
     array_bytes = min(array_bytes, device.free_bytes() // SHARE)
     arms = [*_memory_arms(device, array_bytes, FEW_THICK if few else THICK)]
     for precision in GPU_PRECISIONS:
-        arm = _product(device, precision, array_bytes)
+        arm = large_product(device, precision, array_bytes)
         if arm is None:
             yield x.Note("precision_left_out", {"precision": precision})
         else:
@@ -106,7 +106,7 @@ def _memory_arms(device: Device, array_bytes: int, thick: Sequence[int]) -> Iter
     yield _point("matmul", square, 2 * rows**3, 3 * rows**2)
 
 
-def _product(device: Device, precision: str, array_bytes: int) -> Arm | None:
+def large_product(device: Device, precision: str, array_bytes: int) -> Arm | None:
     """Return a large product, None if the device lacks this precision."""
     torch = device.torch
     if not _has_units(device, precision):

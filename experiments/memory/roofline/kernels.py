@@ -25,17 +25,17 @@ WRITTEN_OUT = 8
 WEIGHT = 0.5
 _KINDS = {32: (ir.FloatType(), types.float32, "f32"), 64: (ir.DoubleType(), types.float64, "f64")}
 _Body = Callable[[Any, list[Any]], list[Any]]
-_IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
+IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
 
 
 def has_multiply_add() -> bool:
     """Does this processor multiply and add in one instruction?"""
-    return _IS_ARM or bool(binding.get_host_cpu_features().get("fma"))
+    return IS_ARM or bool(binding.get_host_cpu_features().get("fma"))
 
 
 def chains(vector_bits: int) -> int:
     """Return how many multiply-adds `spin` overlaps."""
-    return WIDE_CHAINS if vector_bits == 512 or _IS_ARM else CHAINS
+    return WIDE_CHAINS if vector_bits == 512 or IS_ARM else CHAINS
 
 
 def _multiply_add(builder: Any, x: Any, y: Any, z: Any, lanes: int, suffix: str) -> Any:

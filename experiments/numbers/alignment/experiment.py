@@ -100,7 +100,7 @@ def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
     return [arm for arm in found if arm[2] > 1]
 
 
-def _shape(params: Params, size: int) -> tuple[int, int, int]:
+def shape_of(params: Params, size: int) -> tuple[int, int, int]:
     """Return rows, columns and what lies between, of the product of that size."""
     m, n, k = (size if params.changed in ("all", each) else params.size for each in ("m", "n", "k"))
     return m, n, k
@@ -118,11 +118,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         each: Products(device, each, max(size for _, name, size in wanted if name == each))
         for each in precisions
     }
-    calls = {arm: products[arm[1]].product(*_shape(params, arm[2])) for arm in wanted}
+    calls = {arm: products[arm[1]].product(*shape_of(params, arm[2])) for arm in wanted}
     counts = {}
     for precision in precisions:
         choose(device, precision)
-        call = products[precision].product(*_shape(params, params.size))
+        call = products[precision].product(*shape_of(params, params.size))
         warm(device, call)
         counts[precision] = enough(device, call, SAMPLE_S)
     yield x.Progress(0.05)
@@ -139,7 +139,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         sweep, precision, size = arm
         choose(device, precision)
         took_s = taken(device, calls[arm], counts[precision]).device_s
-        m, n, k = _shape(params, size)
+        m, n, k = shape_of(params, size)
         is_probe = sweep is Step and size - params.size in PROBES
         for kind in (sweep, *([Probe] if is_probe else [])):
             yield kind(
@@ -255,7 +255,7 @@ def seconds(params: Params) -> float:
     products = arms(params, PRECISIONS if params.device != CPU else (params.precision,))
     total_s = 1.0 if params.device == CPU else 3.0  # to load what multiplies
     for _, _, size in products:
-        m, n, k = _shape(params, size)
+        m, n, k = shape_of(params, size)
         product_s = 2 * m * n * k / rate
         total_s += 2 * product_s + params.rounds * (max(SAMPLE_S, product_s) + 5e-4)
     return total_s

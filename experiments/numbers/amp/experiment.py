@@ -147,7 +147,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(0.6 * place / len(arms))
         most_s = math.inf if arm == FP32 else params.most_s  # what the others are compared with
         try:
-            in_time = list(_in_time(most_s, device, partial(learner, arm), tasks))
+            in_time = list(tasks_in_time(most_s, device, partial(learner, arm), tasks))
         except (TypeError, RuntimeError) as error:
             if device_problem(error) is not None:
                 raise
@@ -159,7 +159,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             continue
         held_bytes = _held_bytes(device)
         learners[arm, tasks[-1]] = learner(arm, tasks[-1])
-        yield from _learning(params, device, arm, learners[arm, tasks[-1]])
+        yield from learn_arm(params, device, arm, learners[arm, tasks[-1]])
         if device.has_streams:
             most_bytes = device.backend.max_memory_allocated(device.index)
             yield Peak(arm=arm, peak_bytes=max(0, most_bytes - held_bytes))
@@ -186,7 +186,7 @@ def _held_bytes(device: Device) -> int:
     return int(device.backend.memory_allocated(device.index))
 
 
-def _in_time(
+def tasks_in_time(
     most_s: float, device: Device, learner: Callable[[Task], Learner], tasks: Sequence[Task]
 ) -> Iterator[Task]:
     """Yield the tasks whose steps do not take too long, narrow to wide; each has then been warm."""
@@ -203,7 +203,7 @@ def _in_time(
         projected_s = NARROWER * step_s
 
 
-def _learning(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
+def learn_arm(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
     """Yield the losses of one arm until it has had its steps, or its time."""
     begin_s, power = device.bench.now_s(), learner.power()
     if arm == FP16:

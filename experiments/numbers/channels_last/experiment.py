@@ -120,7 +120,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for place, precision in enumerate(_precisions(device)):
         choose(device, precision)
         try:
-            images[precision], found = _prepared(params, device, precision)
+            images[precision], found = prepare(params, device, precision)
         except (TypeError, RuntimeError) as error:
             if device_problem(error) is not None:
                 raise
@@ -183,7 +183,7 @@ def _precisions(device: Device) -> Sequence[str]:
     return [each for each in PRECISIONS if each != TF32 or has_tf32(device)]
 
 
-def _prepared(
+def prepare(
     params: Params, device: Device, precision: str
 ) -> tuple[int, Mapping[tuple[str, str], Call]]:
     """Return a number of images and all works with them, warm; none if one image takes too long.
@@ -192,7 +192,7 @@ def _prepared(
     """
     most = max(1, min(params.images, device.free_bytes() // (ALIVE * _image_bytes(params))))
     images = 1
-    calls = _calls(params, device, precision, images)
+    calls = layout_calls(params, device, precision, images)
     for call in calls.values():
         warm(device, call)
     while True:
@@ -202,7 +202,7 @@ def _prepared(
         if 2 * images > most or 2 * slowest_s > params.most_s:
             return images, calls
         images *= 2
-        calls = _calls(params, device, precision, images)
+        calls = layout_calls(params, device, precision, images)
 
 
 def _least_s(device: Device, call: Call) -> float:
@@ -210,7 +210,7 @@ def _least_s(device: Device, call: Call) -> float:
     return min(whole_s(device, call) for _ in range(TRIES))
 
 
-def _calls(
+def layout_calls(
     params: Params, device: Device, precision: str, images: int
 ) -> dict[tuple[str, str], Call]:
     """Return each work in both layouts, with the same weights and pictures."""
@@ -228,12 +228,13 @@ def _calls(
             there = {"dtype": kind_of(torch, precision), "memory_format": _format(torch, layout)}
             mine = copy.deepcopy(net).eval().to(device.name, **there)
             calls[layout, work] = functools.partial(
-                _forward, torch, mine, pictures.to(device.name, **there)
+                run_forward, torch, mine, pictures.to(device.name, **there)
             )
     return calls
 
 
-def _forward(torch: Any, net: Any, pictures: Any) -> Any:
+def run_forward(torch: Any, net: Any, pictures: Any) -> Any:
+    """Return the network's output, without gradients."""
     with torch.no_grad():
         return net(pictures)
 

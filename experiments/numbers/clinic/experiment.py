@@ -110,7 +110,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         remarks = list(_remarks(device.torch, piece, version, min(CPU_LENGTH, params.length)))
         yield from remarks
         if not any(each.where == TRAIN for each in remarks):
-            arms[piece.key, version] = _made(device.torch, piece, version, **settings)["train"]
+            arms[piece.key, version] = run_piece(device.torch, piece, version, **settings)["train"]
         yield x.Progress(LOOKING * ((place + 1) / len(codes)))
     with _quiet():
         warm(device, arms[NEXT_WORD, x.MENDED])
@@ -131,7 +131,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(LOOKING + (1 - LOOKING) * turn.fraction)
 
 
-def _made(torch: Any, piece: x.Piece, version: str, **settings: Any) -> dict[str, Any]:
+def run_piece(torch: Any, piece: x.Piece, version: str, **settings: Any) -> dict[str, Any]:
     """Run the text of a piece as it is shown, with these settings; return all that it names."""
     torch.manual_seed(1)
     exec(compile(piece.text(version), f"{piece.key}_{version}.py", "exec"), settings)
@@ -143,7 +143,7 @@ def _remarks(torch: Any, piece: x.Piece, version: str, length: int) -> Iterator[
 
     There an error is one; on a GPU a wrong target would take the whole process with it.
     """
-    names = _made(torch, piece, version, device=CPU, length=length)
+    names = run_piece(torch, piece, version, device=CPU, length=length)
     found = check(names["model"], names["inputs"], names["targets"])
     with _quiet():
         try:

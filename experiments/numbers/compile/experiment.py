@@ -153,16 +153,17 @@ def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> 
     conditions = Conditions(device)
     for turn, way in device.bench.interleave(list(ways), params.rounds):
         step_s = each_s(device, ways[way].step, counts[way])
-        yield from _row(way, turn.round, step_s, ways[way].prepare_s)
+        yield from rows_of_step(way, turn.round, step_s, ways[way].prepare_s)
         if way == EAGER and device.is_gpu:
             busy = taken(device, ways[EAGER].step, BUSY_CALLS)
             if busy.is_clean:
-                yield from _row(BUSY, turn.round, busy.device_s, 0.0)
+                yield from rows_of_step(BUSY, turn.round, busy.device_s, 0.0)
             yield from conditions.rows(turn.round)
         yield x.Progress(0.5 + 0.4 * turn.fraction)
 
 
-def _row(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+def rows_of_step(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+    """Yield the time of a step, and the totals of preparing and so many steps."""
     yield Step(way=way, repeat=repeat, step_s=step_s)
     for steps in STEPS:
         total_s = prepare_s + steps * step_s

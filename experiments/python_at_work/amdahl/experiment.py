@@ -93,16 +93,17 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     steps = counts(len(threads))
     walls: dict[int, Run] = {}
     for turn, workers in bench.interleave(steps, params.rounds):
-        walls[workers] = _run(params, bench, work, threads[:workers], turn.round)
+        walls[workers] = run_once(params, bench, work, threads[:workers], turn.round)
         if len(walls) == len(steps):
-            yield from _rows(params, walls, x.physical_cores(bench.machine) or 1)
+            yield from rows_of_round(params, walls, x.physical_cores(bench.machine) or 1)
             walls = {}
         yield x.Progress(turn.fraction)
 
 
-def _run(
+def run_once(
     params: Params, bench: x.Bench, work: DividedWork, threads: list[int | None], turn: int
 ) -> Run:
+    """Do the serial part in one thread, then the rest in all of them."""
     serial = params.serial_fraction
     serial_s = 0.0
     if serial > 0:
@@ -126,7 +127,10 @@ def _repeat(times: int, job: Callable[[float, float], object], start: float, end
         job(start, end)
 
 
-def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
+def rows_of_round(
+    params: Params, walls: Mapping[int, Run], cores: int
+) -> Iterator[Run | Speedup | Loss]:
+    """Yield a round's runs, its points of each curve, and its losses."""
     measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
     fitted = parallel_fraction(params, measured, cores)
     for workers, run in sorted(walls.items()):

@@ -90,7 +90,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         for _ in range(TRACES):
             found = ask(OWN, "trace", TRACED)
             if found["late"] is not None:
-                yield from _moments(found)
+                yield from moments_of(found)
                 break
         expected = params.workers * params.times
         for turn, (form, name) in bench.interleave(arms, params.rounds):
@@ -114,7 +114,8 @@ def _start(
     return python
 
 
-def _moments(found: dict[str, Any]) -> Iterator[Moment]:
+def moments_of(found: dict[str, Any]) -> Iterator[Moment]:
+    """Yield what both threads did around a lost update, from its first read on."""
     began_s = found["late"][0]
     for worker, act, (start_s, end_s, value) in (
         (found["worker"], HOLDS, found["late"]),

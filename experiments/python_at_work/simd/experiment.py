@@ -69,7 +69,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         bits = NUMBERS_BITS[params.numbers]
         array = Buffer(max(sizes(params))).words.view(params.numbers)
         array.fill(1)
-        ways = _ways(bits)
+        ways = ways_for(bits)
         arms = [
             (size, way)
             for size in sizes(params)
@@ -92,7 +92,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(turn.fraction)
 
 
-def _ways(bits: int) -> dict[str, Callable[[Any, int], object]]:
+def ways_for(bits: int) -> dict[str, Callable[[Any, int], object]]:
+    """Return each way of adding up numbers of that many bits, as far as the processor has it."""
     from experiments.kernels.lanes import lane_sum, widest_bits
 
     ways: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python, SCALAR: lane_sum(bits, 1)}

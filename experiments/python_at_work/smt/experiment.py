@@ -54,7 +54,7 @@ class WorkRate:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each work, place and round, once the round's single thread is known."""
     works = {ADDING: _adding(bench), WAITING: _waiting(params, bench)}
-    placed = _placed(bench.machine)
+    placed = place_threads(bench.machine)
     rates: dict[tuple[int, str], dict[str, float]] = {}
     arms = [(work, place) for work in works for place in placed]
     for turn, (work, place) in bench.interleave(arms, params.rounds):
@@ -110,7 +110,7 @@ def _waiting(params: Params, bench: x.Bench) -> Work:
     return jobs
 
 
-def _placed(machine: x.Machine) -> dict[str, tuple[int, ...]]:
+def place_threads(machine: x.Machine) -> dict[str, tuple[int, ...]]:
     """Return the hardware threads that work, for each place that this machine has."""
     found = pairs(machine)
     last = x.usable_threads(machine)[-1].id

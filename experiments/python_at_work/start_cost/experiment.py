@@ -69,7 +69,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         # Before all else: whoever is asked to stop has a tenth of a second.
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         python.ask(arm="hold", bytes=params.parent_bytes)
-        methods = _possible(params.methods, python.answer()["processes"])
+        methods = possible_methods(params.methods, python.answer()["processes"])
         if "subinterpreter" in params.methods and "subinterpreter" not in methods:
             yield x.Note("no_subinterpreters", {"python": OWN})
 
@@ -95,7 +95,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(arm.fraction)
 
 
-def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+    """Return the methods that this system and this Python have."""
     return [
         method
         for method in methods

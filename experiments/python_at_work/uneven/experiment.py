@@ -95,11 +95,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         )  # fmt: skip
         first = python.answer()
         yield from _costs(first)
-        order = _ordered(params.order, first["turns"])
+        order = order_rows(params.order, first["turns"])
         arms = [(SERIAL, params.rows), (BLOCK, -(-params.rows // params.workers))]
         arms += [(INTERLEAVED, 1), *((DYNAMIC, chunk) for chunk in chunks(params))]
         for turn, (way, chunk) in bench.interleave(arms, params.rounds):
-            parts = _parts(way, chunk, order, params.workers)
+            parts = hand_outs(way, chunk, order, params.workers)
             python.ask(arm="run", chunks=parts, own=way != DYNAMIC)
             answer = python.answer()
             workers = 1 if way == SERIAL else params.workers
@@ -127,7 +127,8 @@ def _costs(first: dict[str, Any]) -> Iterator[Cost | x.Frame]:
     )
 
 
-def _ordered(order: str, turns: list[int]) -> list[int]:
+def order_rows(order: str, turns: list[int]) -> list[int]:
+    """Return the rows' numbers in the order in which they are handed out."""
     numbers = list(range(len(turns)))
     if order == LONGEST_FIRST:
         numbers.sort(key=lambda number: -turns[number])
@@ -136,7 +137,7 @@ def _ordered(order: str, turns: list[int]) -> list[int]:
     return numbers
 
 
-def _parts(way: str, chunk: int, order: list[int], workers: int) -> list[list[int]]:
+def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list[int]]:
     """Return the rows of each hand-out."""
     if way == INTERLEAVED:
         return [order[worker::workers] for worker in range(workers)]

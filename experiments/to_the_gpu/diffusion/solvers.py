@@ -64,7 +64,7 @@ class Engines:
         self.names = [NUMPY, TORCH_ONE, TORCH_CPU, *([COMPILED] if has_numba else [])]
         if device.is_gpu:
             self.names.append(TORCH_GPU)
-        if device.has_streams and compiles and _has_triton():
+        if device.has_streams and compiles and has_triton():
             self.names.append(GPU_COMPILED)
 
     def fastest(self) -> str:
@@ -78,7 +78,7 @@ class Engines:
             return Plate(now, then, _one_by_one(_numpy_step))
         if name == COMPILED:
             bands = max(1, min(self._threads, now.size // BAND_CELLS))
-            return Plate(now, then, functools.partial(_in_bands, bands))
+            return Plate(now, then, functools.partial(in_bands, bands))
         torch = self._device.torch
         tensors = torch.from_numpy(now), torch.from_numpy(then)
         if name not in ON_GPU:
@@ -172,7 +172,7 @@ def _fused_step(now: Any, then: Any) -> None:
     then[1:-1, 1:-1] = total * SHARE
 
 
-def _in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
+def in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
     """Let each thread do its rows; all finish a step before the next one begins."""
     from .kernels import spread_rows
 
@@ -196,6 +196,7 @@ def _in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
         list(pool.map(band, edges[:-1], edges[1:]))
 
 
-def _has_triton() -> bool:
+def has_triton() -> bool:
+    """Can torch compile for a GPU: are Triton and a C compiler there?"""
     compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
     return compiler is not None and importlib.util.find_spec("triton") is not None

@@ -81,7 +81,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     torch = device.torch
     numbers = max(params.calls, min(params.numbers, device.free_bytes() // FP32_BYTES))
     vector = torch.randn(numbers, device=device.name)
-    works = _works(device, vector, counts(params))
+    works = works_of(device, vector, counts(params))
     small = itertools.cycle(vector.tensor_split(counts(params)[-1]))
 
     def next_piece() -> None:
@@ -107,9 +107,10 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     yield from slices(device, ONE, lambda: vector.add_(1), 1)
 
 
-def _works(
+def works_of(
     device: Device, vector: Any, of_calls: Sequence[int]
 ) -> dict[tuple[int, str], Callable[[], object]]:
+    """Return each way of adding one to a vector, by the number of calls."""
     found: dict[tuple[int, str], Callable[[], object]] = {}
     for calls in of_calls:
         pieces = vector.tensor_split(calls)

@@ -97,7 +97,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         copies.check()
         ways = WAYS if PINNED in copies.sent else (WAYS[1], WAYS[3])
         warm(device, copies.call(ways[0], largest))
-        sizes = _sizes(params.smallest_bytes, largest)
+        sizes = sizes_between(params.smallest_bytes, largest)
         counts = {(s, way): enough_of(copies, way, s) for s in sizes for way in ways}
         choices: tuple[str, ...] = ("as_it_is",)
         if PINNED in copies.sent:
@@ -122,7 +122,7 @@ def _fitting(device: Device, largest: int) -> int:
     return largest
 
 
-def _sizes(smallest: int, largest: int) -> list[int]:
+def sizes_between(smallest: int, largest: int) -> list[int]:
     """Return sizes down from the largest, a factor of four apart."""
     sizes = [largest]
     while sizes[-1] // 4 >= smallest:
@@ -292,7 +292,7 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from the bytes that each arm moves."""
-    sizes = _sizes(params.smallest_bytes, params.largest_bytes)
+    sizes = sizes_between(params.smallest_bytes, params.largest_bytes)
     per_byte_s = 5 / PINNED_BYTES_PER_S + 3 / PAGEABLE_BYTES_PER_S + 1 / PINNING_BYTES_PER_S
     turn_s = sum(sizes) * per_byte_s + len(sizes) * (len(WAYS) + len(CHOICES)) * 4e-3
     begin_s = memory_bytes(params) / PINNING_BYTES_PER_S

@@ -113,7 +113,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         pieces = Pieces(device, total_bytes, params.pieces, params.streams, kinds)
         warm(device, partial(pieces.alone, "compute"))
         pieces.calibrate(params.compute_per_copy)
-        arms: list[Any] = [(count, PINNED) for count in _counts(params.streams)]
+        arms: list[Any] = [(count, PINNED) for count in stream_counts(params.streams)]
         arms += [(params.streams, PAGEABLE)] * params.pageable
         for streams, memory in arms:
             pieces.course(streams, memory)
@@ -143,7 +143,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(turn.fraction)
 
 
-def _counts(streams: int) -> list[int]:
+def stream_counts(streams: int) -> list[int]:
     """Return the numbers of streams that are tried: 1, 2, 4 and so on, and as many as allowed."""
     return [*(2**n for n in range(streams.bit_length()) if 2**n < streams), streams]
 
@@ -238,7 +238,7 @@ def seconds(params: Params) -> float:
     """Estimate from the bytes that are copied, one part after the other."""
     copy_s = params.total_bytes / PINNED_BYTES_PER_S
     course_s = copy_s * (2 + params.compute_per_copy) + 1e-4 * params.pieces
-    turn_s = (len(_counts(params.streams)) + 2) * course_s + copy_s * params.compute_per_copy
+    turn_s = (len(stream_counts(params.streams)) + 2) * course_s + copy_s * params.compute_per_copy
     if params.pageable:
         turn_s += course_s + 2 * params.total_bytes / PAGEABLE_BYTES_PER_S
     begin_s = 1.5 + memory_bytes(params) / PINNING_BYTES_PER_S

@@ -246,7 +246,7 @@ def test_there_is_no_part_of_a_step():
 
 
 def test_totals_are_getting_ready_and_so_many_steps():
-    rows = list(compiling._row(COMPILED, 0, 2e-3, 5.0))[1:]
+    rows = list(compiling.rows_of_step(COMPILED, 0, 2e-3, 5.0))[1:]
 
     assert [row.steps for row in rows] == STEPS
     assert rows[0].total_s == pytest.approx(5.002)

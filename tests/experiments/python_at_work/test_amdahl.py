@@ -84,7 +84,7 @@ def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
     done = []
     work = amdahl.DividedWork(100, lambda start, end: done.append((start, end)))
     params = Params(serial_fraction=0.25, problem="growing")
-    run = amdahl._run(params, Bench(inspect()), work, [None] * 2, 0)
+    run = amdahl.run_once(params, Bench(inspect()), work, [None] * 2, 0)
     walls = {1: replace(run, workers=1), 2: run}
 
     assert sorted(done) == [(0.0, 0.25), *[(0.25, 0.625)] * 2, *[(0.625, 1.0)] * 2]
@@ -96,7 +96,9 @@ def test_a_growing_problem_is_that_much_work_and_its_law_is_drawn():
 
 def curves(params, walls):
     """Return the curves that are drawn of one round."""
-    return {item.curve for item in amdahl._rows(params, walls, 4) if isinstance(item, Speedup)}
+    return {
+        item.curve for item in amdahl.rows_of_round(params, walls, 4) if isinstance(item, Speedup)
+    }
 
 
 @pytest.mark.parametrize(
@@ -283,7 +285,7 @@ def test_a_wholly_serial_job_gains_nothing():
 def test_all_of_the_work_is_done_whoever_does_it():
     done = []
     work = amdahl.DividedWork(100, lambda start, end: done.append((start, end)))
-    amdahl._run(Params(serial_fraction=0.25), Bench(inspect()), work, [None] * 3, 0)
+    amdahl.run_once(Params(serial_fraction=0.25), Bench(inspect()), work, [None] * 3, 0)
 
     assert sorted(done) == [(0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
 

@@ -158,7 +158,7 @@ def test_twice_as_many_take_twice_as_long(form):
 def test_the_moments_of_a_lost_update_lie_within_each_other():
     found = next((t for _ in range(10) if (t := race_jobs.trace(100_000))["late"]), None)
     assert found is not None
-    holds, raises = race._moments(found)
+    holds, raises = race.moments_of(found)
 
     assert isinstance(holds, Moment)
     assert {holds.worker, raises.worker} == {0, 1}

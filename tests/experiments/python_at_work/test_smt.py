@@ -115,14 +115,16 @@ def test_a_machine_without_hardware_threads_is_told_so():
     ],
 )
 def test_threads_are_put_on_one_core_and_on_two(here, places):
-    assert smt._placed(here) == places
+    assert smt.place_threads(here) == places
 
 
 def test_two_siblings_are_measured_like_any_two_threads(monkeypatch):
     """No hardware threads here: two cores play them, which changes nothing in the work."""
     here = inspect()
     threads = tuple(thread.id for thread in here.cpu.threads_list[:2])
-    monkeypatch.setattr(smt, "_placed", lambda _machine: {ONE: threads[:1], SIBLINGS: threads})
+    monkeypatch.setattr(
+        smt, "place_threads", lambda _machine: {ONE: threads[:1], SIBLINGS: threads}
+    )
     rows = [
         item
         for item in measure(Params(chain_bytes=MIB, rounds=2), Bench(here))

@@ -132,11 +132,11 @@ def test_a_warm_pool_is_cheaper_than_a_cold_one():
 
 def test_what_this_system_lacks_is_left_out(monkeypatch):
     monkeypatch.setattr(start_cost.sys, "version_info", (3, 11, 7))
-    assert start_cost._possible(Params().methods, ["spawn"]) == [
+    assert start_cost.possible_methods(Params().methods, ["spawn"]) == [
         m for m in Params().methods if m not in ("fork", "forkserver", "subinterpreter")
     ]
     monkeypatch.setattr(start_cost.sys, "version_info", (3, 14, 0))
-    assert "subinterpreter" in start_cost._possible(Params().methods, ["fork"])
+    assert "subinterpreter" in start_cost.possible_methods(Params().methods, ["fork"])
 
 
 def test_a_python_without_subinterpreters_is_told():

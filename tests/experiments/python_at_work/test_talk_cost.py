@@ -139,14 +139,14 @@ def ends():
     before = set(multiprocessing.active_children())
     talks = talk_jobs.Talks(64 * KIB)
     yield talks
-    talks._between_threads[0].put(None)
+    talks._between_threads[0].put(None)  # noqa: SLF001  (a run's process just ends)
     for child in set(multiprocessing.active_children()) - before:
         child.kill()
         child.join()
-    for each in talks._queues:
+    for each in talks._queues:  # noqa: SLF001  (likewise)
         each.close()
         each.join_thread()
-    talk_jobs._maps.clear()
+    talk_jobs._maps.clear()  # noqa: SLF001  (likewise)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork, beside threads of the tests
@@ -167,7 +167,7 @@ def test_a_message_is_as_long_as_it_says():
 
 def test_a_wrong_answer_is_noticed():
     with pytest.raises(RuntimeError, match="arrived"):
-        talk_jobs._check((3, 7), (4, 7))
+        talk_jobs.check_answer((3, 7), (4, 7))
 
 
 def test_a_larger_message_takes_longer_through_a_pipe():

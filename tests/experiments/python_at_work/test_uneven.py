@@ -145,16 +145,16 @@ def test_a_run_without_one_of_the_ways_compares_nothing(missing):
 def test_every_way_shares_out_every_row_once():
     order = list(range(64))
     for way, chunk in USUAL:
-        parts = uneven._parts(way, chunk, order, 4)
+        parts = uneven.hand_outs(way, chunk, order, 4)
         assert sorted(number for part in parts for number in part) == order
         if way != "dynamic":
             assert len(parts) == (1 if way == "serial" else 4)
 
 
 def test_rows_can_come_the_longest_first():
-    assert uneven._ordered("longest_first", [3, 9, 5]) == [1, 2, 0]
-    assert uneven._ordered("as_it_comes", [3, 9, 5]) == [0, 1, 2]
-    assert sorted(uneven._ordered("shuffled", [3, 9, 5])) == [0, 1, 2]
+    assert uneven.order_rows("longest_first", [3, 9, 5]) == [1, 2, 0]
+    assert uneven.order_rows("as_it_comes", [3, 9, 5]) == [0, 1, 2]
+    assert sorted(uneven.order_rows("shuffled", [3, 9, 5])) == [0, 1, 2]
 
 
 def test_chunks_leave_one_hand_out_for_each_worker():

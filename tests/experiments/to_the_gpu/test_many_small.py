@@ -148,7 +148,7 @@ def test_one_call_faster_than_the_memory_is_suspect(tables):
 def test_every_way_adds_one_to_every_number():
     device = Device("cpu", Bench(machine()))
     vector = torch.zeros(1000)
-    works = many_small._works(device, vector, [1, 10, 500])
+    works = many_small.works_of(device, vector, [1, 10, 500])
     for (_, way), work in works.items():
         if way == EMPTY:
             continue

@@ -147,7 +147,9 @@ def test_memory_is_pinned_anew_for_each_copy_that_pays_for_it(run):
     gpu, tables = run
     paid = len(tables["pinnings"])
 
-    assert paid == SMALL.rounds * len(module._sizes(SMALL.smallest_bytes, SMALL.largest_bytes))
+    assert paid == SMALL.rounds * len(
+        module.sizes_between(SMALL.smallest_bytes, SMALL.largest_bytes)
+    )
     pins = [n for n, entry in enumerate(gpu.log) if entry == "pin"][2:]  # the buffers' own
     assert len(pins) == paid
     assert all(gpu.log[n - 1] == "give back" for n in pins)
@@ -254,9 +256,9 @@ def test_running_out_of_memory_in_the_middle_is_the_gpu_s_own_error(gpu):
 
 
 def test_sizes_end_at_the_largest():
-    assert module._sizes(4 * KIB, 64 * KIB) == [4 * KIB, 16 * KIB, 64 * KIB]
-    assert module._sizes(4 * KIB, 32 * KIB) == [8 * KIB, 32 * KIB]
-    assert module._sizes(4 * KIB, KIB) == [KIB]
+    assert module.sizes_between(4 * KIB, 64 * KIB) == [4 * KIB, 16 * KIB, 64 * KIB]
+    assert module.sizes_between(4 * KIB, 32 * KIB) == [8 * KIB, 32 * KIB]
+    assert module.sizes_between(4 * KIB, KIB) == [KIB]
 
 
 def test_a_machine_without_a_gpu_is_told_what_is_needed():

@@ -236,7 +236,7 @@ def test_the_overlap_of_a_course_is_of_both_directions():
     ("streams", "counts"), [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (6, [1, 2, 4, 6])]
 )
 def test_one_two_four_and_as_many_as_allowed_are_tried(streams, counts):
-    assert module._counts(streams) == counts
+    assert module.stream_counts(streams) == counts
 
 
 def test_each_part_is_timed_alone(tables):

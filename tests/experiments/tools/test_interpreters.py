@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 
 import psutil
@@ -43,12 +44,10 @@ def start(tmp_path):
         python.close()
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def child():
+    """Return the only process that runs a script of jobs."""
+    (found,) = psutil.Process().children()
+    return found
 
 
 def test_requests_are_answered_in_their_order(start):
@@ -66,7 +65,7 @@ def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
     python.answer()
     python.ask(**LONG)
 
-    os.kill(python._process.pid, 9)
+    os.kill(child().pid, 9)
 
     with pytest.raises(UserError) as caught:
         python.answer()
@@ -76,7 +75,7 @@ def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
 
 def test_a_python_that_ends_at_once_is_told_too(start):
     python = start([sys.executable, "-c", "raise SystemExit(1)"])
-    python._process.wait()
+    child().wait()
 
     python.ask(**SHORT)
 
@@ -86,18 +85,18 @@ def test_a_python_that_ends_at_once_is_told_too(start):
 
 
 def test_closing_in_the_middle_of_a_job_leaves_nothing(start):
+    before = set(threading.enumerate())
     python = start()
     python.ask(**SHORT)
     python.answer()
     python.ask(**LONG)
-    pid = python._process.pid
-    assert is_alive(pid)
+    pid = child().pid
 
     started_s = time.monotonic()
     python.close()
 
-    assert not is_alive(pid)
-    assert not python._reader.is_alive()
+    assert not psutil.pid_exists(pid)
+    assert set(threading.enumerate()) == before
     assert time.monotonic() - started_s < 30  # far less than the job
 
 
