@@ -20,13 +20,13 @@ FOLDER = "coreopsis-helpers-"
 PRELOADED = ("torch.utils.data", "experiments.tools.images")
 PIXELS, CHANNELS, CLASSES = 64 * 64, 3, 10  # of a picture, as `images` makes it
 IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
-HELPER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
-PREFETCHED = 2  # batches that a helper makes beforehand, as torch has it
+WORKER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
+PREFETCHED = 2  # batches that a worker makes beforehand, as torch has it
 IMAGE_S, PASS_S = 0.8e-3, 0.6e-3  # to decode a picture, and to smooth it once
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 SERVER_S = 2.5  # until the server has loaded torch
-# Until a helper's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
-HELPER_S = 0.15 if FORKS else SERVER_S
+# Until a worker's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
+WORKER_S = 0.15 if FORKS else SERVER_S
 LAYERS = 3
 RATE = 0.01  # of learning
 STEP_S = 1e-3  # of calls, whatever the network
@@ -80,7 +80,7 @@ def one_thread(device: Device) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def helpers(are_wanted: bool = True) -> Iterator[Any]:
+def worker_context(are_wanted: bool = True) -> Iterator[Any]:
     """Yield how to start the loaders' workers, None if none are wanted.
 
     This process has threads, so it must not be forked. Where the system can fork, a server that has
@@ -161,4 +161,4 @@ def memory_bytes(device: str, width: int, batch: int, workers: int) -> int:
     """Return the memory of workers and batches, and of the network on the processor."""
     batches = (PREFETCHED * workers + 2) * batch * IMAGE_BYTES
     values = 4 * LAYERS * width * PIXELS * batch * FP32_BYTES if device == CPU else 0
-    return workers * HELPER_BYTES + batches + values
+    return workers * WORKER_BYTES + batches + values

@@ -42,7 +42,7 @@ class Small:
     def tables(self, count: int | None = None) -> dict:
         """Return the first `count` rows, each in its table."""
         names = {row_type: name for name, row_type in self.experiment.tables.items()}
-        tables = {name: [] for name in self.experiment.tables}
+        tables: dict[str, list] = {name: [] for name in self.experiment.tables}
         for row in self.rows[:count]:
             tables[names[type(row)]].append(row)
         return tables
@@ -52,10 +52,10 @@ def measured(experiment) -> tuple:
     """Measure as little as there is: machine, parameters, and all that the run yields."""
     here, clock = inspect(), time.perf_counter
     with contextlib.ExitStack() as stack:
-        gpus = PLAYED.get(missing_need(experiment, here), 0)
-        if gpus:
+        if (need := missing_need(experiment, here)) in PLAYED:
             from tests.experiments.fake_gpu import fake_gpu
 
+            gpus = PLAYED[need]
             patch = stack.enter_context(pytest.MonkeyPatch.context())
             clock = stack.enter_context(fake_gpu(patch, count=gpus)).clock
             here = replace(here, gpus=machine(gpus=gpus).gpus)

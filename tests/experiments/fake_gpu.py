@@ -80,7 +80,9 @@ class FakeEvent:
     """A mark in a queue; to read it before it is done is an error, as it is with CUDA."""
 
     def __init__(self, gpu: FakeGpu, enable_timing: bool = True) -> None:
-        self._gpu, self.at_s, self.reads, self._index = gpu, None, 0, None
+        self._gpu, self.reads = gpu, 0
+        self.at_s: float | None = None
+        self._index: int | None = None
         gpu.events.append(self)
 
     def record(self, stream: FakeStream | None = None) -> None:
@@ -101,6 +103,8 @@ class FakeEvent:
         assert self.query(), "a mark is read that is not done"
         assert end.query(), "a mark is read that is not done"
         assert end._index == self._index, "two GPUs have no clock in common"
+        assert end.at_s is not None
+        assert self.at_s is not None
         end.reads += 1
         return (end.at_s - self.at_s) * 1e3
 

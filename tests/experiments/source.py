@@ -36,7 +36,7 @@ class Said:
     def _texts(self, value: ast.expr, function: ast.FunctionDef) -> Iterator[str]:
         """Yield the texts that an expression may be: also through a variable or a function."""
         if isinstance(value, ast.Constant):
-            yield value.value
+            yield str(value.value)
         elif isinstance(value, ast.Attribute):
             return  # x.TOO_FEW is said for all experiments
         elif isinstance(value, ast.IfExp):
@@ -76,12 +76,13 @@ def _limits(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _patterns(value: ast.expr) -> Iterator[str]:
-    parts = [value]
+    parts: list[ast.AST] = [value]
     while parts:
         part = parts.pop()
         if isinstance(part, ast.JoinedStr):
             yield "".join(
-                re.escape(p.value) if isinstance(p, ast.Constant) else ".+" for p in part.values
+                re.escape(str(p.value)) if isinstance(p, ast.Constant) else ".+"
+                for p in part.values
             )
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             yield re.escape(part.value)

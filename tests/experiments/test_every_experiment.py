@@ -60,7 +60,7 @@ def columns_of(view) -> set[str]:
             named = set()
         case Code():
             named = {view.piece, view.version, *view.about}
-    return named - {None}
+    return {name for name in named if name is not None}
 
 
 def is_documented(experiment, name: str) -> bool:

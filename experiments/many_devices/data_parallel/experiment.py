@@ -58,14 +58,17 @@ TOLERANCE = 1e-4  # of a loss: sums in another order differ by less
 WELL = 0.9  # of the ideal
 MOST_WORKERS = 8  # unless told
 WORKER_BYTES = 500 * x.MIB  # a process with torch, its compiler and a few threads
-START_S, LIGHTNING_S = 3.8, 4.0  # to load torch in two processes on two cores; Lightning beside it
+START_S, LIGHTNING_S = (
+    3.8,
+    4.0,
+)  # to load torch in two processes on two cores; Lightning
 CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two cores; assumed
 FULL_S, QUICK_S = 27.0, 4.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; no threads: the cores are shared out evenly."""
+    """The parameters; no threads: the cores are shared out evenly."""
 
     device: str = x.param(CPU, choices=lambda machine: kinds_of(machine))
     engine: str = x.param(TORCH, choices=ENGINES)
@@ -84,7 +87,7 @@ class Params:
 
 
 def kinds_of(machine: x.Machine) -> tuple[str, ...]:
-    """Return the kinds of devices of which there are two or more, and the processor.
+    """Return the kinds of devices with two or more, and the processor.
 
     Among several machines, each may have one.
     """
@@ -94,7 +97,7 @@ def kinds_of(machine: x.Machine) -> tuple[str, ...]:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what the first worker measures. Raises UserError where Lightning is not there."""
+    """Yield what the first worker measures. Raises UserError without Lightning."""
     if params.engine == LIGHTNING and importlib.util.find_spec("lightning") is None:
         raise x.UserError("needs_lightning")
     threads = params.threads or max(1, cores_of(bench.machine) // local_size(params.most_workers))
@@ -105,7 +108,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the most workers with one process alone, and say where the rest went."""
+    """Compare the most workers with one process alone, and account for the rest."""
     of = x.spreads(((row.run, row.workers), row.samples_per_s) for row in tables["rates"])
     most = max((n for run, n in of if run == AVERAGED), default=0)
     values: dict[str, float] = {"parameters": parameter_count(params.width)}
@@ -159,7 +162,7 @@ def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> 
 
 
 def loss_difference(tables: x.Tables) -> float | None:
-    """Return by which share the workers' loss is farthest from that of one process."""
+    """Return the largest relative difference of the workers' loss from one process's."""
     of = {(row.workers, row.step, row.run): row.loss for row in tables["losses"]}
     pairs = [
         (loss, of[n, step, ALONE])
@@ -182,7 +185,7 @@ def _reductions(params: Params, tables: x.Tables) -> dict[str, float]:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take one worker a core, or all GPUs; a GPU gets a network that gives it something to do."""
+    """Take one worker a core, or all GPUs; a GPU gets a network that keeps it busy."""
     kind = kinds_of(machine)[0]
     if kind != CPU:
         gpus = sum(name.startswith(kind) for name in devices_of(machine))
@@ -239,7 +242,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the processes take, and on the processor networks, gradients and messages."""
+    """Return the bytes of the processes, and on the processor of networks and messages."""
     own = own_bytes(params, params.most_workers) if params.device == CPU else 0
     return params.most_workers * (WORKER_BYTES + own)
 

@@ -49,7 +49,7 @@ PAIR_S = 2e-3  # assumed, not measured: to tell the time beforehand
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `gpus` is how many take part, from `device` on."""
+    """The parameters; `gpus` is how many take part, from `device` on."""
 
     device: str = x.param(CPU, choices=gpus_of)
     gpus: int = x.param(2, minimum=2, maximum=16)
@@ -84,7 +84,7 @@ class Both(Copied):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delay:
-    """How long a copy of a few numbers takes; if not `is_clean`, with the calling."""
+    """The time of a copy of a few numbers; if not `is_clean`, it includes the call."""
 
     source: str = x.column()
     target: str = x.column()
@@ -100,7 +100,7 @@ class StagedDelay(Delay):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """How many pairs have the same from one witness."""
+    """How many pairs have the same answer from one source."""
 
     witness: str = x.column()
     verdict: str = x.column()
@@ -108,7 +108,7 @@ class Verdict:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what is said of each pair, and its rates and delays in shuffled rounds."""
+    """Yield the reports on each pair, and its rates and delays in shuffled rounds."""
     devices = [Device(name, bench) for name in chosen(params, bench.machine)]
     size_bytes = params.size_bytes
     while 5 * size_bytes > min(device.free_bytes() for device in devices) and size_bytes > x.MIB:
@@ -135,7 +135,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def chosen(params: Params, machine: x.Machine) -> list[str]:
-    """Return the GPUs that take part: the chosen one first, then the others of its maker."""
+    """Return the GPUs that take part: the chosen one first, then others of its maker."""
     kind = params.device.partition(":")[0]
     others = [name for name in gpus_of(machine) if name.startswith(kind) and name != params.device]
     return [params.device, *others][: params.gpus]
@@ -154,7 +154,7 @@ def _sample(
 ) -> Copied | Delay:
     source, target = pair.source.device.name, pair.target.device.name
     if issubclass(row, Delay):
-        if row is StagedDelay:  # by the caller's clock, so the calling is always in it
+        if row is StagedDelay:  # by the caller's clock, so it always includes the call
             latency_s, is_clean = pair.staged_delay_s(), False
         else:
             delay = pair.delay()
@@ -172,7 +172,7 @@ def _sample(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the pairs with one another, with their links, and with the way through the host."""
+    """Compare the pairs with each other, with their links, and with the way through the host."""
     best: dict[tuple[str, str], float] = {}
     for row in tables["copies"]:
         pair = row.source, row.target
@@ -241,7 +241,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take less data, three times; and fewer GPUs where that is still too long."""
+    """Take less data, three times; and fewer GPUs if that is still too long."""
     reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=3)
     while seconds(reduced) > 5 and reduced.gpus > 2:
         reduced = replace(reduced, gpus=reduced.gpus - 1)
@@ -257,7 +257,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return the pinned memory that the GPUs' data goes through."""
+    """Return the pinned memory that the GPUs' data passes through."""
     return params.size_bytes
 
 

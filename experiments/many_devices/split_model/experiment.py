@@ -28,13 +28,13 @@ from experiments.tools.group import together
 from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, bubble, work
 from .ways import CHANNELS, DATA, FP32_BYTES, LAYERS, ONE, WAYS, Shape
 
-ALIKE = 1e-3  # of how far the weights have come: sums in another order differ by less
+ALIKE = 1e-3  # of the weights' progress: sums in another order differ by less
 START_S = 3.0  # assumed, not measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `threads` is how many each process computes with on the processor."""
+    """The parameters; `threads` is how many each process computes with on the processor."""
 
     device: str = x.param(CPU, choices=devices_of)
     devices: int = x.param(2, minimum=2, maximum=16)
@@ -47,7 +47,7 @@ class Params:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what all members find: checks and sizes, then steps in shuffled rounds."""
+    """Yield the rows of all members: checks and sizes, then steps in shuffled rounds."""
     kind = params.device.partition(":")[0]
     size = params.devices
     if kind != CPU:
@@ -65,7 +65,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def micro_batches_of(params: Params, *, quick: bool = False) -> list[int]:
-    """Return the numbers of micro-batches that are tried: 1, 2, 4 up to twice the chosen one."""
+    """Return the numbers of micro-batches to try: 1, 2, 4 up to twice the chosen one."""
     if quick:
         return sorted({1, _chosen(params)})
     most = min(2 * params.micro_batches, params.batch)
@@ -135,7 +135,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic of all ways, and what the processes take to start."""
+    """Estimate from the arithmetic of all ways, and from starting the processes."""
     step_flop = 6 * params.batch * params.width**2 * params.layers
     rate = network_flop_per_s(params.device)
     arms = 3 + len(micro_batches_of(params))
@@ -143,13 +143,13 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what all processes hold on the processor; with GPUs that is where all start from."""
+    """Return the bytes of all processes on the processor; with GPUs only the common start."""
     held = _bytes(params) if params.device == CPU else FP32_BYTES * params.layers * params.width**2
     return params.devices * held
 
 
 def _bytes(params: Params) -> int:
-    """Return what a member holds at most: the start, each way's weights, and what one keeps."""
+    """Return a member's most bytes: the start, each way's weights, and what one way keeps."""
     arms = 3 + len(micro_batches_of(params))
     kept = params.batch * params.width * (params.layers + 4)
     return FP32_BYTES * ((2 * arms + 2) * params.layers * params.width**2 + kept)

@@ -33,15 +33,15 @@ WAYS = (ALONE_A, ALONE_B, SEQUENCE, READ, TOGETHER)
 SHOWN_WAYS = (TOGETHER, READ, SEQUENCE)
 CALLER, LANE_A, LANE_B = "caller", "job_a", "job_b"
 SHOWN = 40  # products of each on the lanes
-NEAR = 1.15  # times the longer one: as long as that
-GAIN = 1.1  # less is none to speak of
+NEAR = 1.15  # times the longer one: counts as equally long
+GAIN = 1.1  # a smaller gain is not worth a sentence
 CALLING = 0.9  # of the time: then the calls set the pace
 GPU_ROWS, CPU_ROWS = 4096, 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `job_s` is how long A takes alone, about."""
+    """The parameters; `job_s` is how long A takes alone, about."""
 
     device: str = x.param(CPU, choices=devices_of)
     beside: str = x.param(CPU, choices=devices_of)
@@ -54,7 +54,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """One way, once: until all was done, and until the last call was back."""
+    """One way, once: until all was done, and until the last call returned."""
 
     way: str = x.column()
     repeat: int = x.column()
@@ -64,7 +64,7 @@ class Took:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """One product of A or B, or what the caller did; time from the first call of this way."""
+    """One product of A or B, or an act of the caller; time from this way's first call."""
 
     way: str = x.column()
     lane: str = x.column()
@@ -100,7 +100,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _fitting(device: Device, rows: int) -> int:
-    """Return as many rows, or as few as leave the device's memory free."""
+    """Return as many rows as wanted, or as few as the device's memory holds."""
     while 4 * FP32_BYTES * rows**2 > device.free_bytes() and rows > 8:
         rows //= 2
     return rows
@@ -119,7 +119,7 @@ def _call(way: str, a: Job, b: Job, call: Callable[[Job], None]) -> None:
 
 
 def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
-    """Return the caller's seconds for one way: until all is done, and until the calls are back."""
+    """Return the caller's seconds for one way: until all is done, and until the calls return."""
     bench.check_stop()
     start_s = bench.now_s()
     _call(way, a, b, Job.call)
@@ -130,7 +130,7 @@ def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
 
 
 def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
-    """Yield when the caller called, and when a few products of A and B were done, on his clock."""
+    """Yield the caller's calls, and a few products of A and B, on the caller's clock."""
     zeros = {job: _zero(bench, job.worker) for job in (a, b)}
     begin_s = bench.now_s()
     calling: list[x.Interval] = []
@@ -157,7 +157,7 @@ def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
 
 
 def _zero(bench: x.Bench, worker: Worker) -> tuple[Moment, float]:
-    """Return a moment of a device that has nothing to do, and when that was for the caller."""
+    """Return an idle device's moment, and the same moment on the caller's clock."""
     before_s = bench.now_s()
     moment = worker.mark()
     worker.wait()
@@ -205,7 +205,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take the first two GPUs; one and the processor; else its two halves."""
+    """Take the first two GPUs; or one and the processor; or its two halves."""
     first, second = (*devices_of(machine), CPU)[:2]
     return Params(
         device=first,
@@ -221,14 +221,14 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Count how often A and B are done; a GPU has to be started and warmed up, too."""
+    """Count the runs of A and B; a GPU must also start and warm up."""
     pair_s = params.job_s * (1 + params.b_over_a)
     begin_s = 0.2 if params.device == CPU else 2.0  # assumed, not measured
     return begin_s + (4 * params.rounds + 5) * pair_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the matrices of the processor take."""
+    """Return the bytes of the processor's matrices."""
     rows = [params.a_rows] * (params.device == CPU)
     rows += [params.b_rows] * (CPU in (params.device, params.beside))
     return sum(3 * FP32_BYTES * each**2 for each in rows)

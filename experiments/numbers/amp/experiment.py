@@ -53,7 +53,7 @@ START_S = 1.5  # until a GPU takes work
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `learn_s` is the longest that one arm may learn."""
+    """The parameters; `learn_s` is the longest that one arm may learn."""
 
     device: str = x.param(CPU, choices=devices_of)
     model: str = x.param(MLP, choices=MODELS)
@@ -69,7 +69,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """The loss of a step, before it is weighted; a row only where it is a number."""
+    """A step's loss, before it is weighted; a row only if it is a number."""
 
     arm: str = x.column()
     step: int = x.column()
@@ -78,7 +78,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diverged:
-    """The step at which the loss of an arm was no number any more."""
+    """The step at which an arm's loss became no number."""
 
     arm: str = x.column()
     step: int = x.column()
@@ -124,7 +124,7 @@ class Width:
 
 
 def widths(params: Params) -> list[int]:
-    """Return how wide the networks are, the widest last."""
+    """Return the networks' widths, the widest last."""
     found = {params.width // NARROWER**n for n in range(WIDTHS)}
     return sorted({params.width} | {each for each in found if each >= LEAST_WIDTH[params.model]})
 
@@ -145,7 +145,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     arms = arms_of(device)
     for place, arm in enumerate(arms):
         yield x.Progress(0.6 * place / len(arms))
-        most_s = math.inf if arm == FP32 else params.most_s  # what the others are compared with
+        most_s = math.inf if arm == FP32 else params.most_s  # the baseline of the others
         try:
             in_time = list(tasks_in_time(most_s, device, partial(learner, arm), tasks))
         except (TypeError, RuntimeError) as error:
@@ -167,7 +167,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _that_fit(params: Params, device: Device) -> Params:
-    """Return them with a network so narrow that every arm's fits into the memory beside others."""
+    """Return parameters with a network narrow enough that every arm's fits into the memory."""
     while params.width > LEAST_WIDTH[params.model] and _needed_bytes(params) > device.free_bytes():
         params = replace(params, width=params.width // 2)
     return params
@@ -179,7 +179,7 @@ def _needed_bytes(params: Params) -> int:
 
 
 def _held_bytes(device: Device) -> int:
-    """Return what is held already, and watch for more from here on."""
+    """Return the bytes that are held already, and watch for more from here on."""
     if not device.has_streams:
         return 0
     device.backend.reset_peak_memory_stats(device.index)
@@ -189,7 +189,7 @@ def _held_bytes(device: Device) -> int:
 def tasks_in_time(
     most_s: float, device: Device, learner: Callable[[Task], Learner], tasks: Sequence[Task]
 ) -> Iterator[Task]:
-    """Yield the tasks whose steps do not take too long, narrow to wide; each has then been warm."""
+    """Yield the tasks whose steps are short enough, narrow to wide; each is then warm."""
     projected_s = 0.0
     for task in tasks:
         if projected_s > most_s:
@@ -199,12 +199,12 @@ def tasks_in_time(
         if step_s > most_s:
             return
         yield task
-        # Products take sixteen times as long with four times the width; calls as long as before.
+        # With four times the width, products take sixteen times as long, calls as long as before.
         projected_s = NARROWER * step_s
 
 
 def learn_arm(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
-    """Yield the losses of one arm until it has had its steps, or its time."""
+    """Yield one arm's losses until it has had its steps, or its time."""
     begin_s, power = device.bench.now_s(), learner.power()
     if arm == FP16:
         yield Scale(step=0, power=power, is_skipped=False)
@@ -225,7 +225,7 @@ def learn_arm(params: Params, device: Device, arm: str, learner: Learner) -> x.M
 def _timing(
     params: Params, device: Device, learners: Mapping[tuple[str, Task], Learner]
 ) -> x.Measured:
-    """Yield the speeds of all that learn, after each has been called until it is warm."""
+    """Yield the speeds of all that learn, each warmed up first."""
     conditions = Conditions(device)
     counts = {}
     for key, learner in learners.items():
@@ -250,7 +250,7 @@ def _timing(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the speeds with single precision, and how far the losses have come down."""
+    """Compare the speeds with single precision, and how far the losses fell."""
     rates = x.spreads((row.arm, row.samples_per_s) for row in tables["speeds"])
     values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
     values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
@@ -315,13 +315,13 @@ def _emulated(params: Params, tables: x.Tables, machine: x.Machine) -> list[str]
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take a wide network on a GPU, as the recipe of torch does."""
+    """Take a wide network on a GPU, as torch's recipe does."""
     device = default_device(machine)
     return Params() if device == CPU else Params(device=device, width=4096, batch=512, steps=200)
 
 
 def quick(params: Params) -> Params:
-    """Take fewer steps and rounds, and a narrower network where single precision is too slow."""
+    """Take fewer steps and rounds, and a narrower network if single precision is too slow."""
     reduced = replace(
         params,
         steps=min(params.steps, 30),
@@ -337,7 +337,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic, at cautious rates; what is slow ends by its time."""
+    """Estimate from the arithmetic, at cautious rates; slow arms end by their time."""
     is_cpu = params.device == CPU
     plain = product_flop_per_s(params.device)
     shorter = CPU_HALF_FLOP_PER_S if is_cpu else GPU_HALF_FLOP_PER_S
@@ -353,7 +353,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what data and networks take where they are on the processor."""
+    """Return the bytes of data and networks on the processor."""
     return _needed_bytes(params) if params.device == CPU else 0
 
 

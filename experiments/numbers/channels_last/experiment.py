@@ -59,7 +59,7 @@ ALIVE = 8  # at most, arrays as large as all channels of all pictures
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; pictures are square and have `side` rows."""
+    """The parameters; pictures are square and have `side` rows."""
 
     device: str = x.param(CPU, choices=devices_of)
     images: int = x.param(32, minimum=1, maximum=4096, scale="log2")
@@ -82,7 +82,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """How many times as many images a second channels last makes, in one round."""
+    """How many times more images a second channels last makes, in one round."""
 
     precision: str = x.column()
     work: str = x.column()
@@ -92,7 +92,7 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How far the results of the two layouts lie apart, as a share of the largest of them."""
+    """The distance between the two layouts' results, as a share of the largest."""
 
     precision: str = x.column()
     difference_fraction: float = x.column("fraction")
@@ -100,7 +100,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where in memory a number of the first row of a picture lies, counted in numbers."""
+    """The place in memory of a number in an image's first row, counted in numbers."""
 
     line: str = x.column()
     pixel: int = x.column()
@@ -161,7 +161,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _places(device: Device) -> Iterator[Place]:
-    """Yield where the numbers of a small picture lie, as their strides say."""
+    """Yield the places of a small image's numbers, as the strides give them."""
     torch = device.torch
     for layout in LAYOUTS:
         picture = torch.empty(1, COLOURS, DRAWN, DRAWN, memory_format=_format(torch, layout))
@@ -177,7 +177,7 @@ def _format(torch: Any, layout: str) -> Any:
 
 
 def _precisions(device: Device) -> Sequence[str]:
-    """Return what is measured; processors are worse prepared for fp16 than for bf16."""
+    """Return the measured precisions; processors support fp16 worse than bf16."""
     if not device.is_gpu:
         return FP32, BF16
     return [each for each in PRECISIONS if each != TF32 or has_tf32(device)]
@@ -188,7 +188,7 @@ def prepare(
 ) -> tuple[int, Mapping[tuple[str, str], Call]]:
     """Return a number of images and all works with them, warm; none if one image takes too long.
 
-    It doubles from one on, as long as the slowest of the works leaves room for that.
+    The number doubles from one, as long as the slowest work allows it.
     """
     most = max(1, min(params.images, device.free_bytes() // (ALIVE * _image_bytes(params))))
     images = 1
@@ -213,7 +213,7 @@ def _least_s(device: Device, call: Call) -> float:
 def layout_calls(
     params: Params, device: Device, precision: str, images: int
 ) -> dict[tuple[str, str], Call]:
-    """Return each work in both layouts, with the same weights and pictures."""
+    """Return each work in both layouts, with the same weights and images."""
     torch, channels = device.torch, params.channels
     torch.manual_seed(7)
     nets = {
@@ -256,7 +256,7 @@ def _gains(rates: Mapping[tuple[str, str, str], float], repeat: int) -> Iterator
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Tell in which precisions the order of numbers decides, and whether results are the same."""
+    """Name the precisions in which the layout decides, and compare the results."""
     rates = x.spreads(((row.precision, row.layout), row.images_per_s) for row in tables["passes"])
     values = {
         f"{layout}_{precision}_images_per_s": found.median
@@ -319,7 +319,7 @@ def _message(clear: Mapping[str, float]) -> str:
 
 
 def allowed_fraction(precision: str) -> float:
-    """Return how far equal results may lie apart: half of the digits are lost on the way."""
+    """Return the allowed distance of equal results: half of the digits may be lost."""
     return math.sqrt(EPSILON[precision])
 
 
@@ -328,13 +328,13 @@ def _image_bytes(params: Params) -> int:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take more and larger pictures on a GPU, or it would have nothing to do."""
+    """Take more and larger images on a GPU, to keep it busy."""
     device = default_device(machine)
     return Params() if device == CPU else Params(device=device, images=128, side=64)
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and smaller pictures where single precision would take too long."""
+    """Take three rounds, and smaller images if single precision would take too long."""
     reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.1))
     while seconds(reduced) > 4 and reduced.side > 8:
         reduced = replace(reduced, side=reduced.side // 2)
@@ -351,7 +351,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what pictures and layers take where they are on the processor."""
+    """Return the bytes of images and layers on the processor."""
     return ALIVE * params.images * _image_bytes(params) if params.device == CPU else 0
 
 

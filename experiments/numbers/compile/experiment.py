@@ -45,8 +45,8 @@ from .ways import (
     scripted,
 )
 
-GPU = "gpu0"  # the first GPU of a run, which has no second
-BUSY = "busy"  # what the GPU alone would take
+GPU = "gpu0"  # the only GPU of a run
+BUSY = "busy"  # the GPU's own time
 STEPS = [n * 10**power for power in range(6) for n in (1, 2, 5)] + [10**6]
 BUSY_CALLS = 5  # steps behind a hold: some hundred launches
 FILE_ROUNDS = 3
@@ -59,7 +59,7 @@ SAMPLE_S = 0.002
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `width` numbers go through each of the layers, `batch` times."""
+    """The parameters; `width` numbers go through each of the layers, `batch` times."""
 
     device: str = x.param(CPU, choices=devices_of)
     width: int = x.param(64, minimum=8, maximum=8192, scale="log2")
@@ -73,7 +73,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """How long so many steps take from the beginning, getting ready included."""
+    """The time of so many steps from the beginning, preparation included."""
 
     way: str = x.column()
     steps: int = x.column(scale="log10")
@@ -92,7 +92,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """How long a way took to get ready, once."""
+    """The time that a way took to get ready, once."""
 
     way: str = x.column()
     prepare_s: float = x.column("s")
@@ -100,7 +100,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The first compiled step with another batch."""
+    """The first compiled step with another batch size."""
 
     batch: int = x.column()
     first_s: float = x.column("s")
@@ -118,7 +118,7 @@ class Filed:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what getting ready took, then steps in shuffled rounds, then the files."""
+    """Yield the preparation times, then steps in shuffled rounds, then the files."""
     device = Device(params.device, bench)
     torch = device.torch
     model = network(torch, params.width, params.layers).to(device.name)
@@ -171,7 +171,7 @@ def rows_of_step(way: str, repeat: int, step_s: float, prepare_s: float) -> Iter
 
 
 def _batches(params: Params, device: Device, program: Callable[[Any], object]) -> Iterator[Batch]:
-    """Yield the first step with two other batches: the second need not be compiled anew."""
+    """Yield the first step with two other batch sizes: the second needs no new compilation."""
     for batch in (params.batch + 1, params.batch + 2):
         inputs = device.torch.randn(batch, params.width, device=device.name)
         first_s = whole_s(device, lambda given=inputs: program(given))  # type: ignore[misc]
@@ -201,7 +201,7 @@ def _files(params: Params, device: Device, folder: str) -> x.Measured:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the ways, and find after how many steps getting ready has paid."""
+    """Compare the ways, and find after how many steps the preparation has paid."""
     of = x.spreads((row.way, row.step_s) for row in tables["steps"])
     prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
     limits = ["used_not_trained"]
@@ -242,7 +242,7 @@ def _is_faster(of: Mapping[str, x.Spread], way: str) -> bool:
 
 
 def _message(of: Mapping[str, x.Spread]) -> str:
-    """Return what to say; a way pays only where its steps are clearly faster."""
+    """Return the message; a way pays only if its steps are clearly faster."""
     if x.too_few(found for way, found in of.items() if way in (EAGER, SCRIPT, COMPILED, GRAPH)):
         return x.TOO_FEW
     if _is_faster(of, GRAPH):
@@ -261,7 +261,7 @@ def _file_values(tables: x.Tables) -> dict[str, float]:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take a network of small operations; on a GPU a wider one, which it still waits for."""
+    """Take a network of small operations; on a GPU a wider one, which still waits for calls."""
     device = default_device(machine)
     if device == CPU:
         return Params(device=device)
@@ -269,12 +269,12 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Leave out what torch would have to compile first, and take three rounds."""
+    """Leave out what torch must compile first, and take three rounds."""
     return replace(params, compiles=False, other_batches=False, rounds=3)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from cautious rates, and what compiling takes."""
+    """Estimate from cautious rates, and from the time to compile."""
     rate = network_flop_per_s(params.device)
     flop = 2 * params.width**2 * params.batch + OPERATIONS * params.width * params.batch
     step_s = params.layers * (OPERATIONS * CALL_S + flop / rate)
@@ -285,7 +285,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what some copies of the network take, and the numbers that go through."""
+    """Return the bytes of some copies of the network, and of its inputs."""
     numbers = 8 * params.layers * params.width**2 + 16 * params.width * params.batch
     return FP32_BYTES * numbers
 
@@ -361,5 +361,5 @@ EXPERIMENT = x.Experiment(
     smallest=lambda params: replace(params, width=8, layers=2, batch=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
-    quiet_limit_s=120.0,  # torch compiles without a word
+    quiet_limit_s=120.0,  # torch reports nothing while it compiles
 )

@@ -30,14 +30,14 @@ COMPUTE, MEMORY = KERNELS = ("compute", "memory")
 FIXED, GROWING = PROBLEMS = ("fixed", "growing")
 MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
 FREE_SHARE = 0.25
-LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
-TOLD_DIGITS = 3  # of a share, in per cent with one place: what is told as equal is not called less
+LEAST_SHARE = 0.02  # of one worker's time: no fitted curve falls below
+TOLD_DIGITS = 3  # of a share: shares that look equal in per cent are not called less
 FULL_S, QUICK_S = 28.0, 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; the array is that of the memory kernel."""
+    """The parameters; the array is that of the memory kernel."""
 
     kernel: str = x.param(COMPUTE, choices=KERNELS)
     problem: str = x.param(FIXED, choices=PROBLEMS)
@@ -53,7 +53,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """All the work, once; `each_per_s` is what a worker did in a second of the divided part."""
+    """All the work, once; `each_per_s` is one worker's rate in the divided part."""
 
     workers: int = x.column()
     repeat: int = x.column()
@@ -122,7 +122,7 @@ def run_once(
 
 
 def _repeat(times: int, job: Callable[[float, float], object], start: float, end: float) -> None:
-    """Grow a part in time, not in memory, so that each worker's stays its own."""
+    """Repeat a part: it grows in time, not in memory, so each worker keeps its own array."""
     for _ in range(times):
         job(start, end)
 
@@ -136,7 +136,7 @@ def rows_of_round(
     for workers, run in sorted(walls.items()):
         yield run
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
-        if fitted is not None and len(walls) > 2:  # through a single speedup it would only hide
+        if fitted is not None and len(walls) > 2:  # through a single point a fit would hide it
             law = GUSTAFSON if params.problem == GROWING else AMDAHL
             of[law] = by_law(params, fitted, workers)
         for curve, speedup in of.items():
@@ -147,7 +147,7 @@ def rows_of_round(
 
 
 def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
-    """Return how many times the work of one worker was done in a second; none without that one."""
+    """Return how many times one worker's work was done in a second; none without that one."""
     if 1 not in walls_s:
         return {}
     serial, grows = params.serial_fraction, params.problem == GROWING
@@ -158,28 +158,28 @@ def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
 
 
 def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
-    """Return what p = 1 would gain, and what was: p is the second over the first, in both laws."""
+    """Return (gain if p = 1, measured gain); in both laws p is the second over the first."""
     if params.problem == GROWING:  # S = 1 + p (n - 1)
         return workers - 1.0, speedup - 1
     return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
 
 
 def by_law(params: Params, parallel: float, workers: int) -> float:
-    """Return the speedup with this parallel share where nothing but the serial part is lost."""
+    """Return the speedup for this parallel share if only the serial part costs."""
     if params.problem == GROWING:
         return 1 + parallel * (workers - 1)
     return 1 / max(1 - parallel * (1 - 1 / workers), LEAST_SHARE)
 
 
 def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
-    """Return the p of the law, from speedups by least squares up to `cores`; None without two."""
+    """Return the law's p, fitted by least squares up to `cores`; None without two speedups."""
     gains = [_gain(params, n, speedup) for n, speedup in of.items() if 1 < n <= cores]
     weight = sum(most**2 for most, _ in gains)
     return sum(most * gained for most, gained in gains) / weight if weight else None
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Fit every round; compare the spread of the fits with the share that was chosen."""
+    """Fit every round; compare the spread of the fits with the chosen share."""
     cores = x.physical_cores(machine)
     serial = params.serial_fraction
     values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
@@ -206,7 +206,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if any(s > n > 1 for each in rounds for n, s in each.items()):
         limits.append("above_ideal")
     if not of[1].is_below(of[best]):
-        if x.too_few((of[1], of[best])):  # each round has its fit all the same
+        if x.too_few((of[1], of[best])):  # each round still has its fit
             values["parallel_fraction"] = fit.median
             return x.Finding(x.TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
         limits.append("no_fit")
@@ -249,7 +249,7 @@ def _all_caches_bytes(machine: x.Machine) -> int:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go to all logical CPUs; the array of the memory kernel goes far beyond all caches."""
+    """Use all logical CPUs; the memory kernel's array goes far beyond all caches."""
     wanted = x.BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
     array_bytes = x.fits(wanted, FREE_SHARE)
     most = max(1, len(x.usable_threads(machine)))
@@ -269,7 +269,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate after the law; cores that are shared make it longer."""
+    """Estimate by the law; shared cores take longer."""
     serial, steps = params.serial_fraction, counts(params.most_workers)
     whole = [serial + (1 - serial) / (1 if params.problem == GROWING else n) for n in steps]
     one_round_s = (sum(whole) + 0.005 * sum(steps) / 64) * params.sample_s

@@ -25,7 +25,7 @@ SMALLEST_BYTES = 4 * x.KIB
 LONGEST_LIST_BYTES = 256 * x.KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
-NEARLY_ALL = 0.9  # of what every lane together would bring
+NEARLY_ALL = 0.9  # of the gain of all lanes together
 FULL_S, FEW_ROUNDS = 28.0, 3
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
@@ -35,7 +35,7 @@ NUMBERS_BITS = {"float32": 32, "float64": 64}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; arrays are powers of two up to `largest_bytes`."""
+    """The parameters; arrays are powers of two up to `largest_bytes`."""
 
     largest_bytes: int = x.param(
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
@@ -46,7 +46,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """One repeat at one size in one way: "python", "scalar", or so many bits a vector."""
+    """One repeat at one size in one way: "python", "scalar", or the bits of a vector."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     way: str = x.column()
@@ -191,12 +191,12 @@ def _no_less(size_bytes: int) -> int:
 
 
 def quick(params: Params) -> Params:
-    """Go three times, through arrays of 128 MiB at most."""
+    """Take three rounds, through arrays of 128 MiB at most."""
     return replace(params, largest_bytes=min(params.largest_bytes, 128 * x.MIB), rounds=3)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: growing to a sample, then the sample; large arrays take longer than that."""
+    """Estimate: growing to a sample, then the sample; large arrays take longer."""
     samples_s = sum(8 * max(SAMPLE_S, size / 8e9) + 0.01 for size in sizes(params))
     return 0.2 + params.largest_bytes / x.GIB * 0.6 + params.rounds * samples_s
 

@@ -32,7 +32,7 @@ ONE, SIBLINGS, CORES = PLACES = ("one_thread", "same_core", "two_cores")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; the chain is the next power of two below `chain_bytes`."""
+    """The parameters; the chain is the next power of two below `chain_bytes`."""
 
     chain_bytes: int = x.param(
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
@@ -167,7 +167,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Go five rounds through half a chain."""
+    """Take five rounds through half a chain."""
     return replace(params, chain_bytes=max(power_of_two(params.chain_bytes) // 2, x.MIB), rounds=5)
 
 

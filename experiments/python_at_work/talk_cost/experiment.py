@@ -28,15 +28,15 @@ WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
 COPY = "copy"
 IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
 PARTS = (*IN_A_ROW, "wake")
-APART = 0.2  # of the whole, by which its parts may miss it without a word
-UNEVEN = 1.5  # times, by which one answer clearly comes later than another
+APART = 0.2  # of the whole: its parts' sum may differ by as much without a remark
+UNEVEN = 1.5  # times: then one answer clearly comes later than another
 COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; messages are 64 bytes times powers of four."""
+    """The parameters; messages are 64 bytes times powers of four."""
 
     largest_bytes: int = x.param(
         16 * x.MIB, unit="bytes", minimum=x.KIB, maximum=256 * x.MIB, scale="log2"
@@ -58,7 +58,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One part of handing the largest message through a pipe, timed alone."""
+    """One part of sending the largest message through a pipe, timed alone."""
 
     part: str = x.column()
     repeat: int = x.column()
@@ -143,7 +143,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("shared_as_copied")
     parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
     whole_s = values.get("pipe_large_s", math.nan)
-    if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said
+    if abs(parts_s - whole_s) > APART * whole_s:  # nothing is said of unknown values
         limits.append("parts_do_not_add_up")
     at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
@@ -159,20 +159,20 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Go to 16 MiB, or less where little memory is free."""
+    """Go to 16 MiB, or less if little memory is free."""
     most = x.fits(16 * x.MIB, FREE_SHARE / COPIES)
     return Params(largest_bytes=max(most, x.KIB))
 
 
 def quick(params: Params) -> Params:
-    """Measure shorter batches up to a sixteenth of the size, in three rounds."""
+    """Take shorter batches up to a sixteenth of the size, in three rounds."""
     return replace(
         params, largest_bytes=max(params.largest_bytes // 16, x.KIB), sample_s=0.003, rounds=3
     )
 
 
 def seconds(params: Params) -> float:
-    """Estimate: a sample for each way and size, longer where one message takes longer."""
+    """Estimate: a sample for each way and size, or one message if that takes longer."""
     slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
     samples = (len(WAYS) + 1) * len(sizes(params)) + len(PARTS)
     return 0.4 + (params.rounds + 2) * (samples * 1.1 * params.sample_s + 5 * slow_s)

@@ -24,17 +24,20 @@ from experiments.tools.interpreters import own
 
 JOBS = Path(__file__).with_name("jobs.py")
 SERIAL, BLOCK, INTERLEAVED, DYNAMIC = WAYS = ("serial", "block", "interleaved", "dynamic")
-LATE = 0.01  # of the time that blocks take: seen in the plot
+LATE = 0.01  # of the blocks' time: visible in the plot
 SHOWN_CHUNKS = (1, 16)  # of the timeline
 SHOWN = (BLOCK, INTERLEAVED, *(f"{DYNAMIC}_{chunk}" for chunk in SHOWN_CHUNKS))
 AS_IT_COMES, LONGEST_FIRST, SHUFFLED = ORDERS = ("as_it_comes", "longest_first", "shuffled")
-TURN_S, IN_SET_FRACTION = 2e-7, 0.24  # of a point's iteration; of all iterations that are done
+TURN_S, IN_SET_FRACTION = (
+    2e-7,
+    0.24,
+)  # of an iteration; the share of iterations that are done
 FULL_S, QUICK_S = 28.0, 4.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
     rows: int = x.param(256, minimum=16, maximum=320)
@@ -60,7 +63,7 @@ class WayTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """A chunk in the hands of a worker, in the first round; time from the first hand-out."""
+    """A chunk at a worker, in the first round; time from the first hand-out."""
 
     way: str = x.column()
     worker: int = x.column()
@@ -212,7 +215,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: all rows by one, and in each other way by all; two cores' worth at the least."""
+    """Estimate: all rows by one worker, then in each other way by all, with two cores at least."""
     work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
     ways = 2 + len(chunks(params))
     each_round_s = work_s * (1 + 1.9 * ways / min(params.workers, 2)) + 0.05

@@ -6,7 +6,7 @@ wait for data or work; idle is when both wait. On the processor: loading, operat
 between them. As many steps without the profiler tell how much longer recording made them.
 Source: the documentation of torch.profiler; the parts follow Holistic Trace Analysis.
 
-What it cannot tell: which of the parts could be hidden behind another one; try it with helpers.
+What it cannot tell: which of the parts could be hidden behind another one; try it with workers.
 Recording makes the host's part longer. The other threads of the host are not looked at.
 
 To be confirmed on a GPU: the names of kernels and copies in the profiler's trace.
@@ -38,7 +38,7 @@ QUICK_S = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
+    """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
     workers: int = x.param(0, minimum=0, maximum=256)
@@ -53,7 +53,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTime:
-    """One part of the steps of a round: what each of them spent with it."""
+    """One part of a round's steps: the time that each step spent on it."""
 
     part: str = x.column()
     repeat: int = x.column()
@@ -71,7 +71,7 @@ class WholeStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """When something of a kind was going on, in the first steps of the last round.
+    """When events of a kind were going on, in the first steps of the last round.
 
     `lane` is "host" or "device".
     """
@@ -85,7 +85,7 @@ class Slice:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the parts of the steps, round by round, then the lanes of a few steps."""
     device = Device(params.device, bench)
-    with training.one_thread(device), training.helpers(params.workers > 0) as context:
+    with training.one_thread(device), training.worker_context(params.workers > 0) as context:
         learner = training.Training(device, params.width)
         conditions = Conditions(device)
         with training.loader(
@@ -97,7 +97,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             workers=params.workers,
             pin=params.pin_memory,
         ) as loader:
-            profiling.traced(device, lambda: _steps(bench, loader, learner))  # all is loaded
+            profiling.traced(device, lambda: _steps(bench, loader, learner))  # load everything
             yield x.Progress(0.1)
             trace: dict[str, Any] = {}
             for turn, is_recorded in bench.interleave([False, True], params.rounds):
@@ -121,7 +121,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
-    """Learn all batches but the first, which starts the epoch; return the time of a step."""
+    """Learn all batches but the first, which starts the epoch; return a step's time."""
     batches = iter(loader)
     learner.step(*next(batches))
     start_s, count = bench.now_s(), len(loader) - 1
@@ -132,7 +132,7 @@ def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
         with marked(STEP):
             learner.step(*batch)
     took_s = bench.now_s() - start_s
-    assert next(batches, None) is None  # or helpers that stay would not begin again
+    assert next(batches, None) is None  # or persistent workers would not begin again
     return took_s / count
 
 
@@ -164,7 +164,7 @@ def _saved(trace: dict[str, Any], folder: str) -> str:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Name the largest part, where its spread parts from all others."""
+    """Name the largest part, if its spread parts from all others."""
     of = x.spreads((row.part, row.part_s) for row in tables["shares"])
     wholes = x.spreads((row.is_recorded, row.step_s) for row in tables["wholes"])
     values: dict[str, float] = {}
@@ -185,7 +185,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(of: dict[str, x.Spread]) -> str:
-    """Return what to say of the largest part, if there is one."""
+    """Return the message about the largest part, if there is one."""
     if x.too_few(of.values()):
         return x.TOO_FEW
     largest = max(of, key=lambda part: of[part].median)
@@ -205,14 +205,14 @@ def _message(of: dict[str, x.Spread]) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Load without helpers, as it is usually begun; a GPU gets a larger network."""
+    """Load without workers, as most programs begin; a GPU gets a larger network."""
     device = default_device(machine)
     params = Params(device=device)
     return params if device == CPU else replace(params, width=128, batch=32, pin_memory=True)
 
 
 def quick(params: Params) -> Params:
-    """Take a few small steps, three times, without helpers, who would have to start first."""
+    """Take a few small steps, three times, without workers, which would have to start first."""
     reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=3, workers=0)
     while seconds(reduced) > QUICK_S and reduced.batch > 1:
         reduced = replace(reduced, batch=reduced.batch // 2)
@@ -220,7 +220,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic of a step and from what a picture costs."""
+    """Estimate from a step's arithmetic and an image's cost."""
     load_s = training.image_s(params.passes) * params.batch / max(1, params.workers)
     step_s = training.step_s(params.device, params.width, params.batch)
     start_s = training.SERVER_S if params.workers else 0.0
@@ -230,7 +230,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the helpers take, and the batches under way; the traces are small."""
+    """Return the bytes of workers and batches under way; the traces are small."""
     return training.memory_bytes(params.device, params.width, params.batch, params.workers)
 
 

@@ -31,17 +31,17 @@ from .crossing import Crossing, crossing
 from .ways import ALL, CALLED, COPIED, KERNEL, KINDS, ONE, Sample, matrices, on_cores, on_gpu
 
 SMALLEST = 16
-SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # what the best rate would need at every size
+SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # the time at the best rate, for every size
 ELEMENT_BYTES = {"fp32": 4, "fp64": 8}
 TRIES = 3
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 FULL_S, QUICK_S = 28.0, 4.0
-NEXT = 1.5**3  # times as long takes a product of the next size, at most
+NEXT = 1.5**3  # a product of the next size takes at most so many times as long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; the largest matrices have `largest` rows."""
+    """The parameters; the largest matrices have `largest` rows."""
 
     device: str = x.param(CPU, choices=devices_of)
     largest: int = x.param(2048, minimum=32, maximum=16384, scale="log2")
@@ -110,9 +110,9 @@ def _row(size: int, kind: str, repeat: int, product_s: float) -> Product:
 
 
 def _in_time(params: Params, sample: Sample) -> Iterator[int]:
-    """Yield the sizes of which a product does not take too long; each has then been made.
+    """Yield the sizes whose product does not take too long; each has then been made.
 
-    A size is tried again before it is too large: something else may have been running.
+    A size is tried again before it counts as too large: something else may have been running.
     """
     for size in sizes(params):
         yield size
@@ -122,7 +122,7 @@ def _in_time(params: Params, sample: Sample) -> Iterator[int]:
 
 
 def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
-    """Yield what the best rates would need, from where that comes near the shortest time."""
+    """Yield the best rates' times, from where they come near the shortest time."""
     floor_s = min((row.product_s for row in rows), default=0.0)
     for slope, kind in SLOPES.items():
         best = max((row.flop_per_s for row in rows if row.kind == kind), default=0.0)
@@ -132,7 +132,7 @@ def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Find where the lines cross, and how high and how low they go."""
+    """Find where the lines cross, and their highest and lowest rates."""
     of = x.spreads(((row.kind, row.size), row.product_s) for row in tables["products"])
     lines: dict[str, dict[int, x.Spread]] = {kind: {} for kind in KINDS}
     for (kind, size), found in of.items():
@@ -175,7 +175,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _said(name: str, found: Crossing | None) -> dict[str, float]:
-    """Return from where on the second is ahead, and the crossing where that was seen too."""
+    """Return the size from which the second way is ahead, and the crossing if it was seen."""
     if found is None:
         return {}
     ahead: dict[str, float] = {f"{name}_high": found.high}
@@ -197,7 +197,7 @@ def _message(called: Crossing | None, copied: Crossing | None) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take the first GPU, and larger matrices for it."""
+    """Take the first GPU, with larger matrices."""
     device = default_device(machine)
     return x.shrink(
         Params(device=device, largest=2048 if device == CPU else 8192), seconds, FULL_S, largest=64
@@ -205,13 +205,13 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and leave out what takes long."""
+    """Take three rounds, and leave out long products."""
     reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=3)
     return x.shrink(reduced, seconds, QUICK_S, largest=64)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic and the copies, at cautious rates, of one core and of four."""
+    """Estimate from the arithmetic and the copies, at cautious rates for one core and four."""
     rates = [CORE_FLOP_PER_S, 4 * CORE_FLOP_PER_S]
     total_s = 0.5 + params.largest**2 * 2e-8
     if params.device != CPU:
@@ -222,13 +222,13 @@ def seconds(params: Params) -> float:
             copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / PINNED_BYTES_PER_S
             product_s = 2 * size**3 / rate + 1e-5 + (copied_s if place == 4 else 0.0)
             total_s += (params.rounds + 2) * (2 * product_s + SAMPLE_S)
-            if product_s * NEXT > params.most_s:  # there a line ends
+            if product_s * NEXT > params.most_s:  # the line ends there
                 break
     return total_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Three matrices on the processor's side."""
+    """Return the bytes of three matrices on the processor's side."""
     return 3 * ELEMENT_BYTES[params.precision] * params.largest**2
 
 

@@ -30,14 +30,14 @@ from experiments.tools.lanes import Slice, slices
 FP32_BYTES = 4
 SMALL, LARGE = "small", "large"
 NEVER, KEPT, EACH = "never", "kept", "each"
-FEWER = 10  # times, that large steps are fewer than small ones
+FEWER = 10  # times fewer large steps than small ones
 SHOWN = 10  # steps on the lanes
 STEP_S = 5e-5  # cautious, to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `small` and `large` are rows of square matrices."""
+    """The parameters; `small` and `large` are rows of square matrices."""
 
     device: str = x.param(CPU, choices=devices_of)
     small: int = x.param(100, minimum=2, maximum=4096)
@@ -48,7 +48,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTime:
-    """Steps with nobody looking ("never"), norms "kept" on the device, or read after "each"."""
+    """Steps with no look ("never"), norms "kept" on the device, or a look after "each"."""
 
     matrices: str = x.column()
     way: str = x.column()
@@ -58,7 +58,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """Steps of which the norm of every so many is read."""
+    """Steps whose norm is read after every `steps_apart`."""
 
     every: int = x.column(scale="log10")
     matrices: str = x.column()
@@ -67,7 +67,7 @@ class Log:
 
 
 class Model:
-    """Matrices of one size, and what they have to do."""
+    """Matrices of one size, and their work."""
 
     def __init__(self, device: Device, size: int, steps: int) -> None:
         self.device, self.steps, torch = device, steps, device.torch
@@ -86,11 +86,11 @@ class Model:
         return float(self.norm.item())
 
     def keep(self) -> None:
-        """Add the newest norm to the others, where it is."""
+        """Add the newest norm to the others, on its device."""
         self._total = self._total + self.norm
 
     def run(self, every: int) -> None:
-        """Make all steps; read the norm after so many, 0 for never."""
+        """Make all steps; read the norm after every so many, 0 for never."""
         for done in range(1, self.steps + 1):
             self.step()
             if every and done % every == 0:
@@ -159,7 +159,7 @@ def _lanes(model: Model) -> Iterator[Slice]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare steps that are looked at with those that nobody looks at."""
+    """Compare steps with a look at the result with steps without."""
     took = x.spreads(((row.matrices, row.way), row.step_s) for row in tables["ways"])
     values: dict[str, Any] = {
         f"{matrices}_{way}_step_s": found.median for (matrices, way), found in took.items()
@@ -192,13 +192,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take the exercise, and matrices that last far longer than a call."""
+    """Take the exercise, and matrices that far outlast a call."""
     device = default_device(machine)
     return Params(device=device, large=256 if device == CPU else 2048)
 
 
 def quick(params: Params) -> Params:
-    """Take fewer steps and rounds, and smaller matrices where that is still too long."""
+    """Take fewer steps and rounds, and smaller matrices if that is still too long."""
     reduced = replace(params, steps=min(params.steps, 100), rounds=3)
     while seconds(reduced) > 3 and reduced.large > 64:
         reduced = replace(reduced, large=reduced.large // 2)
@@ -217,7 +217,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what two matrices of each size take on the processor, and one while they are made."""
+    """Return the bytes of two matrices of each size, and of one while they are made."""
     return 3 * FP32_BYTES * (params.small**2 + params.large**2) if params.device == CPU else 0
 
 

@@ -35,13 +35,13 @@ WAYS = (SEPARATE, EMPTY, TOGETHER)
 MANY, ONE = "many", "one"
 SHOWN = 20  # small calls on the lanes
 ABOVE = 1.02  # of a limit, and more, is suspect
-IN_CACHE = 4  # caches, that the numbers must be larger than, to come from memory
+IN_CACHE = 4  # caches: numbers of more bytes come from memory
 CPU_CALL_S, GPU_CALL_S = 5e-6, 1e-5  # cautious, to tell the time beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `calls` is the most calls that one pass is divided into."""
+    """The parameters; `calls` is the most calls that one pass is divided into."""
 
     device: str = x.param(CPU, choices=devices_of)
     numbers: int = x.param(1_000_000, minimum=10_000, maximum=1_000_000_000, scale="log10")
@@ -51,7 +51,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """One pass over all numbers, in so many pieces; `way` is how they were called."""
+    """One pass over all numbers, in `calls` pieces; `way` is how they were called."""
 
     calls: int = x.column(scale="log10")
     way: str = x.column()
@@ -62,7 +62,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """The device's own time for one piece of many, with the queue held meanwhile."""
+    """The device's own time for one of many pieces, with the queue held meanwhile."""
 
     calls: int = x.column()
     repeat: int = x.column()
@@ -126,7 +126,7 @@ def _separate(pieces: Sequence[Any]) -> None:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare a thousand calls with one, and what calling alone takes."""
+    """Compare a thousand calls with one, and the cost of calling alone."""
     took = x.spreads(((row.calls, row.way), row.took_s) for row in tables["passes"])
     numbers = max((row.numbers for row in tables["passes"]), default=0)
     most = max((calls for calls, way in took if way == EMPTY), default=0)
@@ -175,13 +175,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take a million numbers; on a GPU so many that they do not fit into its cache."""
+    """Take a million numbers; on a GPU so many that its cache cannot hold them."""
     device = default_device(machine)
     return Params(device=device, numbers=1_000_000 if device == CPU else 200_000_000)
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and fewer calls at most where that is still too long."""
+    """Take three rounds, and fewer calls if that is still too long."""
     reduced = replace(params, rounds=3)
     return reduced if seconds(reduced) <= 4 else replace(reduced, calls=min(params.calls, THOUSAND))
 
@@ -196,7 +196,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the numbers take on the processor; nothing of them is there if a GPU has them."""
+    """Return the numbers' bytes on the processor; none if a GPU holds them."""
     return 2 * FP32_BYTES * params.numbers if params.device == CPU else 0
 
 

@@ -40,13 +40,13 @@ COMBINATIONS = (
 )
 UNTILS = {"back": "returned", "done": "finished"}
 TRIES = ("read_at_once", "read_after_waiting", "changed_at_once", "changed_after_waiting")
-TAIL_BYTES = 256 * x.KIB  # looked at, or overwritten: done long before a copy of many MiB
-EARLY = 0.5  # of the whole time: a call that is back before had not waited for the copy
+TAIL_BYTES = 256 * x.KIB  # read or overwritten: takes far less time than a copy of many MiB
+EARLY = 0.5  # of the whole time: a call that returns earlier did not wait for the copy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `size_bytes` is copied each time."""
+    """The parameters; `size_bytes` is copied each time."""
 
     device: str = x.param(CPU, choices=gpus_of)
     size_bytes: int = x.param(
@@ -72,7 +72,7 @@ class FromGpu(ToGpu):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """What was read, or had arrived: the share of bytes that are not those that were sent."""
+    """The share of bytes, read or arrived, that differ from those sent."""
 
     tried: str = x.column()
     memory: str = x.column()
@@ -137,7 +137,7 @@ def _timed(
 
 
 def _wrong(device: Device, there: Any, host: Any, tried: str, number: int) -> float:
-    """Return which share of the last bytes was wrong; `number` tells this copy from others."""
+    """Return the share of wrong bytes among the last ones; `number` marks this copy's data."""
     tail = slice(-min(TAIL_BYTES, len(host)), None)
     sent, other = number % 100, 100 + number % 100
     waits = tried.endswith("after_waiting")
@@ -148,7 +148,7 @@ def _wrong(device: Device, there: Any, host: Any, tried: str, number: int) -> fl
         host.copy_(there, non_blocking=True)
         if waits:
             device.mark().wait()
-        found = host[tail].clone()  # and with it the checksum of what is there by now
+        found = host[tail].clone()  # with the checksum of what has arrived by now
         device.wait()
     else:
         there.fill_(other)
@@ -164,7 +164,7 @@ def _wrong(device: Device, there: Any, host: Any, tried: str, number: int) -> fl
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Tell which calls are back before the copy is done, and what that does to data."""
+    """Name the calls that return before the copy is done, and the effect on the data."""
     of: dict[tuple[str, str, str], x.Spread] = {}
     for direction in DIRECTIONS:
         rows = tables[direction]
@@ -222,7 +222,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """One pinned and one pageable buffer."""
+    """Return the bytes of one pinned and one pageable buffer."""
     return 2 * params.size_bytes
 
 

@@ -38,14 +38,14 @@ from .start_up import start_up
 from .transfers import WAYS, Transfers, each_s, enough_of
 
 CHOICES = ("pinned_before", "as_it_is", "pinned_first")
-HOST_BUFFERS = 4  # pageable, pinned there, pinned back, and the one pinned for once
-LOOK_S = 0.06  # to read the link while something is copied
+HOST_BUFFERS = 4  # pageable, pinned there, pinned back, and one that is pinned for a single copy
+LOOK_S = 0.06  # to read the link's state during copies
 TOO_MUCH = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     device: str = x.param(CPU, choices=gpus_of)
     smallest_bytes: int = x.param(4 * x.KIB, unit="bytes", minimum=64, maximum=x.GIB, scale="log2")
@@ -68,7 +68,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One of the ways to write it, by the caller's clock until the data is there."""
+    """One way to write it, by the caller's clock until the data is there."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     choice: str = x.column()
@@ -79,7 +79,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinning:
-    """What `pin_memory()` takes: to get pinned memory from the system, and to copy into it."""
+    """The times of `pin_memory()`: to get pinned memory from the system, and to copy into it."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     repeat: int = x.column()
@@ -87,7 +87,7 @@ class Pinning:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield copies and ways to write them, of every size in shuffled rounds."""
+    """Yield copies and ways to write them, for every size in shuffled rounds."""
     device = Device(params.device, bench)
     with near(device):
         largest = _fitting(device, params.largest_bytes)
@@ -116,7 +116,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _fitting(device: Device, largest: int) -> int:
-    """Return the largest size of which the device takes two."""
+    """Return the largest size of which the device can take two."""
     while 2 * largest > device.free_bytes() and largest > x.KIB:
         largest //= 2
     return largest
@@ -147,7 +147,7 @@ def _written(
 ) -> Iterator[Written | Pinning]:
     device = copies.device
     if choice == "pinned_first":
-        # What torch keeps of the last time would be had for nothing.
+        # Otherwise torch would reuse the memory of the last time for nothing.
         give_back_pinned(device)
         start_s = device.bench.now_s()
         once = copies.sent[PAGEABLE][:size].pin_memory()
@@ -166,7 +166,7 @@ def _written(
 def _meanwhile(
     copies: Transfers, way: str, conditions: Conditions, repeat: int
 ) -> Iterator[Condition]:
-    """Yield how the GPU works while it is copying: at rest, its link slows down."""
+    """Yield the GPU's state while it copies: at rest its link slows down."""
     device, call = copies.device, copies.call(way, copies.size_bytes)
     once_s = max(whole_s(device, call), 1e-6)
     for _ in range(min(MOST_QUEUED, 1 + int(LOOK_S / once_s))):
@@ -176,7 +176,7 @@ def _meanwhile(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Take the best rates, what a copy costs before its first byte, and what pinning costs."""
+    """Take the best rates, the start-up of a copy, and the cost of pinning."""
     copies = tables["copies"]
     limits = ["two_clocks"]
     best: dict[str, float] = {}
@@ -228,7 +228,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(values: Mapping[str, float], is_faster: bool) -> str:
-    """Return what to say; each sentence has all that it speaks of."""
+    """Return the message; each sentence needs all its values."""
     if not is_faster:
         return "no_difference"
     if not {"pinned_to_gpu_bytes_per_s", "pageable_to_gpu_bytes_per_s"} <= values.keys():
@@ -239,7 +239,7 @@ def _message(values: Mapping[str, float], is_faster: bool) -> str:
 
 
 def _start_ups(copies: Any) -> dict[str, float]:
-    """Return start-up and size of half the rate for each way that is a line."""
+    """Return start-up and half-rate size for each way whose times form a line."""
     of = x.spreads(((row.way, row.size_bytes), row.size_bytes / row.bytes_per_s) for row in copies)
     values: dict[str, float] = {}
     for way in WAYS[:4]:
@@ -250,7 +250,7 @@ def _start_ups(copies: Any) -> dict[str, float]:
 
 
 def _links(params: Params, tables: x.Tables, machine: x.Machine) -> dict[str, float]:
-    """Return the generation of the link while it was used, and the best that both ends can do."""
+    """Return the link's generation while it was used, and the best of both ends."""
     gpu = gpu_of(machine, params.device)
     card = next((d for d in machine.pci if gpu and d.address == gpu.pci_address), None)
     link = (card.link if card is not None else None) or (gpu.link if gpu is not None else None)
@@ -278,7 +278,7 @@ def _pinning(
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go up to 1 GiB, where half of the free memory has room for all copies of it."""
+    """Go up to 1 GiB, as far as half of the free memory holds all copies of it."""
     params = Params(device=default_device(machine))
     most_bytes = x.fits(memory_bytes(params), 0.5)
     return x.shrink(params, memory_bytes, most_bytes, largest_bytes=x.MIB)
@@ -300,7 +300,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Four buffers of the largest size."""
+    """Return the bytes of four buffers of the largest size."""
     return HOST_BUFFERS * params.largest_bytes
 
 

@@ -33,7 +33,7 @@ from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
 FP32_BYTES = 4
 SMALLEST_BYTES = 4 * x.KIB
 STEP = 4  # times, from one size to the next
-VECTORS = 3  # on the device: two, and the result; one more in main memory
+VECTORS = 3  # two and the result on the device; one more in main memory
 SAME, THERE, WITHIN, FETCH, FETCH_ADD, BACK = (
     "same",
     "there",
@@ -57,7 +57,7 @@ ABOVE = 1.02  # of a limit, and more, is suspect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `largest_bytes` is the size of one vector."""
+    """The parameters; `largest_bytes` is the size of one vector."""
 
     device: str = x.param(CPU, choices=devices_of)
     largest_bytes: int = x.param(
@@ -88,7 +88,7 @@ class SumTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """The same of a copy, as a rate."""
+    """A copy's rate at one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     way: str = x.column()
@@ -106,7 +106,7 @@ def sizes(params: Params, most_bytes: int | None = None) -> list[int]:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what PyTorch says to two devices, then the ways in shuffled rounds."""
+    """Yield PyTorch's answers to two devices, then the ways in shuffled rounds."""
     device = Device(params.device, bench)
     for attempt in _attempts(device):
         yield attempt
@@ -131,7 +131,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _attempts(device: Device) -> Iterator[Attempt]:
-    """Add what lies on two devices: vectors, and a vector and a single number."""
+    """Add across two devices: vectors, and a vector and a single number."""
     torch, second = device.torch, device.name if device.is_gpu else "meta"
     there = torch.ones(3, device=second)
     for what, here in (("vectors", torch.ones(3)), ("number", torch.tensor(1.0))):
@@ -139,14 +139,14 @@ def _attempts(device: Device) -> Iterator[Attempt]:
         try:
             here + there
         except RuntimeError as error:
-            if device_problem(error) is not None:  # not a refusal: the GPU itself is in trouble
+            if device_problem(error) is not None:  # not a refusal: the GPU itself failed
                 raise
             said = str(error).partition("\n")[0]
         yield Attempt(what=what, first=CPU, second=second, said=said)
 
 
 def _works(device: Device, of_sizes: list[int]) -> dict[tuple[int, str], Callable[[], object]]:
-    """Return each way at each size; the smaller vectors are the beginnings of the largest."""
+    """Return each way at each size; the smaller vectors are the heads of the largest."""
     torch, most = device.torch, max(of_sizes) // FP32_BYTES
     all_a, all_there = (torch.randn(most, device=device.name) for _ in range(2))
     all_out, all_host = torch.empty_like(all_a), torch.randn(most if device.is_gpu else 0)
@@ -216,7 +216,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go beyond the caches, and on a GPU further."""
+    """Go beyond the caches, and further on a GPU."""
     device = default_device(machine)
     return Params(device=device, largest_bytes=(64 if device == CPU else 256) * x.MIB)
 
@@ -236,7 +236,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """All vectors on the processor; of those of a GPU, the one in main memory."""
+    """Return the bytes of all vectors on the processor; with a GPU, of the one in main memory."""
     vectors = VECTORS if params.device == CPU else 1
     return vectors * sizes(params)[-1] + x.MIB
 

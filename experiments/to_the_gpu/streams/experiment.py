@@ -36,14 +36,14 @@ from experiments.devices.timing import taken, warm, whole_s
 from .pieces import ALONE, BESIDE, PARTS, Course, Pieces
 
 TOO_MUCH = 1.02
-UNEQUAL = 1.5  # times a copy, from which on computing and copying are said to differ
+UNEQUAL = 1.5  # times a copy: from here on computing and copying differ
 CALLING = 0.9  # of the total: then the calls set the pace
-GAIN = 1.1  # less is not said to be a gain of kernels beside kernels
+GAIN = 1.1  # kernels beside kernels: a smaller gain is not claimed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What may be turned; `compute_per_copy` is how long computing takes against one copy."""
+    """The parameters; `compute_per_copy` is how long computing takes against one copy."""
 
     device: str = x.param(CPU, choices=gpus_of)
     total_bytes: int = x.param(
@@ -58,7 +58,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """All pieces there, computed and back; `called_s` until the last call was back."""
+    """All pieces there, computed and back; `called_s` is when the last call returned."""
 
     streams: int = x.column()
     memory: str = x.column()
@@ -79,7 +79,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """One part of one piece, in as many streams as were allowed; in the first round."""
+    """One part of one piece, in the allowed number of streams; in the first round."""
 
     part: str = x.column()
     stream: int = x.column()
@@ -95,7 +95,7 @@ class OneStream(Slice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromPageable(Slice):
-    """The same in as many streams as were allowed, from and to pageable memory."""
+    """The same in the allowed number of streams, from and to pageable memory."""
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
@@ -144,12 +144,12 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def stream_counts(streams: int) -> list[int]:
-    """Return the numbers of streams that are tried: 1, 2, 4 and so on, and as many as allowed."""
+    """Return the numbers of streams to try: 1, 2, 4 and so on, and the allowed number."""
     return [*(2**n for n in range(streams.bit_length()) if 2**n < streams), streams]
 
 
 def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Slice]:
-    """Yield the lanes of one stream, of as many as allowed, and of those from pageable memory."""
+    """Yield the lanes of one stream, of the allowed number, and from pageable memory."""
     if streams not in (1, most):
         return
     row = FromPageable if memory == PAGEABLE else OneStream if streams == 1 else Slice
@@ -213,7 +213,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _alone(parts: Mapping[str, x.Spread]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return what each part takes alone, their sum and the longest, and kernels in two streams."""
+    """Return each part's time alone, their sum and the longest, and kernels in two streams."""
     values = {f"{part}_s": found.median for part, found in parts.items()}
     if set(PARTS) <= parts.keys():
         alone_s = [values[f"{part}_s"] for part in PARTS]
@@ -246,7 +246,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """What is sent and what is got, in each kind of memory."""
+    """Return the bytes sent and received, in each kind of memory."""
     return (4 if params.pageable else 2) * params.total_bytes
 
 

@@ -8,6 +8,7 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
@@ -144,11 +145,7 @@ def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error():
 
 def test_the_processor_in_two_halves_takes_calls_and_lets_the_caller_go_on():
     params = Params(job_s=0.004, a_rows=128, b_rows=128, rounds=2)
-    kinds = {kind: name for name, kind in module.EXPERIMENT.tables.items()}
-    tables = {name: [] for name in kinds.values()}
-    for item in module.measure(params, Bench(machine())):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
+    tables = in_tables(module.EXPERIMENT, module.measure(params, Bench(machine())))
     finding = module.analyse(params, tables, machine(cores=4))
 
     assert {row.way for row in tables["runs"]} == set(WAYS)

@@ -11,6 +11,7 @@ from experiments.memory.roofline import gpu as gpu_roof
 from experiments.memory.roofline.experiment import EXPERIMENT, Params, analyse, measure
 from machine.devices import Gpu
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -24,12 +25,7 @@ def items_of(gpu, params=SMALL, here=HERE):
 
 
 def tables_of(items):
-    names = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    tables = {name: [] for name in EXPERIMENT.tables}
-    for item in items:
-        if type(item) in names:
-            tables[names[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, items)
 
 
 @pytest.fixture

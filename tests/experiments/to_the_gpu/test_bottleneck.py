@@ -9,6 +9,7 @@ from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 from tests.experiments.to_the_gpu.test_bottleneck_profiling import STEP_OF_CUDA
 
 torch = pytest.importorskip("torch")
@@ -32,12 +33,7 @@ def gpu(monkeypatch):
 
 
 def measured(params, bench):
-    tables = {name: [] for name in bottleneck.EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in bottleneck.EXPERIMENT.tables.items()}
-    for item in bottleneck.measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(bottleneck.EXPERIMENT, bottleneck.measure(params, bench))
 
 
 def tables_of(**parts_s):

@@ -10,6 +10,7 @@ import pytest
 from experiments.core.bench import Bench, StopRequested
 from experiments.tools import own_folder
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.dataloader import experiment as dataloader  # noqa: E402
@@ -46,12 +47,7 @@ def gpu(monkeypatch):
 
 
 def measured(params, bench):
-    tables = {name: [] for name in dataloader.EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in dataloader.EXPERIMENT.tables.items()}
-    for item in dataloader.measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(dataloader.EXPERIMENT, dataloader.measure(params, bench))
 
 
 class Played:
@@ -86,7 +82,7 @@ def played(gpu, monkeypatch):
 
     monkeypatch.setattr(dataloader, "LAPS", 4)
     monkeypatch.setattr(training, "loader", loader)
-    monkeypatch.setattr(training, "helpers", lambda: contextlib.nullcontext())
+    monkeypatch.setattr(training, "worker_context", lambda: contextlib.nullcontext())
     return asked
 
 

@@ -17,6 +17,7 @@ from experiments.to_the_gpu.gpu_or_not.experiment import (
 )
 from experiments.to_the_gpu.gpu_or_not.works import WORKS, WorkStep
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -37,12 +38,7 @@ def gpu(monkeypatch):
 
 
 def tables_of(params, bench):
-    tables = {name: [] for name in EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    for item in measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 def finding_of(gpu, params=SMALL):

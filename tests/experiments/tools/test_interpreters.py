@@ -45,8 +45,9 @@ def start(tmp_path):
 
 
 def child():
-    """Return the only process that runs a script of jobs."""
-    (found,) = psutil.Process().children()
+    """Return the only child of the tests that runs the script of jobs."""
+    living = (c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE)
+    (found,) = (c for c in living if c.cmdline()[-1].endswith("jobs.py"))
     return found
 
 
@@ -75,7 +76,7 @@ def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
 
 def test_a_python_that_ends_at_once_is_told_too(start):
     python = start([sys.executable, "-c", "raise SystemExit(1)"])
-    child().wait()
+    python._process.wait()  # noqa: SLF001  (it must be gone before it is asked)
 
     python.ask(**SHORT)
 
