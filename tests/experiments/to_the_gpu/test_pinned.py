@@ -19,6 +19,7 @@ from tests.experiments.machines import machine
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.pinned import experiment as module  # noqa: E402
 from experiments.to_the_gpu.pinned import transfers  # noqa: E402
+from experiments.to_the_gpu.pinned.start_up import start_up  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
 # What reports, comparisons and outside checks rely on.
@@ -268,3 +269,32 @@ def test_a_machine_without_a_gpu_is_told_what_is_needed():
             check_needs(Catalogue().load(name), machine())
         said = words.say(f"problems.{caught.value.problem.key}")
         assert said == "This needs a GPU that PyTorch can use, and there is none here."
+
+
+# --- the line through the times of many sizes ------------------------------------------------------
+
+
+def test_start_up_and_rate_are_found_in_times_that_follow_the_line():
+    line = start_up({size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)})
+
+    assert line is not None
+    assert line.start_s == pytest.approx(1e-5)
+    assert line.bytes_per_s == pytest.approx(2e10)
+    assert line.half_bytes == pytest.approx(2e5)
+
+
+def test_small_and_large_sizes_count_alike():
+    times = {size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)}
+    times[2**28] *= 1.05  # half a millisecond, 50 times the start-up
+
+    line = start_up(times)
+    assert line is not None
+    assert line.start_s == pytest.approx(1e-5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [{}, {1: 1.0}, {1: 1.0, 2: 2.0}, {1: 3.0, 2: 2.0, 3: 1.0}, {1: 0.0, 2: 0.0, 3: 0.0}],
+)
+def test_where_there_is_no_such_line_nothing_is_said(times):
+    assert start_up(times) is None
