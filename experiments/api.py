@@ -45,7 +45,6 @@ from experiments.core.views import (
     Ruler,
     Timeline,
 )
-from machine.memory.host import available_bytes
 from machine.model import (
     Machine,
     Thread,
@@ -96,7 +95,6 @@ __all__ = [
     "Timeline",
     "UserError",
     "Value",
-    "available_bytes",
     "cache_sizes",
     "caches_of",
     "column",

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiments.core import words
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from experiments.many_devices.split_model import experiment as module
@@ -201,18 +200,6 @@ def test_the_text_follows_the_times(steps, message):
     assert finding.values["expected_bubble_fraction"] == pytest.approx(0.2)
     if message == "none_is_faster":
         assert "data_speedup" in finding.unclear
-
-
-def test_who_reads_of_the_bubble_is_told_what_it_is():
-    english = words.load("en")
-    keys = [key for key in english.keys("split-model.") if ".about." not in key]
-    said = [english.say(key) for key in keys]
-    bubbles = [text for text in said if "bubble alone" in text or "(p − 1)" in text]
-
-    assert len(bubbles) == 4  # two findings, a value and the line
-    assert all("micro-batch" in text for text in bubbles)
-    assert all(("p devices" in text) is not text.endswith(".") for text in bubbles)
-    assert all("no piece of the batch" in text for text in bubbles if text.endswith("."))
 
 
 def test_other_results_are_no_result():

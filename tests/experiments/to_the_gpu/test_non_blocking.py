@@ -6,7 +6,7 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
-from tests.experiments.machines import machine
+from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.non_blocking import experiment as module  # noqa: E402
@@ -21,7 +21,6 @@ AGREED = {
     for until in ("returned", "finished")
 }
 
-MIB = 2**20
 SMALL = module.Params(device=NAME, size_bytes=MIB, rounds=3)
 
 

@@ -6,15 +6,13 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
-from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Note
 from experiments.core.needs import check_needs
 from experiments.core.problems import UserError
-from experiments.core.words import load
 from experiments.devices import timing
 from experiments.devices.conditions import Condition
 from machine.devices import Gpu, Link
-from tests.experiments.machines import machine
+from tests.experiments.machines import KIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.pinned import experiment as module  # noqa: E402
@@ -34,7 +32,6 @@ HELD = {  # by `make gpu-check` against a figure of CUDA, within a budget
     for way in ("to_gpu", "from_gpu")
 }
 
-KIB, MIB = 2**10, 2**20
 SMALL = module.Params(device=fake.NAME, smallest_bytes=16 * KIB, largest_bytes=256 * KIB, rounds=3)
 
 
@@ -263,15 +260,13 @@ def test_sizes_end_at_the_largest():
 
 
 def test_a_machine_without_a_gpu_is_told_what_is_needed():
-    words = load("en")
-    for name in ("pinned", "non-blocking", "streams"):
-        with pytest.raises(UserError) as caught:
-            check_needs(Catalogue().load(name), machine())
-        said = words.say(f"problems.{caught.value.problem.key}")
-        assert said == "This needs a GPU that PyTorch can use, and there is none here."
+    with pytest.raises(UserError) as caught:
+        check_needs(module.EXPERIMENT, machine())
+
+    assert caught.value.problem.key == "needs_gpu"
 
 
-# --- the line through the times of many sizes ------------------------------------------------------
+# --- the line through the times of many sizes ---------------------------------------------------
 
 
 def test_start_up_and_rate_are_found_in_times_that_follow_the_line():

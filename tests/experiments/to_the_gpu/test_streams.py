@@ -9,7 +9,7 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
-from tests.experiments.machines import machine
+from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.streams import experiment as module  # noqa: E402
@@ -21,7 +21,6 @@ AGREED = {
     "one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s",
 }  # fmt: skip
 
-MIB = 2**20
 SMALL = module.Params(device=fake.NAME, total_bytes=2 * MIB, pieces=4, rounds=3)
 SHORT = replace(SMALL, rounds=1, streams=2)
 

@@ -19,8 +19,7 @@ from experiments.tools.buffers import (
     huge_pages_told,
 )
 from machine.inspect import inspect
-
-MIB = 2**20
+from tests.experiments.machines import MIB
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
