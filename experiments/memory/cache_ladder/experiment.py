@@ -30,13 +30,13 @@ SMALLEST_BYTES = 4 * x.KIB
 FAR_UP_BYTES = 256 * x.MIB
 APART = 1.01  # the last two working sets are, at least
 FREE_SHARE = 0.5
-STILL_RISING = 1.1  # times slower than in half as much
-SPIKE = 1.3  # times slower than in a larger working set; noise of undisturbed runs stays below 1.2
+STILL_RISING = 1.1  # times as slow as in half as much
+SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
 SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
-BEYOND_L3 = 2  # in so many of them memory answers, and page walks are not yet most of the time
+BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

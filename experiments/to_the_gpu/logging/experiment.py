@@ -58,7 +58,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """Steps whose norm is read after every `steps_apart`."""
+    """The rate of steps when the norm of each `every`-th is read."""
 
     every: int = x.column(scale="log10")
     matrices: str = x.column()
