@@ -14,7 +14,11 @@ from experiments.core.declare import Experiment
 
 
 def own_tests(experiment: Experiment[Any]) -> ModuleType:
-    """Return the test module of an experiment: what it has agreed on stands there."""
+    """Return the test module of an experiment.
+
+    Its `AGREED` names the values, and `AGREED_COLUMNS` the columns of tables, that reports,
+    comparisons and outside checks rely on; `HELD` those that `make gpu-check` holds against CUDA.
+    """
     home, _, _ = experiment.params.__module__.rpartition(".")
     shelf, _, name = home.rpartition(".")
     return importlib.import_module(f"tests.{shelf}.test_{name}")

@@ -41,10 +41,7 @@ from tests.experiments.machines import machine
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "one_worker_samples_per_s", "best_samples_per_s", "efficiency", "allreduce_bytes_per_s",
-}  # fmt: skip
+AGREED = {"one_worker_samples_per_s", "best_samples_per_s", "efficiency", "allreduce_bytes_per_s"}
 
 FOUR = Params(most_workers=4)
 SMALL = Params(device="cuda", most_workers=2, batch=8, width=8, largest_bytes=4096,

@@ -20,7 +20,6 @@ from experiments.many_devices.p2p.pairs import Pair  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import NAME, SECOND, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED_COLUMNS = {
     "copies": {"source", "target", "bytes_per_s"},
     "delays": {"source", "target", "latency_s"},

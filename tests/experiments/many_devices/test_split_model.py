@@ -27,7 +27,6 @@ torch = pytest.importorskip("torch")
 from experiments.devices.device import Device  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     f"{way}_{what}"
     for way in ("data", "layers", "channels")

@@ -17,7 +17,6 @@ from experiments.many_devices.two_gpus.experiment import READ, SEQUENCE, TOGETHE
 from experiments.many_devices.two_gpus.feeding import Half, workers  # noqa: E402
 from tests.experiments.fake_gpu import NAME, SECOND, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"a_s", "b_s", "in_sequence_s", "together_s"}
 
 SMALL = Params(device=NAME, beside=SECOND, job_s=0.002, a_rows=64, b_rows=64, rounds=3)

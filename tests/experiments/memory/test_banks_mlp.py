@@ -17,7 +17,6 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"}
 AGREED_COLUMNS = {"reads": {"chains", "latency_s"}}
 

@@ -17,7 +17,6 @@ from experiments.memory.burst_random.experiment import (
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "sequential_s", "random_s", "dependent_s", "random_over_sequential",
     "dependent_over_sequential",

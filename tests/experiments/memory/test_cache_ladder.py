@@ -17,10 +17,7 @@ from experiments.tools.core_clock import Clock
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
-}  # fmt: skip
+AGREED = {"l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1"}
 AGREED_COLUMNS = {"steps": {"size_bytes", "order", "latency_s"}}
 
 PARAMS = Params(largest_bytes=256 * MIB)

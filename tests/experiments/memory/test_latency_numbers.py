@@ -23,7 +23,6 @@ from machine.inspect import inspect
 from machine.model import Machine, cache_sizes
 from tests.experiments.machines import MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "l1_s", "l2_s", "l3_s", "memory_s", "call_s", "lock_s", "system_call_s", "handoff_s",
     "loopback_s", "thread_s", "disk_s", "process_s",

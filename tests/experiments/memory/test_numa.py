@@ -13,10 +13,7 @@ from machine.inspect import inspect
 from machine.model import NumaNode
 from tests.experiments.machines import GIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "local_latency_s", "remote_latency_s", "local_bytes_per_s", "remote_bytes_per_s",
-}  # fmt: skip
+AGREED = {"local_latency_s", "remote_latency_s", "local_bytes_per_s", "remote_bytes_per_s"}
 
 PARAMS = Params(node_bytes=256 * MIB)
 

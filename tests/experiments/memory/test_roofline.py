@@ -18,10 +18,7 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import MIB, machine
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte",
-}  # fmt: skip
+AGREED = {"peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte"}
 HELD = {  # by `make gpu-check` against a figure of CUDA, within a budget
     "peak_gpu0_bytes_per_s": ("copy_gpu_bytes_per_s", (0.95, 1.15)),
     **{

@@ -39,7 +39,6 @@ from machine.model import Machine
 from machine.storage.place import Place, disks_of, place_of, room_bytes, usual_folder
 from tests.experiments.machines import GIB, KIB, MIB
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "sequential_read_bytes_per_s", "random_4k_reads_per_s", "random_4k_deep_reads_per_s",
     "random_4k_latency_s",

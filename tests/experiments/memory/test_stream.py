@@ -18,7 +18,6 @@ from machine.model import Cache, Machine
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "copy_bytes_per_s", "scale_bytes_per_s", "add_bytes_per_s", "triad_bytes_per_s",
     "read_bytes_per_s", "threads_for_90_percent", "peak_fraction",

@@ -37,7 +37,6 @@ torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import LAUNCH_S, NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     f"{function}_{device}_s"
     for function in ("copy", "relu", "gelu", "tanh", "sigmoid")

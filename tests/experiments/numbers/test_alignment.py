@@ -31,7 +31,6 @@ from experiments.numbers.alignment import products  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import FLOP_PER_S, LAUNCH_S, NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"aligned_flop_per_s", "misaligned_flop_per_s", "penalty"}
 
 SMALL = Params(size=128, span=4, wide_sizes=3, rounds=3)

@@ -32,7 +32,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "fp32_samples_per_s", "tf32_samples_per_s", "fp16_samples_per_s", "bf16_samples_per_s",
     "fp32_peak_bytes", "tf32_peak_bytes", "fp16_peak_bytes", "bf16_peak_bytes",

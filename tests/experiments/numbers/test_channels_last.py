@@ -31,7 +31,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     f"{layout}_{precision}_images_per_s"
     for layout in ("contiguous", "channels_last")

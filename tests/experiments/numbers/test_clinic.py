@@ -29,7 +29,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"faults_total", "broken_step_s", "mended_step_s"}
 
 SMALL = Params(device=NAME, length=64, rounds=3)

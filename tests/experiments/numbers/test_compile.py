@@ -30,7 +30,6 @@ torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "eager_step_s",
     "script_step_s",

@@ -24,7 +24,6 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"parallel_fraction", "best_speedup", "best_workers"}
 
 PARAMS = Params(most_workers=8)

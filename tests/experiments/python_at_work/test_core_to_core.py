@@ -31,7 +31,6 @@ from machine.model import Machine, Thread
 from tests.experiments.kernel_checks import check_kept, kernels_of
 from tests.experiments.machines import machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"median_s", "fastest_s", "slowest_s", "group_count"}
 
 HERE = inspect()

@@ -36,7 +36,6 @@ from tests.experiments.kernel_checks import (
 )
 from tests.experiments.machines import machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
 
 NOISE = (1.0, 1.03, 0.97)

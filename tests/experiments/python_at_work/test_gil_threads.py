@@ -10,7 +10,6 @@ from experiments.python_at_work.gil_threads.experiment import Params, Slice, Tim
 from machine.model import Machine
 from tests.experiments.machines import machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "job_s", "serial_s", "threads_s", "processes_s", "released_threads_s", "released_serial_s",
     "subinterpreters_s", "threads_speedup", "processes_speedup", "released_speedup", "workers",

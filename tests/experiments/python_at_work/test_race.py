@@ -17,10 +17,7 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown",
-}  # fmt: skip
+AGREED = {"expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown"}
 
 PARAMS = Params(workers=4, times=1000, pythons=("3.8",))
 TINY = Params(workers=2, times=20_000, rounds=2)

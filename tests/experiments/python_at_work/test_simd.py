@@ -20,7 +20,6 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"}
 
 PARAMS = Params(largest_bytes=128 * MIB)

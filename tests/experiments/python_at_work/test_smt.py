@@ -21,7 +21,6 @@ from experiments.python_at_work.smt.experiment import (
 from machine.inspect import inspect
 from tests.experiments.machines import GIB, MIB, machine
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"arithmetic_gain", "waiting_gain"}
 
 NOISE = (1.0, 1.02, 0.98)

@@ -24,7 +24,6 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "call_s", "coroutine_s", "task_s", "thread_s", "fork_s", "forkserver_s", "spawn_s",
     "subinterpreter_s",

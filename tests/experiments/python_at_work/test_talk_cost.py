@@ -22,7 +22,6 @@ from machine.inspect import inspect
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "thread_queue_small_s", "pipe_small_s", "process_queue_small_s", "shared_memory_small_s",
     "thread_queue_large_bytes_per_s", "pipe_large_bytes_per_s",

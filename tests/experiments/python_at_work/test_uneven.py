@@ -21,10 +21,7 @@ from machine.inspect import inspect
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk",
-}  # fmt: skip
+AGREED = {"ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk"}
 
 PARAMS = Params(workers=4, rows=64)
 NOISE = (1.0, 1.02, 0.98)

@@ -24,7 +24,6 @@ from machine.inspect import inspect
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "one_wait_s", "serial_s", "coroutines_s", "threads_s", "processes_s",
     "bytes_per_coroutine", "bytes_per_thread",

@@ -12,7 +12,6 @@ from tests.experiments.tables import in_tables
 pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
     "synchronize_s",

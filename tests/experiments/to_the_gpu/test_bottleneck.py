@@ -17,10 +17,7 @@ from experiments.to_the_gpu.bottleneck import experiment as bottleneck  # noqa: 
 from experiments.to_the_gpu.bottleneck.experiment import PARTS, Params, PartTime, WholeStep, analyse  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction",
-}  # fmt: skip
+AGREED = {"waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction"}
 
 SMALL = Params(width=2, batch=2, steps=3, rounds=2)
 ON_GPU = Params(device=NAME, width=2, batch=2, steps=3, rounds=3)

@@ -21,7 +21,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "crossover_size", "crossover_size_with_copies", "cpu_peak_flop_per_s",
     "gpu_peak_flop_per_s",

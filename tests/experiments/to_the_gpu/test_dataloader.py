@@ -30,7 +30,6 @@ from experiments.tools import training  # noqa: E402
 from experiments.tools.images import CLASSES, TAKEN, Images  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "best_workers", "best_samples_per_s", "model_alone_samples_per_s",
     "zero_workers_samples_per_s",

@@ -21,7 +21,6 @@ from experiments.to_the_gpu.diffusion.solvers import (  # noqa: E402
 )
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "numpy_cells_per_s", "torch_cpu_cells_per_s", "torch_gpu_cells_per_s",
     "compiled_cells_per_s",

@@ -22,7 +22,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"cpu_s", "gpu_s", "copy_s"}
 
 SMALL = Params(device=NAME, rows=64, columns=64, steps=10, rounds=3)

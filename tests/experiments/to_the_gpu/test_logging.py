@@ -29,7 +29,6 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"every_step_slowdown", "on_device_slowdown"}
 
 FEW = Params(device=NAME, small=4, large=64, steps=20, rounds=3)

@@ -29,7 +29,6 @@ torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import CALL_S, LAUNCH_S, NAME, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"launch_s", "one_op_s", "thousand_ops_s"}
 # Beside a figure of CUDA in `make gpu-check`; torch's way to a kernel is longer: no budget.
 HELD = {"launch_s": ("launch_s", None)}

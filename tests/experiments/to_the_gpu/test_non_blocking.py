@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.non_blocking import experiment as module  # noqa: E402
 from tests.experiments.fake_gpu import NAME, PAGEABLE_BYTES_PER_S, fake_gpu  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     f"{memory}_{call}_{direction}_{until}_s"
     for memory in ("pageable", "pinned")

@@ -20,7 +20,6 @@ from experiments.to_the_gpu.pinned import transfers  # noqa: E402
 from experiments.to_the_gpu.pinned.start_up import start_up  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {
     "pageable_to_gpu_bytes_per_s", "pinned_to_gpu_bytes_per_s",
     "pageable_from_gpu_bytes_per_s", "pinned_from_gpu_bytes_per_s", "pinning_s",

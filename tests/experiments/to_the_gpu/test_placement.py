@@ -29,7 +29,6 @@ from tests.experiments.fake_gpu import (  # noqa: E402
     fake_gpu,
 )
 
-# What reports, comparisons and outside checks rely on.
 AGREED = {"same_device_s", "copy_then_add_s", "copy_s"}
 
 SMALL = Params(device=NAME, largest_bytes=256 * KIB, rounds=3)

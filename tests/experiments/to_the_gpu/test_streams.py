@@ -16,10 +16,7 @@ from experiments.to_the_gpu.streams import experiment as module  # noqa: E402
 from experiments.to_the_gpu.streams.pieces import ALONE, PARTS, Course, Pieces, PieceWork  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
-# What reports, comparisons and outside checks rely on.
-AGREED = {
-    "one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s",
-}  # fmt: skip
+AGREED = {"one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s"}
 
 SMALL = module.Params(device=fake.NAME, total_bytes=2 * MIB, pieces=4, rounds=3)
 SHORT = replace(SMALL, rounds=1, streams=2)
