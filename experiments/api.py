@@ -45,7 +45,6 @@ from experiments.core.views import (
     Ruler,
     Timeline,
 )
-from machine.memory.host import available_bytes
 from machine.model import (
     Machine,
     Thread,
@@ -97,7 +96,6 @@ __all__ = [
     "Timeline",
     "UserError",
     "Value",
-    "available_bytes",
     "cache_sizes",
     "caches_of",
     "column",

@@ -166,6 +166,8 @@ class Experiment(Generic[P]):
     imports: tuple[str, ...] = ()  # loaded before the clock starts
     smallest: Callable[[P], P] = lambda params: params  # of quick ones: shows every table once
     quiet_limit_s: float = 20.0  # longer without a word, and the run is killed
+    # Values that `make gpu-check` holds against a figure of CUDA: its name, and the ratio's budget.
+    held: Mapping[str, tuple[str, tuple[float, float] | None]] = field(default_factory=dict)
     is_in_tour: bool = False  # measured by the terminal's tour, in teaching order
 
     @property

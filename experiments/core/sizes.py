@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from experiments.core.declare import Record, specs
 from machine.memory.host import available_bytes
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 BEYOND_CACHE = 4  # times the last-level caches: a working set of which nearly nothing is cached
 
-P = TypeVar("P")
+P = TypeVar("P", bound=Record)
 
 
 def fits(wanted_bytes: int, share: float) -> int:
@@ -20,14 +21,24 @@ def fits(wanted_bytes: int, share: float) -> int:
     return wanted_bytes if free_bytes is None else min(wanted_bytes, int(free_bytes * share))
 
 
-def shrink(params: P, seconds: Callable[[P], float], limit_s: float, **least: float) -> P:
-    """Return the parameters, cut one after another until a run takes `limit_s` at most.
+def shrink(params: P, cost: Callable[[P], float], limit: float, **least: float) -> P:
+    """Return the parameters, cut one after another until a run costs the limit at most.
 
-    `least` names the fields in the order in which they are cut, each with its least value. `rounds`
-    and other counts below 64 go down by one, sizes by half.
+    The cost is the seconds or the bytes that a run takes.
+
+    `least` names the fields in the order in which they are cut, each with its least value. Counts
+    below 64 go down by one, sizes by half; so do fields on a logarithmic scale. A float is a time
+    to which the cost is proportional, beside what is fixed: it is cut to what is left.
     """
+    declared = specs(type(params))
     for name, least_value in least.items():
-        while seconds(params) > limit_s and (value := getattr(params, name)) > least_value:
-            changed: dict[str, Any] = {name: value - 1 if value < 64 else value // 2}
-            params = replace(params, **changed)  # type: ignore[type-var]
+        while cost(params) > limit and (value := getattr(params, name)) > least_value:
+            if isinstance(value, float):
+                fixed = cost(replace(params, **{name: 0.0}))
+                fraction = (limit - fixed) / (cost(params) - fixed)
+                less: float = int(value * fraction * 1000) / 1000
+            else:
+                is_count = value < 64 and declared[name].scale == "linear"
+                less = value - 1 if is_count else value // 2
+            params = replace(params, **{name: max(least_value, less)})
     return params

@@ -1,4 +1,4 @@
-"""Devices of torch: where tensors live, how their time is taken, and under which conditions.
+"""Devices as torch sees them: where tensors live, how work is timed, under which conditions.
 
-torch is imported by functions, never at the top: the window reads the catalogue without it.
+Functions import torch, modules never: the window reads the catalogue without it.
 """

@@ -1,6 +1,6 @@
-"""What could a device do at best, and what does it cache? As inspection knows it, None if not.
+"""What a device can do at best and what it caches, as inspection knows it; None if unknown.
 
-Pure functions of a machine, so that a recording has its limit lines on any other.
+These are pure functions of a machine, so a recording shows its limit lines on any other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from machine.peaks import gpu_ceilings
 
 
 def memory_bytes_per_s(machine: Machine, device: str) -> float | None:
-    """Return what the device's own memory could deliver."""
+    """Return the rated bandwidth of the device's own memory."""
     if device == CPU:
         return machine.memory.peak_bytes_per_s
     gpu = gpu_of(machine, device)
@@ -29,7 +29,7 @@ def cache_bytes(machine: Machine, device: str) -> int | None:
 
 
 def arithmetic_flop_per_s(machine: Machine, device: str, precision: str) -> float | None:
-    """Return what the GPU's units could compute, by the fastest ones that take this precision."""
+    """Return the peak rate of the GPU's fastest units for this precision."""
     gpu = gpu_of(machine, device)
     known = {} if gpu is None else gpu_ceilings(gpu)
     found = [known[name].value for name in (precision, f"{precision}_tensor") if name in known]
@@ -37,9 +37,9 @@ def arithmetic_flop_per_s(machine: Machine, device: str, precision: str) -> floa
 
 
 def link_bytes_per_s(machine: Machine, device: str) -> float | None:
-    """Return what the way from the machine's memory to the device carries, in one direction.
+    """Return the rated bandwidth between host memory and the device, in one direction.
 
-    None where there is no PCIe on it, as with unified memory.
+    None without PCIe, as with unified memory.
     """
     gpu = gpu_of(machine, device)
     if gpu is None or gpu.unified_memory:

@@ -1,6 +1,6 @@
-"""Under which conditions did the GPU work? Its clock, what holds that back, and who else is there.
+"""The conditions a GPU worked under: clock, reasons for a lower one, other programs on it.
 
-As NVIDIA's management library and the kernel tell; what they do not tell is left out.
+NVIDIA's management library and the kernel supply them; what they do not know is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from machine.live.gpu_samples import GpuSample
 from machine.model import Machine
 from machine.record import record
 
-BUSY = 0.05  # share of the time: more is somebody's work
+BUSY = 0.05  # of the time; a busier GPU is at work for somebody
 
 
 @record
@@ -38,11 +38,11 @@ class Conditions:
         self._bench = device.bench
 
     def look(self) -> GpuSample | None:
-        """Return all that is told of the GPU now, None where nobody tells. May block for 40 ms."""
+        """Return the GPU's current condition, None if nobody tells. May block for 40 ms."""
         return None if self._watch is None else self._watch.sample(self._bench.now_s())
 
     def rows(self, repeat: int) -> list[Condition]:
-        """Return one row, none where nobody tells. May block for 40 ms."""
+        """Return one row, none if nobody tells. May block for 40 ms."""
         now = self.look()
         if now is None or now.sm_hz is None:
             return []
@@ -61,7 +61,7 @@ class Conditions:
 
 
 def others_on(machine: Machine, device: str) -> Note | None:
-    """Return what to say of a job of somebody else's on the GPU, before the run takes it."""
+    """Return a note if other programs work on the GPU, before the run takes it."""
     gpu = gpu_of(machine, device)
     if gpu is None:
         return None
@@ -81,7 +81,7 @@ def others_on(machine: Machine, device: str) -> Note | None:
 
 
 class _Watch:
-    """The sampler of Live, of one GPU."""
+    """Live's sampler, for one GPU."""
 
     def __init__(self, machine: Machine, gpu: Gpu | None) -> None:
         from machine.live.gpus import GpuSampler  # the catalogue is read without it

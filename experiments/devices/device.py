@@ -1,8 +1,8 @@
-"""One device of torch, the processor or a GPU of any maker, as far as a measurement needs it.
+"""One device of torch, the processor or a GPU of any maker, as measurements need it.
 
-A GPU works through queues: what is called is queued and done later, in order within a stream. A
-mark is an event in such a queue, with the device's own time. The processor does everything at
-once, so its marks are moments of the bench's clock.
+A GPU works through queues: calls are queued and done later, in order within a stream. A mark is an
+event in such a queue, with the device's own time. The processor does everything at once, so its
+marks are moments of the bench's clock.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from machine.devices import Gpu
 from machine.memory.host import available_bytes
-from machine.model import Machine
+from machine.model import Machine, physical_cores, usable_threads
 
 CPU = "cpu"
-MEMORY_SHARE = 0.6  # of a GPU's free memory, without being told to take more
-HOLD_HZ = 2e9  # about a GPU's clock; at a higher one a hold is shorter, and `taken` makes it longer
+MEMORY_SHARE = 0.6  # of a GPU's free memory, unless the user asks for more
+HOLD_HZ = 2e9  # about a GPU's clock; a higher one shortens a hold, and `taken` lengthens it
 MS = 1e-3
 
 _TORCH_NAMES = {"cuda": "cuda", "rocm": "cuda", "xpu": "xpu", "mps": "mps"}
 
 
 class Mark:
-    """A moment in the work of a device; known when the work before it is done."""
+    """A moment in a device's work; known once the work before it is done."""
 
     def __init__(self, device: Device, stream: Any = None) -> None:
         self._device = device
@@ -41,7 +41,7 @@ class Mark:
             self._event.record()
 
     def is_done(self) -> bool:
-        """Has the device come past it? Never waits."""
+        """Has the device passed it? Never waits."""
         return self._event is None or bool(self._event.query())
 
     def wait(self) -> None:
@@ -50,20 +50,20 @@ class Mark:
             self._event.synchronize()
 
     def since(self, earlier: Mark) -> float:
-        """Return the device's seconds from another mark to this one; both must be done."""
+        """Return the device's seconds from an earlier mark to this one; both must be done."""
         if self._event is None:
             return self._at_s - earlier._at_s
         return float(earlier._event.elapsed_time(self._event)) * MS
 
 
 class Device:
-    """A device by the name that torch has for it: "cpu", "cuda:0", "xpu:0" or "mps"."""
+    """A device by its name in torch: "cpu", "cuda:0", "xpu:0" or "mps"."""
 
     def __init__(self, name: str, bench: Bench) -> None:
-        """Take the device. Raises UserError where torch cannot use it."""
+        """Take the device. Raises UserError if torch cannot use it."""
         import platformdirs
 
-        # Else torch makes a folder in that of temporary files, and leaves it there.
+        # Otherwise torch leaves a folder among the temporary files.
         cache = platformdirs.user_cache_path("coreopsis", appauthor=False) / "torch"
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
         import torch
@@ -97,16 +97,16 @@ class Device:
         return self.backend.Stream(self.index) if self.has_streams else None
 
     def on(self, stream: Any) -> contextlib.AbstractContextManager[Any]:
-        """Queue what is called meanwhile into this stream."""
+        """Queue the calls of the block into this stream."""
         if stream is None:
             return contextlib.nullcontext()
         made: contextlib.AbstractContextManager[Any] = self.backend.stream(stream)
         return made
 
     def hold(self, seconds: float) -> bool:
-        """Keep the queue busy for about that long; False where the device knows no such thing.
+        """Keep the queue busy for about `seconds`; False if the device cannot.
 
-        What is queued meanwhile then runs without gaps. Ends by itself, so it cannot lock up.
+        Work queued meanwhile then runs without gaps. The hold ends by itself, so it cannot lock up.
         """
         if self.kind != "cuda":
             return False
@@ -115,7 +115,7 @@ class Device:
         return True
 
     def free_bytes(self) -> int:
-        """Return how much memory may be taken without being told to."""
+        """Return how much memory may be taken unless the user asks for more."""
         if not self.is_gpu:
             return (available_bytes() or 0) // 2
         if self.kind == "mps":
@@ -125,9 +125,9 @@ class Device:
         return int(free * MEMORY_SHARE)
 
     def gpu(self) -> Gpu | None:
-        """Return what inspection says of it, None of the processor or where it is not sure.
+        """Return the GPU as inspection knows it, None for the processor or if unsure.
 
-        By its unique number where torch tells one: CUDA may count the GPUs in another order.
+        CUDA may count GPUs in another order, so torch's unique number decides where there is one.
         """
         machine = self.bench.machine
         if self.kind == "cuda":
@@ -139,9 +139,9 @@ class Device:
 
 
 def devices_of(machine: Machine) -> tuple[str, ...]:
-    """Return the names that torch has for the devices of a machine, GPUs first.
+    """Return torch's names for a machine's devices, GPUs first.
 
-    Their order is that of the PCI bus, which `number_alike` asks of CUDA too.
+    They are in the order of the PCI bus, which `number_alike` asks of CUDA too.
     """
     numbers: dict[str, int] = {}
     names = []
@@ -156,9 +156,9 @@ def devices_of(machine: Machine) -> tuple[str, ...]:
 
 
 def number_alike(machine: Machine, environment: MutableMapping[str, str]) -> None:
-    """Let CUDA number the GPUs as `devices_of` does, in what it will read when it starts.
+    """Let CUDA number the GPUs as `devices_of` does, by the environment that it reads.
 
-    By itself it puts the fastest first, or takes the order in which a person listed the visible
+    By itself CUDA puts the fastest first, or keeps the order in which a person listed the visible
     ones. Parts of a GPU (MIG) are left as they are.
     """
     environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
@@ -169,7 +169,7 @@ def number_alike(machine: Machine, environment: MutableMapping[str, str]) -> Non
 
 
 def gpu_of(machine: Machine, name: str) -> Gpu | None:
-    """Return the GPU of a machine that torch calls so, None where there is none."""
+    """Return the GPU that torch calls by this name, None if there is none."""
     usable = [
         gpu
         for gpu in machine.gpus
@@ -179,11 +179,16 @@ def gpu_of(machine: Machine, name: str) -> Gpu | None:
     return next((gpu for gpu, known in zip(usable, names, strict=True) if known == name), None)
 
 
+def cores_of(machine: Machine) -> int:
+    """Return how many cores a program may use here; more threads hardly help arithmetic."""
+    return physical_cores(machine) or len(usable_threads(machine)) or 1
+
+
 def gpus_of(machine: Machine) -> tuple[str, ...]:
-    """Return the GPUs alone, for what needs one; the processor where there is none."""
+    """Return the GPUs alone, or the processor if there are none."""
     return devices_of(machine)[:-1] or (CPU,)
 
 
 def default_device(machine: Machine) -> str:
-    """Return the first GPU, the processor where there is none."""
+    """Return the first GPU, or the processor if there is none."""
     return devices_of(machine)[0]

@@ -1,7 +1,7 @@
-"""Which sentence is behind an error of torch's devices? Known by name, so nothing loads torch.
+"""The problem behind an error of torch's devices, known by name: nothing here loads torch.
 
-After most errors of CUDA the process can use the GPU no more. It ends with its run, and the next
-run has a process of its own.
+After most CUDA errors a process can no longer use the GPU. It ends with its run, and the next run
+has a new process.
 """
 
 from __future__ import annotations

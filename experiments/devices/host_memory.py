@@ -1,7 +1,7 @@
-"""Memory of the processor that a GPU copies to and from: pinned or pageable, and near to the GPU.
+"""Host memory that a GPU copies to and from: pinned or pageable, and near the GPU.
 
 Pinned memory cannot move, so a GPU copies it by itself. All other memory is pageable: the driver
-copies it piece by piece to pinned memory of its own, or from there.
+copies it piece by piece through pinned memory of its own.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from experiments.devices.device import Device
 from machine.model import usable_threads
 
 PAGEABLE, PINNED = "pageable", "pinned"
-BLOCK = 2**20  # elements that repeat: to draw gigabytes of random numbers would take long
+BLOCK = 2**20  # random elements, repeated: drawing gigabytes of them takes long
 
 
 def host_memory(device: Device, count: int, kind: str, dtype: str = "uint8") -> Any:
-    """Return so many random elements, so that all of the memory has been written."""
+    """Return `count` random elements; all of their memory has been written."""
     torch = device.torch
     found = torch.empty(count, dtype=getattr(torch, dtype), pin_memory=kind == PINNED)
     if dtype == "uint8":
@@ -31,12 +31,12 @@ def host_memory(device: Device, count: int, kind: str, dtype: str = "uint8") -> 
 
 
 def can_pin(device: Device) -> bool:
-    """Does torch know pinned memory that this device copies by itself?"""
+    """Can this device copy pinned memory by itself?"""
     return device.has_streams
 
 
 def give_back_pinned(device: Device) -> bool:
-    """Give pinned memory that nobody uses back to the system; False where torch keeps it."""
+    """Return unused pinned memory to the system; False where torch keeps it."""
     empty = getattr(getattr(device.torch, "accelerator", None), "empty_host_cache", None)
     if empty is None and device.kind == "cuda":  # torch before 2.12
         empty = getattr(device.torch._C, "_host_emptyCache", None)
@@ -48,9 +48,9 @@ def give_back_pinned(device: Device) -> bool:
 
 @contextlib.contextmanager
 def near(device: Device) -> Iterator[bool]:
-    """Keep this thread near to the GPU, and so the memory that it writes first.
+    """Keep this thread near the GPU, and so the memory that it writes first.
 
-    Yields False where there are several memory nodes, and nobody tells which one is near.
+    Yields False if there are several memory nodes and nobody tells which one is near.
     """
     machine, gpu = device.bench.machine, device.gpu()
     nodes = [node for node in machine.numa if node.memory_bytes]

@@ -1,9 +1,12 @@
-"""How long does work take on a device? Between two marks, with the queue filled beforehand.
+"""The time of work on a device: between two marks, with the queue filled beforehand.
 
-A GPU that is faster than it is called waits for the next call, and marks around small work would
-tell the calling. So the queue is held while the calls are made: the device then does them without
-gaps. Whether that held is looked at, and a sample that it did not is not clean.
-Method: as nvbandwidth and the samples of CUDA do it with a delay kernel.
+A GPU that works faster than it is called waits for the next call, so marks around small work would
+time the calls. Therefore the queue is held while the calls are made; the device then does them
+without gaps. A sample whose hold ended too early is not clean.
+Method: as nvbandwidth and the CUDA samples do it with a delay kernel.
+
+To be confirmed on a GPU: that a hold outlasts a hundred queued calls. `_sleep` counts cycles, so a
+hold lasts longer at a lower clock.
 """
 
 from __future__ import annotations
@@ -13,18 +16,18 @@ from dataclasses import dataclass
 
 from experiments.devices.device import Device
 
-MOST_QUEUED = 100  # calls behind a hold; of many more the driver blocks until the first is done
+MOST_QUEUED = 100  # calls behind a hold; with many more the driver blocks until the first is done
 HOLD_S = 1e-3
-LONGER = 4  # times, that a hold is made longer when the calls outlast it
+LONGER = 4  # tries to lengthen a hold that the calls outlast
 SAMPLE_S = 1e-3
 WARM_S = 0.5  # until the clocks of a GPU have risen
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """How long one call took: on the device, and until it had come back to the caller.
+    """One call's time: on the device, and until the call returned.
 
-    Not `is_clean`: the device may have waited for its caller meanwhile.
+    If not `is_clean`, the device may have waited for its caller.
     """
 
     device_s: float
@@ -33,7 +36,7 @@ class Taken:
 
 
 def taken(device: Device, work: Callable[[], object], count: int = 1) -> Taken:
-    """Return how long one of `count` calls takes, at most MOST_QUEUED of them."""
+    """Return the time of one of `count` calls, at most MOST_QUEUED of them."""
     count, hold_s = min(count, MOST_QUEUED), HOLD_S
     found = _taken(device, work, count, hold_s)
     for _ in range(LONGER):
@@ -59,7 +62,7 @@ def _taken(device: Device, work: Callable[[], object], count: int, hold_s: float
 
 
 def whole_s(device: Device, work: Callable[[], object]) -> float:
-    """Return the caller's seconds from the call until all of it is done."""
+    """Return the caller's seconds from the call until all of its work is done."""
     device.bench.check_stop()
     device.wait()
     start_s = device.bench.now_s()
@@ -69,7 +72,7 @@ def whole_s(device: Device, work: Callable[[], object]) -> float:
 
 
 def each_s(device: Device, work: Callable[[], object], count: int) -> float:
-    """Return the caller's seconds for one of `count` calls in a row, until all of them are done."""
+    """Return the caller's seconds for one of `count` calls in a row, until all are done."""
 
     def repeat() -> None:
         for _ in range(count):
@@ -79,7 +82,7 @@ def each_s(device: Device, work: Callable[[], object], count: int) -> float:
 
 
 def enough_in_a_row(device: Device, work: Callable[[], object]) -> int:
-    """Return how many calls in a row are long enough for the caller's clock; the first warm up."""
+    """Return how many calls in a row the caller's clock can time; the first ones warm up."""
     each_s(device, work, 1)
     return device.bench.repeat_for(
         lambda count: each_s(device, work, count), at_least_s=SAMPLE_S, start=1
@@ -87,7 +90,7 @@ def enough_in_a_row(device: Device, work: Callable[[], object]) -> int:
 
 
 def enough(device: Device, work: Callable[[], object], at_least_s: float = SAMPLE_S) -> int:
-    """Return how many calls make a sample long enough to be timed well; the first warm up."""
+    """Return how many calls the device's clock can time well; the first ones warm up."""
     count = 1
     while count < MOST_QUEUED:
         took_s = taken(device, work, count).device_s * count
@@ -98,7 +101,7 @@ def enough(device: Device, work: Callable[[], object], at_least_s: float = SAMPL
 
 
 def warm(device: Device, work: Callable[[], object]) -> None:
-    """Work until libraries are loaded and clocks have risen; the processor once."""
+    """Work until libraries are loaded and clocks have risen; only once on the processor."""
     start_s = device.bench.now_s()
     while True:
         whole_s(device, work)

@@ -1,4 +1,4 @@
-"""Compiled inner loops, imported inside `measure` alone.
+"""Compiled loops that experiments share, imported inside `measure` alone.
 
-numba stands at the top of each module, because only so does its disk cache work.
+numba is imported at the top of each module: its disk cache works only so.
 """

@@ -1,7 +1,7 @@
-"""Words that several threads touch: reads, writes and exchanges that a compiler may not leave out.
+"""Memory accesses that a compiler must not remove: read, write, add, compare-and-swap.
 
-A plain `counter += 1` in a loop becomes one addition of the whole count (0.01 ns an increment);
-these stay single accesses to memory, as in a program that cannot know who else is reading.
+The compiler turns a plain `counter += 1` in a loop into one addition of the whole count (0.01 ns an
+increment). These stay single accesses, as in a program whose compiler cannot know who else reads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WORD = ir.IntType(64)
 
 @intrinsic  # type: ignore[misc,unused-ignore]
 def read(_typing: Any, _address: Any) -> Any:
-    """Return the int64 at an address, as it is now."""
+    """Return the current int64 at an address."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.load_atomic(_pointer(builder, arguments[0]), "monotonic", 8)
@@ -27,7 +27,7 @@ def read(_typing: Any, _address: Any) -> Any:
 
 @intrinsic  # type: ignore[misc,unused-ignore]
 def write(_typing: Any, _address: Any, _number: Any) -> Any:
-    """Put an int64 to an address: a plain store."""
+    """Store an int64 at an address: a plain store."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         builder.store_atomic(arguments[1], _pointer(builder, arguments[0]), "monotonic", 8)
@@ -38,7 +38,7 @@ def write(_typing: Any, _address: Any, _number: Any) -> Any:
 
 @intrinsic  # type: ignore[misc,unused-ignore]
 def add(_typing: Any, _address: Any, _number: Any) -> Any:
-    """Add to the int64 at an address in one go, and return what it was."""
+    """Add to the int64 at an address atomically; return its old value."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.atomic_rmw("add", _pointer(builder, arguments[0]), arguments[1], "monotonic")
@@ -48,7 +48,7 @@ def add(_typing: Any, _address: Any, _number: Any) -> Any:
 
 @intrinsic  # type: ignore[misc,unused-ignore]
 def swap(_typing: Any, _address: Any, _old: Any, _new: Any) -> Any:
-    """Put `new` to an address if `old` is there; return whether it was (compare-and-swap)."""
+    """Store `new` at an address if it holds `old`; return whether it did (compare-and-swap)."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, old, new = arguments

@@ -1,7 +1,7 @@
-"""Reads from an open file until told to stop, without the interpreter in between.
+"""Reads from an open file until told to stop, without the interpreter.
 
-With its lock between two reads, 32 threads of Python ask less of a fast disk than it can give.
-`pread` of the C library is called directly, so this is for systems that have one.
+Python takes the GIL between two reads, so 32 of its threads ask less of a fast disk than it can
+give. `pread` of the C library is called directly, so only systems that have one can use this.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def read_on(
     over: np.ndarray,
     done: np.ndarray,
 ) -> int:
-    """Read blocks of a file of `blocks` of them to the address `buffer`, until `over[0]` is set.
+    """Read blocks of a file with `blocks` of them into address `buffer`, until `over[0]` is set.
 
-    In a row from block `start`, or wherever a generator leads that starts there (not at 0;
-    xorshift, G. Marsaglia 2003). `done[0]` counts meanwhile. Returns 0, or what a failing or short
-    read returned (-1 for the end of the file).
+    In order from block `start`, or at random from that seed (not 0; xorshift, G. Marsaglia 2003).
+    `done[0]` counts meanwhile. Returns 0, or the result of a failed or short read (-1 for the end
+    of the file).
     """
     place = start
     while over[0] == np.uint64(0):
@@ -53,7 +53,7 @@ def read_on(
 
 @njit("uint64(uint64[::1], uint64)", nogil=True, cache=True)
 def fill(words: np.ndarray, seed: np.uint64) -> np.uint64:
-    """Fill `words` with what nothing can compress, from `seed` (not 0) on; return the next seed."""
+    """Fill `words` with incompressible data from `seed` (not 0); return the next seed."""
     for i in range(words.size):
         seed ^= seed << np.uint64(13)
         seed ^= seed >> np.uint64(7)

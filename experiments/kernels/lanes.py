@@ -1,9 +1,8 @@
 """A sum by vector instructions of a chosen width, or one number at a time.
 
-Left alone, the compiler chooses a width itself. So the vectors are written down: eight sums of
-`lanes` numbers each, because an addition takes some cycles, and with one sum each would wait for
-the one before. All laps go into the same sums, so that adding these up at the end, lane by lane,
-weighs nothing.
+A compiler would choose the width itself, so the vectors are written out. There are eight sums of
+`lanes` numbers each: an addition takes some cycles, and a single sum would wait for each. All laps
+add to the same sums, so adding those up at the end weighs nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _WIDER = ((512, "avx512f"), (256, "avx"))  # beyond the 128 bits that all have
 
 
 def widest_bits() -> int:
-    """Return how many bits the widest vector instruction for sums has on this processor."""
+    """Return the width in bits of the processor's widest vector instruction for sums."""
     features = binding.get_host_cpu_features()
     return next((bits for bits, name in _WIDER if features.get(name)), 128)
 
@@ -82,7 +81,7 @@ def _summed(builder: Any, vector: Any, lanes: int, address: Any, steps: Any, lap
 
 @functools.cache
 def lane_sum(bits: int, lanes: int) -> Callable[[np.ndarray, int], float]:
-    """Return a function of (numbers, laps): their sum, by so many lanes, so many times over.
+    """Return a function of (numbers, laps): their sum by `lanes`, `laps` times over.
 
     The numbers are `bits` wide; there are a multiple of 8 * `lanes` of them.
     """

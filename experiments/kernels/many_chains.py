@@ -1,8 +1,8 @@
 """Several chains of dependent reads, walked side by side by one thread.
 
-The chains wait for nothing of each other, so their reads are under way at once. One function with a
-signature for each number of chains: all its places live in registers, as far as there are any, and
-beyond that on the stack, which costs next to nothing beside a read from memory.
+The chains do not wait for each other, so their reads overlap. There is one function for each number
+of chains, with its own signature: all places then live in registers, as far as there are any. The
+others lie on the stack, which costs next to nothing beside a read from memory.
 Source: the method of multichase (Google), `-c parallelN`.
 """
 
@@ -39,7 +39,7 @@ def _load_each(_typing: Any, addresses: Any) -> Any:
     [f"UniTuple(uint64, {n})(int64, UniTuple(uint64, {n}))" for n in COUNTS], nogil=True, cache=True
 )
 def walk_all(steps: int, places: tuple[np.uint64, ...]) -> tuple[np.uint64, ...]:
-    """Take `steps` (rounded up to a multiple of 4) in each chain; return where each is then."""
+    """Take `steps`, rounded up to a multiple of 4, in each chain; return the last addresses."""
     for _ in range((steps + _STEPS - 1) // _STEPS):
         places = _load_each(_load_each(_load_each(_load_each(places))))
     return places
@@ -47,7 +47,7 @@ def walk_all(steps: int, places: tuple[np.uint64, ...]) -> tuple[np.uint64, ...]
 
 @njit("uint64(uint64, int64, uint64, uint64)", nogil=True, cache=True)
 def place_in_cycle(number: int, nodes: int, base: np.uint64, key: np.uint64) -> np.uint64:
-    """Return the address of a node of the chain that `link_random` laid out, by its place in it.
+    """Return the address of a node of `link_random`'s chain, by its place in it.
 
     `nodes` is a power of two: then no number of the cycle was left out.
     """

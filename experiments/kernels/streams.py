@@ -1,9 +1,9 @@
 """The loops of STREAM over arrays of doubles, `laps` times over.
 
-Whole slices, and indices that count from 0: between a low and a high end LLVM allows for negative
-indices and gathers single elements (10.7 instead of 32 GB/s). Stores are ordinary ones, so the
-memory also reads each line that is written; for `copy` the compiler calls the C library, which
-decides for itself.
+They run over whole slices with indices from 0: between a low and a high end LLVM allows for
+negative indices and gathers single elements (10.7 instead of 32 GB/s). Stores are ordinary ones, so
+the memory also reads each line before it is written. For `copy` the compiler calls the C library,
+which decides for itself.
 
 Source: J. D. McCalpin, STREAM 5.10; a variant of it, not the benchmark itself.
 """
@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from experiments.kernels.sums import sum_in_a_row
-from experiments.kernels.vector_width import vectors_of_256_bits
+from experiments.kernels.sums import sum_in_a_row, vectors_of_256_bits
 
 SCALAR = 3.0
 _LOOP = "void(float64[::1], float64[::1], float64[::1], int64)"
@@ -56,7 +55,7 @@ def triad(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> None:
 
 
 def read(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> np.uint64:
-    """Read `a` alone: its sum, as integers, so that no addition waits for the one before."""
+    """Read `a` alone: its sum as integers, so that no addition waits for the one before."""
     total: np.uint64 = sum_in_a_row(a.view(np.uint64), laps)
     return total
 
@@ -65,7 +64,7 @@ def read(a: np.ndarray, b: np.ndarray, c: np.ndarray, laps: int) -> np.uint64:
 def read_with_pauses(words: np.ndarray, block: int, pause: int) -> np.uint64:
     """Read all words, `block` at a time, and spin `pause` turns after each block.
 
-    What spins is a xorshift generator (G. Marsaglia 2003), which no compiler can shorten.
+    The spinning is a xorshift generator (G. Marsaglia 2003), which no compiler can shorten.
     """
     total, spun = np.uint64(0), np.uint64(88172645463325252)
     for start in range(0, words.size - block + 1, block):

@@ -1,1 +1,1 @@
-"""experiments/tools."""
+"""Tools that several experiments share: buffers, chains, processes, networks."""

@@ -28,7 +28,7 @@ from machine.model import (
 
 ARRAYS = 3
 MOVED = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "read": 1}  # arrays that are read or written
-WORTH = 16  # threads, beyond which an estimate of the time expects no more
+WORTH = 16  # threads; estimates of the time expect no gain from more
 LEAST_BYTES, FREE_SHARE = 64 * MIB, 0.48
 ELEMENT_BYTES = 8
 SHIFT_BYTES = 4160  # arrays that begin at equal places in their pages disturb each other
@@ -48,7 +48,7 @@ def cache_count(machine: Machine, threads: Sequence[Thread]) -> int:
 
 
 def counts(most: int, *, few: bool = False) -> list[int]:
-    """Return 1, 2, 3, 4, 6, 8, 12 … and `most`; of few 1, 2, the half and all."""
+    """Return 1, 2, 3, 4, 6, 8, 12 … and `most`; with `few` 1, 2, half and all."""
     if few:
         return sorted({1, min(2, most), max(1, most // 2), most})
     steps = {first * 2**doubled for first in (1, 3) for doubled in range(most.bit_length())}
@@ -56,7 +56,7 @@ def counts(most: int, *, few: bool = False) -> list[int]:
 
 
 def team_bytes(array_bytes: int, threads: int) -> int:
-    """Return the most that the shares take: threads that join later allocate their own arrays."""
+    """Return an upper bound: threads that join later allocate their own arrays."""
     late = sum(1 / count for count in range(1, threads + 1))
     return int(ARRAYS * array_bytes * late)
 
@@ -80,7 +80,7 @@ class Team:
     def __init__(
         self, bench: Bench, threads: Sequence[Thread], array_bytes: int, *, huge: bool
     ) -> None:
-        """Take memory, written by those who will use it. Raises MemoryError."""
+        """Take memory; each thread writes its own first. Raises MemoryError."""
         self._bench, self._threads, self._array_bytes = bench, threads, array_bytes
         self._caches = cache_count(bench.machine, threads)
         self._buffers: dict[int, Buffer] = {}
@@ -104,7 +104,7 @@ class Team:
         return huge_pages_fraction(self._buffers[0])
 
     def share_bytes(self, count: int) -> int:
-        """Return one thread's share of an array when `count` work: four caches stay exceeded."""
+        """Return one thread's share of an array when `count` work: together beyond all caches."""
         return _whole(self._array_bytes / max(self._caches, count))
 
     def cached_bytes(self, count: int) -> int | None:
@@ -125,13 +125,13 @@ class Team:
         )
 
     def run(self, jobs: Mapping[int, Callable[[], object]]) -> float:
-        """Return the seconds that jobs take at once, each on the thread of its member."""
+        """Return the seconds that jobs take at once, each on its member's thread."""
         return seconds_together(
             self._bench, [(self._threads[member].id, job) for member, job in jobs.items()]
         )
 
     def _capacity(self, member: int) -> int:
-        return self.share_bytes(member + 1)  # it joins when so many work
+        return self.share_bytes(member + 1)  # its share is largest when it joins
 
 
 def _in_turn(machine: Machine, threads: Sequence[Thread]) -> list[Thread]:

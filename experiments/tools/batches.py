@@ -1,4 +1,4 @@
-"""How many of something fast make a sample that the clock can time?"""
+"""Sizes a sample: how many fast operations the clock can time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TRIES = 10
 
 
 def batch(taken_s: Callable[[int], float], at_least_s: float, *, start: int = 1) -> int:
-    """Return a count for which `taken_s(count)` is that long; also the warm-up.
+    """Return a count for which `taken_s(count)` reaches `at_least_s`; also the warm-up.
 
     From ten on, a multiple of ten.
     """

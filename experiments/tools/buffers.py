@@ -1,22 +1,27 @@
-"""Memory that is really there: mapped, with the page size asked for, every page written.
+"""Memory that is really there: mapped with the page size asked for, every page written.
 
-`numpy.empty` will not do: its pages may all be one shared page of zeros, and from 4 MiB on it
-asks for huge pages silently.
+`numpy.empty` would not do: its pages may all be one shared page of zeros, and from 4 MiB on it asks
+for huge pages silently.
 """
 
 from __future__ import annotations
 
 import contextlib
 import mmap
+from collections.abc import Iterator
 from typing import Any
 
-HUGE_PAGE_BYTES = 2 * 2**20
+from experiments.core.declare import Note
+from experiments.core.sizes import MIB
+
+HUGE_PAGE_BYTES = 2 * MIB
+GIVEN = 0.9  # of the memory; the rest does not fill a huge page
 
 
 class Buffer:
     """`size_bytes` of private memory, aligned to 2 MiB; pages of 4 KiB unless `huge`.
 
-    `words` is its view as uint64, `address` where it begins. Kept alive by this object alone.
+    `words` is its view as uint64, `address` its start. Only this object keeps the memory alive.
     """
 
     def __init__(self, size_bytes: int, *, huge: bool = False) -> None:
@@ -39,10 +44,10 @@ class Buffer:
         self.size_bytes = size_bytes
 
     def part(self, size_bytes: int, turn: int) -> tuple[Any, int]:
-        """Return `size_bytes` of the buffer, as uint64, and where they begin; others each turn.
+        """Return (`size_bytes` of the buffer as uint64, their address); another part each turn.
 
-        Which physical pages a small set lies on is luck, and decides how well it fits a cache: over
-        some turns the luck evens out.
+        How well a small set fits a cache depends on its physical pages, which are luck. Several
+        turns even that out.
         """
         places = (self.size_bytes - size_bytes) // HUGE_PAGE_BYTES + 1
         start = turn % places * HUGE_PAGE_BYTES
@@ -50,7 +55,7 @@ class Buffer:
 
 
 def huge_pages_fraction(buffer: Buffer) -> float | None:
-    """Return the share of a buffer that lies on huge pages; None where the system does not tell."""
+    """Return the share of a buffer on huge pages; None where the system does not tell."""
     address = int(buffer.address)
     inside = False
     try:
@@ -65,6 +70,13 @@ def huge_pages_fraction(buffer: Buffer) -> float | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def huge_pages_told(on_huge_fraction: float | None) -> Iterator[Note]:
+    """Yield whether the system gave the huge pages asked for; nothing where it does not tell."""
+    if on_huge_fraction is not None:
+        key = "huge_pages_given" if on_huge_fraction >= GIVEN else "huge_pages_refused"
+        yield Note(key, {"on_huge_fraction": on_huge_fraction})
 
 
 def _private() -> dict[str, Any]:

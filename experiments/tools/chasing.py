@@ -1,8 +1,9 @@
-"""How long does one step of a chain of dependent reads take? For all that measures a latency."""
+"""The time of one step through a chain of dependent reads: every latency is measured with it."""
 
 from __future__ import annotations
 
 from experiments.core.bench import Bench
+from experiments.core.sizes import MIB
 from experiments.tools.buffers import Buffer
 from machine.model import last_level_cache_bytes
 
@@ -10,13 +11,13 @@ LINE_BYTES = 64
 SAMPLE_S = 0.005
 WARM_UP_STEPS = 200_000  # a whole lap up to 12 MiB; beyond, few of the lines stay cached anyway
 FIRST_STEPS = 2_000
-UNKNOWN_CACHE_BYTES = 32 * 2**20
+UNKNOWN_CACHE_BYTES = 32 * MIB
 
 
 def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, turn: int, at_random: bool) -> float:
     """Return the seconds of one step through `size_bytes` of a buffer.
 
-    Each turn takes another random order, or one line after another, and another part.
+    Each turn takes another part, in another random order or one line after another.
     """
     from experiments.kernels.chains import link_in_a_row, link_random, rounded_steps, walk
     from experiments.kernels.sums import sum_in_a_row
@@ -30,12 +31,12 @@ def step_s(buffer: Buffer, size_bytes: int, bench: Bench, *, turn: int, at_rando
     bench.check_stop()
     cache_bytes = last_level_cache_bytes(bench.machine) or UNKNOWN_CACHE_BYTES
     if size_bytes > cache_bytes:
-        # The chain just laid out is still being written back, in the way of every read. Reading
-        # four caches' worth in a row, at full bandwidth, pushes it out.
+        # The processor still writes the new chain back, which delays every read. Reading four
+        # caches' worth in a row, at full bandwidth, pushes it out.
         sum_in_a_row(words[: min(size_bytes, 4 * cache_bytes) // 8], 1)
     place = walk(min(nodes, WARM_UP_STEPS), place)
     steps = bench.repeat_for(
         lambda count: walk(count, place), at_least_s=SAMPLE_S, start=FIRST_STEPS
     )
-    place = walk(steps, place)  # on from there: the steps just taken are in the cache now
+    place = walk(steps, place)  # go on: the steps just taken are cached now
     return bench.time(lambda: walk(steps, place)) / rounded_steps(steps)

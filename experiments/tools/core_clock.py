@@ -1,10 +1,9 @@
-"""How fast does the core really run, so that a time can be read in cycles?
+"""The measured clock of a core, by which times are read in cycles.
 
-What the system says of the clock is the base or the greatest one, and in a virtual machine it is
-often made up. So it is measured beside what is to be read in cycles: additions that wait for each
-other, one a cycle. A disturbance makes the clock look slower, so the best of some samples counts;
-but a core can run faster for a moment than it does for long, so it is that of the round in the
-middle.
+The system names the base clock or the highest one, and virtual machines often invent it. So the
+clock is measured beside the experiment: additions that wait for each other take one cycle each. A
+disturbance makes the clock look slower, so the best of some samples counts. A core may briefly run
+faster than it can for long, so the median of the rounds is used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A file that is read past the page cache, and is gone whatever happens.
+"""A temporary file that is read past the page cache and always removed.
 
-It never has a name where the system knows files without one, and loses it at once elsewhere.
+On Linux it never has a name; elsewhere it loses it at once.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from pathlib import Path
 from experiments.core.bench import Bench
 from experiments.core.needs import has_direct_io
 from experiments.core.problems import UserError
+from experiments.core.sizes import MIB
 from machine.storage.place import place_of, room_bytes
 
-PIECE_BYTES = 4 * 2**20  # written at once; also the largest block
+PIECE_BYTES = 4 * MIB  # written at once; also the largest block
 CACHED_BYTES = 4 * PIECE_BYTES
 POLL_S = 0.0002
-LOOK_S = 0.05  # between two looks whether the user has stopped
+LOOK_S = 0.05  # between two checks for a stop
 SEED = 88172645463325252
 _F_NOCACHE = 48  # macOS
 
 
 class DiskFile:
-    """A file of data that nothing can compress; as a context manager it is closed, and so gone."""
+    """A file of incompressible data; leaving the context closes and so removes it."""
 
     def __init__(self, folder: Path, size_bytes: int, bench: Bench) -> None:
-        """Make it, still empty. Raises UserError where it cannot be, or not be read directly."""
+        """Create it empty. Raises UserError if it cannot be created or read directly."""
         if not has_direct_io():
             raise UserError("no_direct_io")
         self.place = place_of(folder)
@@ -59,12 +60,12 @@ class DiskFile:
         if self.size_bytes > (room := room_bytes(folder)):
             raise UserError("disk_too_full", file_bytes=self.size_bytes, room_bytes=room)
         try:
-            _go_direct(self._file.fileno(), True)
+            go_direct(self._file.fileno(), True)
         except OSError:
             raise UserError("no_direct_io") from None
 
     def write(self) -> Iterator[float]:
-        """Write all of it, and yield how much of it is written, 0 to 1. Raises UserError."""
+        """Write all of it; yield the share that is written, 0 to 1. Raises UserError."""
         import numpy as np
 
         from experiments.kernels.disk import fill
@@ -85,24 +86,24 @@ class DiskFile:
     def reads_per_s(
         self, block_bytes: int, depth: int, *, at_random: bool, sample_s: float
     ) -> float:
-        """Return how many blocks arrive a second while `depth` of them are asked for at a time.
+        """Return how many blocks arrive a second while `depth` readers ask for one each.
 
-        From one arrival to another, while all readers are at work.
+        Counted between two arrivals while all readers are at work.
         """
         return self._reads_per_s(self.size_bytes, block_bytes, depth, at_random, sample_s)
 
     def cached_reads_per_s(self, block_bytes: int, *, sample_s: float) -> float | None:
-        """Return the same, one at a time, from the page cache; None where that would spoil it."""
-        if not hasattr(os, "O_DIRECT"):  # macOS reads what is cached from there ever after
+        """Return the same from the page cache, one at a time; None where that would spoil it."""
+        if not hasattr(os, "O_DIRECT"):  # macOS would serve cached blocks from there ever after
             return None
         file, cached_bytes = self._file.fileno(), min(CACHED_BYTES, self.size_bytes)
-        _go_direct(file, False)
+        go_direct(file, False)
         try:
             for offset in range(0, cached_bytes, PIECE_BYTES):
                 os.pread(file, PIECE_BYTES, offset)
             return self._reads_per_s(cached_bytes, block_bytes, 1, True, sample_s)
         finally:
-            _go_direct(file, True)
+            go_direct(file, True)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def _reads_per_s(
@@ -156,8 +157,8 @@ class DiskFile:
             wait(lambda: self._bench.now_s() >= end_s, min(left_s, LOOK_S))
 
 
-def _go_direct(file: int, direct: bool) -> None:
-    """Have a file read past the page cache, or through it. Raises OSError if that cannot be."""
+def go_direct(file: int, direct: bool) -> None:
+    """Let reads bypass the page cache, or use it again. Raises OSError if that is impossible."""
     import fcntl
 
     if not hasattr(os, "O_DIRECT"):

@@ -45,7 +45,7 @@ from experiments.tools.member import Member, Task
 Work = Callable[Concatenate[Member, ...], Iterator[Any]]
 
 PROGRAM = one.__name__
-LOAD_S = 60.0  # to load torch, on a machine that does much else
+LOAD_S = 60.0  # to load torch on a busy machine
 JOIN_S = 1.5 * one.JOIN_S
 POLL_S = 0.05
 ECHO_S = 0.3  # in which the death of one member makes the others fail
@@ -89,11 +89,11 @@ def together(
 def _here(
     bench: Bench, work: Work, arguments: tuple[Any, ...], device: str, threads: int
 ) -> Iterator[Any]:
-    """Work in this process, one of those that a launcher has started."""
+    """Work in this process, which a launcher has started."""
     member = one.launched(bench, device=device, threads=threads)
     try:
         yield from work(member, *arguments)
-        member.dist.barrier()  # the first one keeps what the others need to go in peace
+        member.dist.barrier()  # the others need the first one's store until they end
     except RuntimeError as error:
         if _is_echo(str(error)):
             raise UserError("member_lost", detail=str(error)) from None
@@ -103,7 +103,7 @@ def _here(
 
 
 class _Group:
-    """The members as they are heard: who has said what."""
+    """The members as they report: who has said what."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class _Group:
                     raise self._trouble(rank, what, value)
 
     def _trouble(self, rank: int, what: str, value: Any) -> UserError:
-        """Return the first cause: for want of one member others fail too, and may tell sooner."""
+        """Return the first cause: when one member fails, others fail too and may report sooner."""
         bad, end_s = [(rank, what, value)], time.monotonic() + ECHO_S
         with contextlib.suppress(queue.Empty):
             while (left_s := end_s - time.monotonic()) > 0:
@@ -157,13 +157,13 @@ class _Group:
 
 
 def _is_echo(said: str) -> bool:
-    """Is this how a member fails because another has gone?"""
+    """Did the member fail only because another has gone?"""
     text = said.lower()
     return any(word in text for word in ("connection", "peer", "remote", "timed out"))
 
 
 class _Process:
-    """A member as this process holds it: its pipes, and the thread that hears it."""
+    """A member as this process sees it: its pipes, and the thread that reads them."""
 
     def __init__(self, task: Task, inbox: queue.SimpleQueue[tuple[int, str, Any]]) -> None:
         self._process = subprocess.Popen(
@@ -177,7 +177,7 @@ class _Process:
         self.tell(task)
 
     def tell(self, order: object) -> None:
-        """Send the member an order; one that is gone is noticed where it is heard."""
+        """Send the member an order; a dead member is noticed by the reader."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(pickle.dumps(order))
@@ -188,13 +188,13 @@ class _Process:
         return self._process.wait()
 
     def let_go(self) -> None:
-        """Close the member's input: it ends by itself if it can."""
+        """Close the member's input; it then ends by itself if it can."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 
     def end(self, end_s: float) -> None:
-        """Wait until then, kill what is left, and give back what was held."""
+        """Wait for the end, kill what is left, and release the pipes."""
         assert self._process.stdout is not None
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(0.0, end_s - time.monotonic()))

@@ -1,6 +1,6 @@
-"""Pictures that are decoded as they are asked for, as those of a data set on a disk are.
+"""Images that are decoded on demand, as those of a data set on a disk are.
 
-Imported where a loader has them made: inside `measure`, and by the processes that help it.
+A loader imports this inside `measure`, and so do the processes that help it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 SIDE, CROP, TAKEN = 160, 128, 64  # pixels: as stored, as cut out, and as the network takes them
 CHANNELS = 3
 CLASSES = 10
-STORED = 16  # different pictures; the others are other parts of them
+STORED = 16  # different images; the others are other crops of them
 SEED = 6
 
 
 class Images:
-    """`count` pictures with their labels; each pass of smoothing makes every one dearer."""
+    """`count` images with their labels; each smoothing pass makes every one costlier."""
 
     def __init__(self, count: int, passes: int) -> None:
         self._count, self._passes = count, passes
@@ -34,7 +34,7 @@ class Images:
         return self._count
 
     def __getitem__(self, number: int) -> tuple[NDArray[np.float32], int]:
-        """Decode a picture, cut out a part, smooth it, halve it, and bring it into range."""
+        """Decode an image, crop it, smooth it, halve it and scale it to the range."""
         numbers = np.random.default_rng(number)
         decoded = np.frombuffer(zlib.decompress(self._stored[number % STORED]), np.uint8)
         top, left = numbers.integers(0, SIDE - CROP, 2)

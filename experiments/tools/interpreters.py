@@ -1,4 +1,4 @@
-"""A Python of its own that does jobs when asked: ours or another CPython of this machine."""
+"""A Python process that does jobs on request: ours or another CPython of this machine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from experiments.core import killed_cpu_time
@@ -22,7 +23,6 @@ from machine.system.pythons import find
 ABI_FLAGS = getattr(sys, "abiflags", "")  # Windows has none
 OWN = ".".join(platform.python_version_tuple()[:2]) + ("t" if "t" in ABI_FLAGS else "")
 OWN_COMMAND = (sys.executable, "-P")
-STARTS, TALKS = (Path(__file__).with_name(f"{name}_jobs.py") for name in ("start", "talk"))
 POLL_S = 0.05
 END_S = 0.2  # a stop must not take longer
 
@@ -41,7 +41,7 @@ class Interpreter:
     ) -> None:
         self.name = name
         self._check_stop = check_stop
-        self._is_asked = False  # and has not answered yet
+        self._is_asked = False  # a request has no answer yet
         self._process = subprocess.Popen(
             [*command, str(script)],
             stdin=subprocess.PIPE,
@@ -57,7 +57,7 @@ class Interpreter:
         """Send a request and return; the answer is fetched by `answer`."""
         assert self._process.stdin is not None
         self._is_asked = True
-        with contextlib.suppress(BrokenPipeError):  # the missing answer tells
+        with contextlib.suppress(BrokenPipeError):  # `answer` reports it
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
 
@@ -78,8 +78,8 @@ class Interpreter:
     def close(self) -> None:
         """End the process and all that it started, also in the middle of a job.
 
-        One that has nothing to do ends by itself when nobody can ask it any more, and waits for its
-        own children: only so is their processor time counted as that of the run.
+        An idle process ends by itself when its input closes, and waits for its own children. Only
+        then does the system count their processor time as that of the run.
         """
         if not self._is_asked and self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
@@ -101,13 +101,14 @@ class Interpreter:
 
 
 def own(
-    script: Path, check_stop: Callable[[], None], *, temporary: str | None = None
+    script: Path | ModuleType, check_stop: Callable[[], None], *, temporary: str | None = None
 ) -> Interpreter:
-    """Start a Python like this one that answers the requests of a script.
+    """Start a Python like this one that answers a script's requests.
 
     Its temporary files go to the folder `temporary`, where one is given.
     """
-    return Interpreter(script.stem, OWN_COMMAND, script, check_stop, temporary=temporary)
+    path = script if isinstance(script, Path) else Path(script.__file__ or "")
+    return Interpreter(path.stem, OWN_COMMAND, path, check_stop, temporary=temporary)
 
 
 def other_pythons(machine: Machine) -> tuple[str, ...]:
@@ -116,7 +117,7 @@ def other_pythons(machine: Machine) -> tuple[str, ...]:
 
 
 def _kill_with_children(process: subprocess.Popen[str]) -> None:
-    """Hold the process first, so that it starts nobody while its children are looked for."""
+    """Stop the process first, so that it starts no child while its children are listed."""
     import psutil
 
     with contextlib.suppress(psutil.Error):

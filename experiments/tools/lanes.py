@@ -1,11 +1,11 @@
-"""Who works when, the caller or the device? Slices of a few steps, all on the caller's clock.
+"""The steps of caller and device as slices on the caller's clock.
 
-Method: a mark in the device's queue behind each step tells when that was done, and the caller's
-clock when it was called. Both are 0 where the device had nothing left to do; the device gets there
-a little later, so its marks are moved until no step is done before it could have been. A mark does
-not tell when a step began. Where the length of a step is known (measured with the queue held) it
-began that long before its end; else when it was called and the step before it was done, so gaps may
-be longer than shown. To mark takes the caller a moment too, between two steps.
+Method: a mark behind each step in the device's queue tells when the device finished it; the
+caller's clock tells when it was called. Both clocks are 0 where the device was idle. The device
+passes that point a little later, so its marks are shifted until no step ends before it could have.
+A mark does not tell when a step began. If the step's length is known (measured with the queue
+held), it began that long before its end. Otherwise it began when it was called and the step before
+had ended, so gaps may be longer than shown. Marking takes the caller a moment between two steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CALLS, READS, WORK = "calls", "reads", "device"
 
 @record
 class Slice:
-    """One step of one way: the call, or the reading of a result, or the work of the device."""
+    """One step of one way: a call, reading a result, or the device's work."""
 
     way: str = column()
     lane: str = column()
@@ -40,7 +40,7 @@ def slices(
     work_s: float | None = None,
     read: Callable[[], object] | None = None,
 ) -> Iterator[Slice]:
-    """Yield the slices of `count` steps; after each, `read` wants its result."""
+    """Yield the slices of `count` steps; after each, `read` fetches its result."""
     whole_s(device, work)
     now_s = device.bench.now_s
     start_s, start = now_s(), device.mark()

@@ -1,7 +1,7 @@
-"""A chain of dependent reads through all of a large memory, walked ever on.
+"""A chain of dependent reads through all of a large memory, walked without returning.
 
-Whoever walks a stretch again finds it in the cache. So each walk is given a stretch that lies
-behind the last one; after a whole lap, the caches have long seen other lines.
+A stretch walked twice would be cached. So each walk gets the stretch after the last one; after a
+whole lap the caches hold other lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class LongChain:
     """One random cycle through a buffer whose size is a power of two, one line a node."""
 
     def __init__(self, buffer: Buffer, bench: Bench) -> None:
-        """Lay the chain out, and push what was written on the way out of the caches."""
+        """Lay the chain out, then flush what was written out of the caches."""
         from experiments.kernels.chains import link_random
         from experiments.kernels.sums import sum_in_a_row
 

@@ -1,8 +1,8 @@
-"""One process of a group: how it starts, finds the others, works and tells.
+"""One process of a group: how it starts, finds the others, works and reports.
 
-Two ways lead here. `group.together` starts this module as a program, once for each member, and
-talks with it through pipes. Or torchrun has started the whole program on one machine or several;
-then the member is known from the environment.
+It is started in two ways. `group.together` starts this module as a program, once for each member,
+and talks to it through pipes. Or torchrun has started the whole program on one machine or several;
+then the environment describes the member.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from experiments.core.problems import UserError
 from experiments.devices.device import CPU, Device
 
 LOOPBACK = "127.0.0.1"
-JOIN_S = 10.0  # for all members to find each other; on several machines a person starts them
+JOIN_S = 10.0  # to find each other; on several machines a person starts them
 LAUNCHED_JOIN_S = 60.0
-SILENT_S = 60.0  # for one exchange between members: longer, and the network or a member is gone
+SILENT_S = 60.0  # for one exchange; longer means that the network or a member is gone
 BACKENDS = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl"}
 
 LOADED, JOINED, ITEM, DONE, FAILED = "loaded", "joined", "item", "done", "failed"
@@ -42,16 +42,16 @@ class Task:
     size: int
     device: str  # its kind: "cpu", "cuda" or "xpu"
     threads: int
-    port: int  # 0: one that the system chooses
+    port: int  # 0: the system chooses one
 
 
 class Member:
-    """This process among the others: `rank` of `size`, with its device and torch.distributed."""
+    """This process as `rank` of `size`, with its device and torch.distributed."""
 
     def __init__(
         self, bench: Bench, *, rank: int, size: int, device: str, threads: int, local_rank: int
     ) -> None:
-        """Load torch, and take a device of that kind. Raises UserError where there is none."""
+        """Load torch, and take a device of that kind. Raises UserError if there is none."""
         self.rank, self.size, self.bench = rank, size, bench
         self.device = Device(CPU if device == CPU else f"{device}:{local_rank}", bench)
         self.torch = self.device.torch
@@ -61,7 +61,7 @@ class Member:
         self.dist = torch.distributed
 
     def join(self, store: Any) -> None:
-        """Find the other members by what stands in the store. Blocks until all are there."""
+        """Find the other members through the store. Blocks until all are there."""
         self.dist.init_process_group(
             BACKENDS[self.device.kind],
             store=store,
@@ -71,15 +71,15 @@ class Member:
         )
 
     def agreed(self, value: Any) -> Any:
-        """Return what the first member has here: on several machines a person typed it on each."""
+        """Return the first member's value: on several machines a person typed it on each."""
         shared = [value]
         self.dist.broadcast_object_list(shared, device=self.torch.device(self.device.name))
         return shared[0]
 
     def store(self, host: str, port: int, *, limit_s: float = JOIN_S) -> Any:
-        """Return the list by which members find each other; the first member keeps it.
+        """Return the store through which members find each other; the first member keeps it.
 
-        Raises UserError where the port is taken, or nobody is there within `limit_s`.
+        Raises UserError if the port is taken or nobody comes within `limit_s`.
         """
         try:
             return self.dist.TCPStore(
@@ -102,17 +102,17 @@ def is_launched() -> bool:
 
 
 def local_size(size: int) -> int:
-    """Return how many of so many members are on this machine."""
+    """Return how many of `size` members are on this machine."""
     return int(os.environ.get("LOCAL_WORLD_SIZE", size)) if is_launched() else size
 
 
 def machines() -> int:
-    """Return on how many machines the members are, as far as their launcher tells."""
+    """Return how many machines the members are on, as far as their launcher tells."""
     return int(os.environ.get("GROUP_WORLD_SIZE", "1")) if is_launched() else 1
 
 
 def launched(bench: Bench, *, device: str, threads: int) -> Member:
-    """Return this process as the member that its launcher made of it, joined with the others."""
+    """Return this process as its launcher's member, joined with the others."""
     of = os.environ
     host, port = of.get("MASTER_ADDR", LOOPBACK), int(of.get("MASTER_PORT", "29500"))
     member = Member(
@@ -136,7 +136,7 @@ def launched(bench: Bench, *, device: str, threads: int) -> Member:
 
 
 def interface_towards(host: str) -> str | None:
-    """Return the name of the network interface that packets to a host leave through."""
+    """Return the name of the network interface that leads to a host."""
     import psutil
 
     interfaces: dict[str, list[Any]] = psutil.net_if_addrs()
@@ -151,9 +151,10 @@ def interface_towards(host: str) -> str | None:
 
 
 def speak_through(interface: str | None) -> None:
-    """Let gloo and NCCL use this interface, unless told: else the machine's name decides.
+    """Let gloo and NCCL use this interface, unless the environment names one.
 
-    On many machines that name stands for 127.0.1.1, where no other machine finds it.
+    By default the machine's name decides. On many machines it stands for 127.0.1.1, where no other
+    machine finds it.
     """
     for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
         if interface is not None:
@@ -171,7 +172,7 @@ class _Wire:
         os.dup2(2, 1)
 
     def send(self, kind: str, value: Any = None) -> None:
-        with contextlib.suppress(BrokenPipeError):  # nobody listens: the end of input tells
+        with contextlib.suppress(BrokenPipeError):  # nobody listens; the end of input will end us
             pickle.dump((kind, value), self._out)
             self._out.flush()
 
@@ -221,7 +222,7 @@ def _die_with(orders: Any) -> None:
 
 
 def own_environment() -> Mapping[str, str]:
-    """Return what a member's process is started with: it finds the modules that this one finds."""
+    """Return the environment of a member's process: it finds the same modules as this one."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 

@@ -1,4 +1,4 @@
-"""Which hardware threads lie near each other? Their order, and what two of them share."""
+"""Which hardware threads lie near each other: their order, and what two of them share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SAME_CORE, SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN = RELATIONS = (
     "same_package",
     "other_package",
     "unknown",
-)  # the nearest first; "same_cache" is the last-level one
+)  # nearest first; "same_cache" means the last-level cache
 
 
 def by_topology(machine: Machine, *, one_per_core: bool = True) -> list[Thread]:
-    """Return the usable threads so that neighbours stand side by side; the first of each core."""
+    """Return the usable threads with neighbours side by side; only the first of each core."""
     groups = {t.id: _last_cache(machine, t.id) for t in usable_threads(machine)}
 
     def place(thread: Thread) -> tuple[int, ...]:
@@ -55,6 +55,6 @@ def pairs(machine: Machine) -> dict[str, tuple[Thread, Thread]]:
 
 
 def _last_cache(machine: Machine, thread_id: int) -> tuple[int, ...]:
-    """Return the threads that share the last cache of one, itself among them."""
+    """Return the threads that share one thread's last-level cache, itself included."""
     caches = caches_of(machine, thread_id)
     return caches[-1].threads if caches else ()

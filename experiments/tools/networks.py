@@ -1,8 +1,8 @@
-"""Two small networks that tell classes apart: one of products, one of convolutions.
+"""Two small networks that classify: one of linear layers, one of convolutions.
 
 Widths are multiples of 8, as matrix units like them; so is the number of classes.
-Source: the recipe of torch's tutorial of automatic mixed precision (three layers of one width);
-K. He et al., Deep residual learning, 2015 (https://arxiv.org/abs/1512.03385).
+Source: torch's tutorial on automatic mixed precision (three layers of one width); K. He et al.,
+Deep residual learning, 2015 (https://arxiv.org/abs/1512.03385).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KERNEL = 3  # rows and columns of a convolution
 
 
 def mlp(torch: Any, width: int) -> Any:
-    """Return layers of products from `width` numbers to as many, and at last to classes."""
+    """Return linear layers of one `width`, and a last one to the classes."""
     nn = torch.nn
     layers: list[Any] = []
     for _ in range(LAYERS):
@@ -26,7 +26,7 @@ def mlp(torch: Any, width: int) -> Any:
 
 
 def resnet(torch: Any, channels: int) -> Any:
-    """Return a small residual network, from pictures of three colours to classes."""
+    """Return a small residual network from images of three colours to classes."""
     nn = torch.nn
 
     class Block(nn.Module):  # type: ignore[misc, name-defined]
@@ -51,10 +51,10 @@ def convolution(torch: Any, before: int, after: int) -> Any:
 
 
 def mlp_flop(width: int) -> float:
-    """Return the operations of a sample, forward; backward takes twice as many again."""
+    """Return a sample's operations in the forward pass; the backward pass takes twice as many."""
     return 2.0 * (LAYERS * width + CLASSES) * width
 
 
 def resnet_flop(channels: int, side: int) -> float:
-    """Return the operations of a picture with `side` rows, forward."""
+    """Return the forward operations of an image with `side` rows."""
     return 2.0 * KERNEL**2 * side**2 * channels * (COLOURS + 2 * BLOCKS * channels)

@@ -1,4 +1,4 @@
-"""Where do a run's sockets lie? In a folder of its own that nothing outlives."""
+"""A temporary folder for a run's sockets; folders of killed runs are removed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-SHORT_PATH = "/tmp"  # that of a socket ends at 104 characters on macOS, whose own are long
+SHORT_PATH = "/tmp"  # a socket's path has 104 characters at most on macOS, whose own folder is long
 
 
 @contextlib.contextmanager
 def own_folder(kind: str) -> Iterator[str]:
-    """Make a folder whose name begins with `kind`, and remove those whose run was killed."""
+    """Make a folder whose name begins with `kind`; remove those whose run was killed."""
     import psutil
 
     places = (SHORT_PATH, tempfile.gettempdir())

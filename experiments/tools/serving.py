@@ -1,4 +1,4 @@
-"""How does a script of jobs answer? One line of JSON for each request, until its input ends."""
+"""The answering side of a script of jobs: one line of JSON for each request."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 
 def serve(arms: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]) -> None:
-    """Answer every request with what its `arm` returns."""
+    """Answer every request with the result of its `arm`, until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever prints, in a child too, ends in the log
+    os.dup2(2, 1)  # prints, also those of children, go to the log
     for line in sys.stdin:
         request = json.loads(line)
         answers.write(json.dumps(arms[request["arm"]](request)) + "\n")

@@ -1,4 +1,4 @@
-"""How long do some jobs take at once, each on a hardware thread of its own?"""
+"""The time of several jobs at once, each on its own hardware thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CAN_PIN = hasattr(os, "sched_setaffinity")  # Linux
 
 
 def pin(thread: int | None) -> None:
-    """Keep the calling thread on one hardware thread, where the system allows that."""
+    """Keep the calling thread on one hardware thread, if the system allows it."""
     if thread is not None and CAN_PIN:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, {thread})
@@ -22,10 +22,10 @@ def pin(thread: int | None) -> None:
 def seconds_together(
     bench: Bench, jobs: Sequence[tuple[int | None, Callable[[], object]]]
 ) -> float:
-    """Return the seconds from the start of the first to the end of the last.
+    """Return the seconds from the start of the first job to the end of the last.
 
-    Each job has the hardware thread that it is to stay on; it must let go of the interpreter lock.
-    They start together, within the time in which a waiting thread wakes (50 to 100 µs).
+    Each job comes with its hardware thread and must release the GIL. They start together, within
+    the time that a waiting thread takes to wake (50 to 100 µs).
     """
     from concurrent.futures import ThreadPoolExecutor  # not for those who only list experiments
 

@@ -1,7 +1,7 @@
-"""What start-cost starts, in a process of its own: small, of one thread, without Qt.
+"""What start-cost starts, in a process of its own: small, single-threaded, without Qt.
 
-So fork copies little, no thread stands in its way, and spawn does not import a whole program:
-the child imports this file, so what only some of the methods need is imported there.
+So fork copies little, no thread disturbs it, and spawn does not import a whole program. The child
+imports this file, so modules that only some methods need are imported there.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def threads(count: int) -> float:
 
 
 def processes(how: str, module: str, count: int) -> float:
-    """Start processes and join each before the next; the fork server is up before the clock."""
+    """Start processes and join each before the next; the fork server starts before the clock."""
     context: Any = multiprocessing.get_context(how)
     if how == "forkserver":
         from multiprocessing import forkserver
@@ -104,7 +104,7 @@ def processes(how: str, module: str, count: int) -> float:
 
 
 def subinterpreters(count: int) -> float:
-    """Create interpreters, run nothing in each and destroy it. For Python 3.12 and later."""
+    """Create subinterpreters, run nothing and destroy them. For Python 3.12 and later."""
     name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
     module: Any = importlib.import_module(name)
     start_s = time.perf_counter()
@@ -124,7 +124,7 @@ def _pool_of_threads() -> Executor:
 def _pool_of_processes() -> Executor:
     from concurrent.futures import ProcessPoolExecutor
 
-    # Where there is fork it is taken: the semaphores of such a pool have no names to leave behind.
+    # With fork, where there is one: the pool's semaphores have no names that could be left behind.
     how = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(how))
 
@@ -139,7 +139,7 @@ def cold_pool(new: Callable[[], Executor], count: int) -> float:
 
 
 def warm_pool(new: Callable[[], Executor], count: int) -> float:
-    """Have jobs done by a pool that stands, each waited for."""
+    """Have a standing pool do jobs, each waited for."""
     with new() as pool:
         pool.submit(nothing).result()
         start_s = time.perf_counter()
@@ -160,11 +160,11 @@ STARTS: dict[str, Callable[[int], float]] = {
     "process_pool_warm": functools.partial(warm_pool, _pool_of_processes),
 }
 
-_held: list[bytearray] = []  # memory of the parent, whose tables a fork has to copy
+_held: list[bytearray] = []  # memory of the parent: a fork copies its page tables
 
 
 def hold(request: dict[str, Any]) -> dict[str, Any]:
-    """Take memory and touch every page; say which ways to start a process there are."""
+    """Take memory and touch every page; return the available start methods."""
     block = bytearray(request["bytes"])
     for place in range(0, len(block), PAGE_BYTES):
         block[place] = 1
@@ -173,7 +173,7 @@ def hold(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def start(request: dict[str, Any]) -> dict[str, Any]:
-    """Start `count` of a method, one after another."""
+    """Start `count` of one method, one after another."""
     method, count = request["method"], request["count"]
     if method in STARTS:
         return {"taken_s": STARTS[method](count)}

@@ -1,7 +1,7 @@
-"""The two ends of talk-cost: a message goes over and is answered by a word, in every way.
+"""Both ends of talk-cost: in each way a message crosses and a short answer returns.
 
-The other end is a thread, or one process for each way, started before any thread runs here.
-Every answer tells the length and the last byte or number of what arrived, and is checked.
+The other end is a thread, or one process for each way, started before any thread runs here. Every
+answer holds the message's length and last element, and is checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LAST = 7  # of every message
 
 
 def message(kind: str, size: int) -> Any:
-    """Return `size` bytes to hand over: plain bytes, an array or a list of 8-byte integers."""
+    """Return `size` bytes to send: plain bytes, an array or a list of 8-byte integers."""
     if kind == "bytes":
         return bytes(size - 1) + bytes([LAST])
     numbers = array.array("q", [*range(1, size // 8), LAST])
@@ -35,7 +35,7 @@ def message(kind: str, size: int) -> Any:
 
 
 def seen(arrived: Any) -> tuple[int, int]:
-    """Return what proves that a message is there: its length and its last element."""
+    """Return the proof that a message arrived: its length and its last element."""
     return len(arrived), arrived[-1]
 
 
@@ -59,7 +59,7 @@ def answer_raw(connection: Any) -> None:
 
 
 def answer_shared(connection: Any, shared: tuple[int, str]) -> None:
-    """Answer what lies in the shared memory, used in place, whenever a signal comes."""
+    """Answer each signal with what lies in the shared memory, used in place."""
     view = memoryview(open_shared(*shared))
 
     def once() -> None:
@@ -83,9 +83,9 @@ _maps: dict[str, mmap.mmap] = {}
 
 
 def open_shared(size: int, name: str) -> mmap.mmap:
-    """Return memory without a name in the file system, so that nothing can be left behind.
+    """Return shared memory without a name in the file system, so nothing is left behind.
 
-    A forked process inherits it; on Windows it is found by its name, and goes with its users.
+    A forked process inherits it. On Windows it is found by its name, and goes with its users.
     """
     if name not in _maps:
         windows = {"tagname": name} if sys.platform == "win32" else {}
@@ -120,18 +120,18 @@ class Talks:
         context.Process(target=answer, args=arguments, daemon=True).start()
 
     def way(self, method: str, kind: str, size: int) -> Ask:
-        """Return what hands such a message over once and waits for its answer."""
+        """Return a call that hands one message over and waits for its answer."""
         load = message(kind, size)
         right = seen(load)
         plain = _plain(load, size)
 
         def queued(there: Any, back: Any) -> None:
             there.put(load)
-            _check(back.get(), right)
+            check_answer(back.get(), right)
 
         def piped() -> None:
             self._pipe.send(load)
-            _check(self._pipe.recv(), right)
+            check_answer(self._pipe.recv(), right)
 
         ways: dict[str, Ask] = {
             "thread_queue": lambda: queued(*self._between_threads),
@@ -148,7 +148,7 @@ class Talks:
 
         def raw(data: bytes) -> None:
             self._raw.send_bytes(data)
-            _check(self._raw.recv_bytes(), data[-1:])
+            check_answer(self._raw.recv_bytes(), data[-1:])
 
         return {
             "serialise": lambda: ForkingPickler.dumps(load),
@@ -164,18 +164,19 @@ class Talks:
         view[: len(data)] = data
         self._signal.send_bytes(HEADER.pack(len(data), packed))
         answer = self._signal.recv()
-        _check(answer, right if packed else (len(data), data[-1]))
+        check_answer(answer, right if packed else (len(data), data[-1]))
 
     def _copy(self, data: memoryview) -> None:
         memoryview(self._kept)[: len(data)] = data
 
 
 def _plain(load: Any, size: int) -> memoryview:
-    # Never written to, zeros would lie in one page that the cache holds.
+    # Pages never written to are one shared page of zeros, which the cache would hold.
     return memoryview(b"\1" * size if isinstance(load, list) else load).cast("B")
 
 
-def _check(answer: Any, right: Any) -> None:
+def check_answer(answer: Any, right: Any) -> None:
+    """Raise RuntimeError unless the right message arrived."""
     if tuple(answer) != tuple(right):
         raise RuntimeError(f"{answer} arrived for {right}")
 

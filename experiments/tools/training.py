@@ -1,4 +1,4 @@
-"""A small training loop: a loader of pictures with its helpers, and a network that learns them."""
+"""A small training loop: a loader of images with its workers, and a network that learns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from experiments.core.sizes import MIB
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.device import CPU, Device
 from experiments.tools.own_folder import own_folder
 
@@ -18,16 +20,15 @@ FOLDER = "coreopsis-helpers-"
 PRELOADED = ("torch.utils.data", "experiments.tools.images")
 PIXELS, CHANNELS, CLASSES = 64 * 64, 3, 10  # of a picture, as `images` makes it
 IMAGE_BYTES = PIXELS * CHANNELS * FP32_BYTES
-HELPER_BYTES = 150 * 2**20  # with torch's libraries, of which it shares most
-PREFETCHED = 2  # batches that a helper makes beforehand, as torch has it
+WORKER_BYTES = 150 * MIB  # with torch's libraries, of which it shares most
+PREFETCHED = 2  # batches that a worker makes beforehand, as torch has it
 IMAGE_S, PASS_S = 0.8e-3, 0.6e-3  # to decode a picture, and to smooth it once
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 SERVER_S = 2.5  # until the server has loaded torch
-# Until a helper's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
-HELPER_S = 0.15 if FORKS else SERVER_S
+# Until a worker's first batch. LIMIT: without forks (Windows) a quick run takes longer than 5 s.
+WORKER_S = 0.15 if FORKS else SERVER_S
 LAYERS = 3
 RATE = 0.01  # of learning
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core, and cautious
 STEP_S = 1e-3  # of calls, whatever the network
 
 
@@ -48,19 +49,19 @@ class Training:
         self._weights = list(self._net.parameters())
 
     def step(self, images: Any, labels: Any) -> None:
-        """Learn one batch, from wherever it is; ends when the device has finished."""
+        """Learn one batch, wherever it lies; returns when the device has finished."""
         images = images.to(self._device.name, non_blocking=True)
         labels = labels.to(self._device.name, non_blocking=True)
         loss = self._loss(self._net(images), labels)
         loss.backward()
-        with self._device.torch.no_grad():  # by hand: torch's optimisers load its compiler first
+        with self._device.torch.no_grad():  # by hand: torch's optimisers would load its compiler
             for weights in self._weights:
                 weights.sub_(weights.grad, alpha=RATE)
                 weights.grad = None
         self._device.wait()
 
     def batch(self, count: int) -> tuple[Any, Any]:
-        """Return a batch that lies on the device already."""
+        """Return a batch that already lies on the device."""
         torch, name = self._device.torch, self._device.name
         side = int(PIXELS**0.5)
         images = torch.randn(count, CHANNELS, side, side, device=name)
@@ -69,7 +70,7 @@ class Training:
 
 @contextlib.contextmanager
 def one_thread(device: Device) -> Iterator[None]:
-    """Let the processor compute with one thread meanwhile: the helpers need the other cores."""
+    """Let the processor compute with one thread meanwhile: the workers need the other cores."""
     before = device.torch.get_num_threads()
     device.torch.set_num_threads(1)
     try:
@@ -79,12 +80,12 @@ def one_thread(device: Device) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def helpers(are_wanted: bool = True) -> Iterator[Any]:
-    """Yield how to start the helpers of loaders, None if none are wanted.
+def worker_context(are_wanted: bool = True) -> Iterator[Any]:
+    """Yield how to start the loaders' workers, None if none are wanted.
 
-    This process has threads, so it must not be forked. Where the system can fork, a server that
-    has loaded torch does it; elsewhere each helper has to load it. Sockets lie in a folder that
-    goes with them.
+    This process has threads, so it must not be forked. Where the system can fork, a server that has
+    loaded torch does it; elsewhere each worker loads torch. The sockets' folder goes with the
+    workers.
     """
     if not are_wanted:
         yield None
@@ -105,13 +106,13 @@ def helpers(are_wanted: bool = True) -> Iterator[Any]:
 
 
 def _main() -> list[str]:
-    """Return the module that is run here: each helper looks into it again."""
+    """Return the module that runs here: each worker imports it again."""
     spec = vars(sys.modules["__main__"]).get("__spec__")
     return [] if spec is None or spec.name.endswith("__main__") else [spec.name]
 
 
 def _end_server() -> None:
-    """End the server; by itself it would take torch apart first, and stay as long as we do."""
+    """End the server; by itself it would unload torch first, and stay as long as this process."""
     from multiprocessing import forkserver
 
     server: Any = forkserver._forkserver
@@ -125,7 +126,7 @@ def _end_server() -> None:
 def loader(
     device: Device, context: Any, *, batches: int, batch: int, passes: int, workers: int, pin: bool
 ) -> Iterator[Any]:
-    """Yield a loader of torch, whose helpers stay from epoch to epoch, and then end."""
+    """Yield a torch loader whose workers live from epoch to epoch, and end them."""
     from torch.utils.data import DataLoader
 
     from experiments.tools.images import Images
@@ -146,19 +147,18 @@ def loader(
 
 
 def image_s(passes: int) -> float:
-    """Estimate how long one helper takes for one picture."""
+    """Estimate a worker's time for one image."""
     return IMAGE_S + PASS_S * passes
 
 
 def step_s(device: str, width: int, batch: int) -> float:
-    """Estimate how long the network takes for one batch, forward and backward."""
-    rate = CPU_FLOP_PER_S if device == CPU else GPU_FLOP_PER_S
+    """Estimate the network's time for one batch, forward and backward."""
     weights = 9 * (CHANNELS * width + (LAYERS - 1) * width**2)
-    return STEP_S + batch * 3 * 2 * PIXELS * weights / rate
+    return STEP_S + batch * 3 * 2 * PIXELS * weights / network_flop_per_s(device)
 
 
 def memory_bytes(device: str, width: int, batch: int, workers: int) -> int:
-    """Return the memory of helpers and batches, and of the network where it is on the processor."""
+    """Return the memory of workers and batches, and of the network on the processor."""
     batches = (PREFETCHED * workers + 2) * batch * IMAGE_BYTES
     values = 4 * LAYERS * width * PIXELS * batch * FP32_BYTES if device == CPU else 0
-    return workers * HELPER_BYTES + batches + values
+    return workers * WORKER_BYTES + batches + values

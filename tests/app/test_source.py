@@ -52,7 +52,7 @@ def test_reading_the_code_of_kernels_loads_no_numba():
     [
         ("race", ("workers=2", "times=20000", "rounds=2", "pythons=none")),
         ("start-cost", ("sample_s=1 ms", "rounds=2")),
-        ("banks-mlp", ("largest_bytes=1 MiB",)),
+        ("banks-mlp", ("memory_bytes=8 MiB", "rounds=2")),
     ],
 )
 def test_a_script_runs_on_its_own_with_the_packages_it_names(tmp_path, experiment_id, settings):

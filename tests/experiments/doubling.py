@@ -1,4 +1,4 @@
-"""Does twice the work take about twice as long? Then none of it was optimised away."""
+"""Twice the work takes about twice as long where none of it was optimised away."""
 
 from __future__ import annotations
 

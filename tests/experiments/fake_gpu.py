@@ -80,7 +80,9 @@ class FakeEvent:
     """A mark in a queue; to read it before it is done is an error, as it is with CUDA."""
 
     def __init__(self, gpu: FakeGpu, enable_timing: bool = True) -> None:
-        self._gpu, self.at_s, self.reads, self._index = gpu, None, 0, None
+        self._gpu, self.reads = gpu, 0
+        self.at_s: float | None = None
+        self._index: int | None = None
         gpu.events.append(self)
 
     def record(self, stream: FakeStream | None = None) -> None:
@@ -101,6 +103,8 @@ class FakeEvent:
         assert self.query(), "a mark is read that is not done"
         assert end.query(), "a mark is read that is not done"
         assert end._index == self._index, "two GPUs have no clock in common"
+        assert end.at_s is not None
+        assert self.at_s is not None
         end.reads += 1
         return (end.at_s - self.at_s) * 1e3
 
@@ -214,7 +218,7 @@ class FakeGpu(TorchFunctionMode):
         needed = [n for n, copy in enumerate(self.pending) if on_gpu and copy.to_gpu]
         last = max(needed, default=-1)
         copies, self.pending = self.pending, []
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction():  # noqa: SLF001  (torch has no public name for it)
             for place, copy in enumerate(copies):
                 if copy.done_s <= self.now_s or place <= last:
                     copy.target.copy_(copy.source)
@@ -280,7 +284,7 @@ class FakeGpu(TorchFunctionMode):
             self.queue(name, self._cost_s(name, given))
             return _marked(result, on_gpu or to == "gpu", False)
         self.now_s += (
-            _flop(name, given) / self.cpu_flop_per_s + _touched(given) / self.cpu_bytes_per_s
+            flop_of(name, given) / self.cpu_flop_per_s + _touched(given) / self.cpu_bytes_per_s
         )
         return _marked(result, False, is_pinned)
 
@@ -301,7 +305,7 @@ class FakeGpu(TorchFunctionMode):
         rate = PEER_BYTES_PER_S if self.peers else PINNED_BYTES_PER_S / 2
         self.queue(f"copy to {there}", LAUNCH_S + size / rate, f"to {there}")
         other.end_s = max(other.end_s, self.current.end_s)
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction():  # noqa: SLF001  (torch has no public name for it)
             result.copy_(source)
             if self.spoils(self.at, there):
                 result.zero_()
@@ -350,7 +354,7 @@ class FakeGpu(TorchFunctionMode):
         return result
 
     def _cost_s(self, name: str, given: list[Any]) -> float:
-        if flop := _flop(name, given):
+        if flop := flop_of(name, given):
             return LAUNCH_S + flop / self.flop_per_s
         return LAUNCH_S + _touched(given) / MEMORY_BYTES_PER_S
 
@@ -360,7 +364,7 @@ def _touched(given: list[Any]) -> int:
     return sum(each.numel() * each.element_size() for each in given)
 
 
-def _flop(name: str, given: list[Any]) -> int:
+def flop_of(name: str, given: list[Any]) -> int:
     """Return the operations of a product, 0 of anything else."""
     is_product = name in ("mm", "matmul", "__matmul__", "linear", "addmm", "bmm") and len(given) > 1
     return 2 * given[0].numel() * given[1].shape[-1] if is_product else 0

@@ -88,6 +88,6 @@ def added(member, kill):
 if __name__ == "__main__":
     if os.environ.get("STUCK") is not None:  # the member of this rank never comes
         stuck = int(os.environ["STUCK"])
-        Bare.join = lambda self, store: time.sleep(60) if self.rank == stuck else None
-    real.Member = Bare
+        Bare.join = lambda self, store: time.sleep(60) if self.rank == stuck else None  # type: ignore[method-assign]
+    real.Member = Bare  # type: ignore[misc, assignment]
     real.main()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from experiments.core.sizes import GIB as GIB
+from experiments.core.sizes import KIB as KIB
+from experiments.core.sizes import MIB as MIB
 from machine.devices import Gpu
 from machine.model import Cache, Cpu, Machine, Memory, NumaNode, Thread
-
-KIB, MIB, GIB = 2**10, 2**20, 2**30
 
 
 def machine(

@@ -1,12 +1,27 @@
-"""What may `analyse` of an experiment say? Read off its source, so that no key is forgotten."""
+"""The test module of an experiment, and what its `analyse` may say, read off the source."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
+
+from experiments.core.declare import Experiment
+
+
+def own_tests(experiment: Experiment[Any]) -> ModuleType:
+    """Return the test module of an experiment.
+
+    Its `AGREED` names the values, and `AGREED_COLUMNS` the columns of tables, that reports,
+    comparisons and outside checks rely on.
+    """
+    home, _, _ = experiment.params.__module__.rpartition(".")
+    shelf, _, name = home.rpartition(".")
+    return importlib.import_module(f"tests.{shelf}.test_{name}")
 
 
 class Said:
@@ -25,7 +40,7 @@ class Said:
     def _texts(self, value: ast.expr, function: ast.FunctionDef) -> Iterator[str]:
         """Yield the texts that an expression may be: also through a variable or a function."""
         if isinstance(value, ast.Constant):
-            yield value.value
+            yield str(value.value)
         elif isinstance(value, ast.Attribute):
             return  # x.TOO_FEW is said for all experiments
         elif isinstance(value, ast.IfExp):
@@ -65,12 +80,13 @@ def _limits(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _patterns(value: ast.expr) -> Iterator[str]:
-    parts = [value]
+    parts: list[ast.AST] = [value]
     while parts:
         part = parts.pop()
         if isinstance(part, ast.JoinedStr):
             yield "".join(
-                re.escape(p.value) if isinstance(p, ast.Constant) else ".+" for p in part.values
+                re.escape(str(p.value)) if isinstance(p, ast.Constant) else ".+"
+                for p in part.values
             )
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             yield re.escape(part.value)

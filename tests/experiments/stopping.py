@@ -1,4 +1,4 @@
-"""What is left when a measurement is stopped in the middle? Nothing."""
+"""A check that a measurement stopped in the middle leaves nothing behind."""
 
 from __future__ import annotations
 

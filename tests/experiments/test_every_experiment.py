@@ -20,7 +20,7 @@ from experiments.core.views import Bars, Code, Field, Heatmap, Lines, Ruler, Tim
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
-from tests.experiments.source import Said, matches
+from tests.experiments.source import Said, matches, own_tests
 
 EXPERIMENTS = list(Catalogue())
 ENGLISH = words.load("en")
@@ -32,147 +32,6 @@ MACHINES = {
     "nothing known": Machine(),
 }
 
-# The values that reports, comparisons and outside checks rely on (the catalogue of experiments).
-AGREED = {
-    "gil-threads": {
-        "job_s", "serial_s", "threads_s", "processes_s", "released_threads_s", "released_serial_s",
-        "subinterpreters_s", "threads_speedup", "processes_speedup", "released_speedup", "workers",
-        "gil_enabled", "sleeper_late_idle_s", "sleeper_late_one_s", "sleeper_late_two_s",
-    },
-    "start-cost": {
-        "call_s", "coroutine_s", "task_s", "thread_s", "fork_s", "forkserver_s", "spawn_s",
-        "subinterpreter_s",
-    },
-    "talk-cost": {
-        "thread_queue_small_s", "pipe_small_s", "process_queue_small_s", "shared_memory_small_s",
-        "thread_queue_large_bytes_per_s", "pipe_large_bytes_per_s",
-        "process_queue_large_bytes_per_s", "shared_memory_large_bytes_per_s",
-    },
-    "waiting": {
-        "one_wait_s", "serial_s", "coroutines_s", "threads_s", "processes_s",
-        "bytes_per_coroutine", "bytes_per_thread",
-    },
-    "race": {
-        "expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown",
-    },
-    "uneven": {
-        "ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk",
-    },
-    "amdahl": {"parallel_fraction", "best_speedup", "best_workers"},
-    "cache-ladder": {
-        "l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1",
-    },
-    "stream": {
-        "copy_bytes_per_s", "scale_bytes_per_s", "add_bytes_per_s", "triad_bytes_per_s",
-        "read_bytes_per_s", "threads_for_90_percent", "peak_fraction",
-    },
-    "numa": {
-        "local_latency_s", "remote_latency_s", "local_bytes_per_s", "remote_bytes_per_s",
-    },
-    "storage": {
-        "sequential_read_bytes_per_s", "random_4k_reads_per_s", "random_4k_deep_reads_per_s",
-        "random_4k_latency_s",
-    },
-    "roofline": {
-        "peak_cpu_flop_per_s", "peak_cpu_bytes_per_s", "ridge_cpu_flop_per_byte",
-    },
-    "latency-numbers": {
-        "l1_s", "l2_s", "l3_s", "memory_s", "call_s", "lock_s", "system_call_s", "handoff_s",
-        "loopback_s", "thread_s", "disk_s", "process_s",
-    },
-    "burst-random": {
-        "sequential_s", "random_s", "dependent_s", "random_over_sequential",
-        "dependent_over_sequential",
-    },
-    "false-sharing": {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"},
-    "core-to-core": {"median_s", "fastest_s", "slowest_s", "group_count"},
-    "smt": {"arithmetic_gain", "waiting_gain"},
-    "simd": {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"},
-    "placement": {"same_device_s", "copy_then_add_s", "copy_s"},
-    "dataloader": {
-        "best_workers", "best_samples_per_s", "model_alone_samples_per_s",
-        "zero_workers_samples_per_s",
-    },
-    "crossover": {
-        "crossover_size", "crossover_size_with_copies", "cpu_peak_flop_per_s",
-        "gpu_peak_flop_per_s",
-    },
-    "many-small": {"launch_s", "one_op_s", "thousand_ops_s"},
-    "diffusion": {
-        "numpy_cells_per_s", "torch_cpu_cells_per_s", "torch_gpu_cells_per_s",
-        "compiled_cells_per_s",
-    },
-    "pinned": {
-        "pageable_to_gpu_bytes_per_s", "pinned_to_gpu_bytes_per_s",
-        "pageable_from_gpu_bytes_per_s", "pinned_from_gpu_bytes_per_s", "pinning_s",
-        "link_fraction",
-    },
-    "async": {
-        "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
-        "synchronize_s",
-    },
-    "non-blocking": {
-        f"{memory}_{call}_{direction}_{until}_s"
-        for memory in ("pageable", "pinned")
-        for call in ("blocking", "non_blocking")
-        for direction in ("to_gpu", "from_gpu")
-        for until in ("returned", "finished")
-    },
-    "streams": {
-        "one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s",
-    },
-    "logging": {"every_step_slowdown", "on_device_slowdown"},
-    "bottleneck": {
-        "waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction",
-    },
-    "gpu-or-not": {"cpu_s", "gpu_s", "copy_s"},
-    "compile": {
-        "eager_step_s", "script_step_s", "compiled_step_s", "graph_step_s", "compile_s",
-        "break_even_steps",
-        *(
-            f"{form}_{what}"
-            for form in ("state_dict", "script", "exported")
-            for what in ("bytes", "save_s", "load_cpu_s", "load_gpu0_s")
-        ),
-    },
-    "alignment": {"aligned_flop_per_s", "misaligned_flop_per_s", "penalty"},
-    "activations": {
-        f"{function}_{device}_s"
-        for function in ("copy", "relu", "gelu", "tanh", "sigmoid")
-        for device in ("cpu", "gpu0")
-    },
-    "data-parallel": {
-        "one_worker_samples_per_s", "best_samples_per_s", "efficiency", "allreduce_bytes_per_s",
-    },
-    "two-gpus": {"a_s", "b_s", "in_sequence_s", "together_s"},
-    "split-model": {
-        f"{way}_{what}"
-        for way in ("data", "layers", "channels")
-        for what in ("step_s", "memory_bytes", "moved_bytes")
-    },
-    "banks-mlp": {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"},
-    "amp": {
-        "fp32_samples_per_s", "tf32_samples_per_s", "fp16_samples_per_s", "bf16_samples_per_s",
-        "fp32_peak_bytes", "tf32_peak_bytes", "fp16_peak_bytes", "bf16_peak_bytes",
-        "loss_scale_final", "skipped_steps", "speedup_best",
-    },
-    "channels-last": {
-        f"{layout}_{precision}_images_per_s"
-        for layout in ("contiguous", "channels_last")
-        for precision in ("fp32", "tf32", "fp16", "bf16")
-    },
-    "clinic": {"faults_total", "broken_step_s", "mended_step_s"},
-}  # fmt: skip
-AGREED_COLUMNS = {
-    "cache-ladder": {"steps": {"size_bytes", "order", "latency_s"}},
-    "p2p": {
-        "copies": {"source", "target", "bytes_per_s"},
-        "delays": {"source", "target", "latency_s"},
-        "staged": {"source", "target", "bytes_per_s"},
-        "access": {"nvml", "cuda", "measured"},
-    },
-    "banks-mlp": {"reads": {"chains", "latency_s"}},
-}
 
 UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts", "celsius",
          "fraction", "switch"}  # fmt: skip
@@ -201,7 +60,7 @@ def columns_of(view) -> set[str]:
             named = set()
         case Code():
             named = {view.piece, view.version, *view.about}
-    return named - {None}
+    return {name for name in named if name is not None}
 
 
 def is_documented(experiment, name: str) -> bool:
@@ -242,8 +101,9 @@ def test_the_agreed_values_are_declared(experiment):
     names = [value.name for value in experiment.values]
 
     assert len(set(names)) == len(names)
-    assert AGREED.get(experiment.id, set()) <= set(names)  # others have agreed on nothing
-    for table, columns in AGREED_COLUMNS.get(experiment.id, {}).items():
+    tests = own_tests(experiment)
+    assert getattr(tests, "AGREED", set()) <= set(names)
+    for table, columns in getattr(tests, "AGREED_COLUMNS", {}).items():
         assert columns <= specs(experiment.tables[table]).keys()
 
 

@@ -1,14 +1,13 @@
-"""How long does it take until every member has the sum over all? For messages of many sizes.
+"""The time of an all-reduce: until every member has the sum over all, for many sizes.
 
-Method: as nccl-tests do it: in place, warmed up, several in one window, the sums checked.
-The bus bandwidth is bytes / time x 2 (n - 1) / n: what a link must carry, whatever n is, if each
-member sends and receives its parts in a ring.
+Method: as nccl-tests do it: in place, warmed up, several in one window, the sums checked. The bus
+bandwidth is bytes / time x 2 (n - 1) / n: what a link must carry, whatever n is, if the members
+send and receive their parts in a ring.
 Source: nccl-tests, doc/PERFORMANCE.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from experiments import api as x
@@ -19,7 +18,7 @@ SMALLEST_BYTES, STEP = 4 * x.KIB, 4
 FP32_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Reduction:
     """The slowest member's time for one reduction; the mean of a window of them."""
 
@@ -30,7 +29,7 @@ class Reduction:
 
 
 class Reductions:
-    """Messages to be summed over all members of a team."""
+    """Messages that a team sums over all its members."""
 
     def __init__(self, team: Team, largest_bytes: int) -> None:
         torch = team.member.torch
@@ -48,11 +47,11 @@ class Reductions:
             raise x.UserError("reduced_wrong")
 
     def row(self, size_bytes: int, repeat: int, sample_s: float) -> Reduction:
-        """Return one row; the first of a size is checked and warmed up."""
+        """Return one row; the first of a size is checked and warms up."""
         reduce = partial(self._reduce, size_bytes)
         if size_bytes not in self._counts:
             self.check(size_bytes)
-            self._buffer.zero_()  # sums of sums would soon be too large for a number
+            self._buffer.zero_()  # sums of sums would soon overflow
             self._counts[size_bytes] = self._team.enough(reduce, sample_s)
         took_s = max(self._team.took_s(reduce, self._counts[size_bytes]))
         n = self._team.size

@@ -10,16 +10,21 @@ loss of one process with the whole batch. The sums of all messages are checked t
 Source: Li et al., PyTorch Distributed, VLDB 2020; nccl-tests for the bandwidth of the bus.
 
 What it cannot tell: how a network learns with larger batches; what loading data would add.
+
+To be confirmed on a GPU: all of it over NCCL, on one machine and on several: the time of loading,
+rates, the wait of the slowest, bus bandwidth within 5 % of nccl-tests; how long a GPU process takes
+to end; Lightning with GPUs (with gloo it has run).
 """
 
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition
-from experiments.devices.device import CPU, devices_of
+from experiments.devices.device import CPU, cores_of, devices_of
 from experiments.tools.group import together
 from experiments.tools.member import BACKENDS, is_launched, local_size
 
@@ -42,7 +47,7 @@ from .training_turns import (
     SHARED_OUT,
     SPLITS,
     Rate,
-    Share,
+    StepPart,
     counts,
     own_batch,
     own_bytes,
@@ -53,15 +58,17 @@ TOLERANCE = 1e-4  # of a loss: sums in another order differ by less
 WELL = 0.9  # of the ideal
 MOST_WORKERS = 8  # unless told
 WORKER_BYTES = 500 * x.MIB  # a process with torch, its compiler and a few threads
-START_S, LIGHTNING_S = 3.8, 4.0  # to load torch in two processes on two cores; Lightning beside it
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 1.5e10, 1e13  # of one core measured; of a GPU assumed, cautious
+START_S, LIGHTNING_S = (
+    3.8,
+    4.0,
+)  # to load torch in two processes on two cores; Lightning
 CPU_REDUCED_BYTES_PER_S, GPU_REDUCED_BYTES_PER_S = 5e8, 5e9  # measured on two cores; assumed
 FULL_S, QUICK_S = 27.0, 4.9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; no threads: the cores are shared out evenly."""
+    """The parameters; no threads: the cores are shared out evenly."""
 
     device: str = x.param(CPU, choices=lambda machine: kinds_of(machine))
     engine: str = x.param(TORCH, choices=ENGINES)
@@ -80,7 +87,7 @@ class Params:
 
 
 def kinds_of(machine: x.Machine) -> tuple[str, ...]:
-    """Return the kinds of devices of which there are two or more, and the processor.
+    """Return the kinds of devices with two or more, and the processor.
 
     Among several machines, each may have one.
     """
@@ -90,10 +97,10 @@ def kinds_of(machine: x.Machine) -> tuple[str, ...]:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what the first worker measures. Raises UserError where Lightning is not there."""
+    """Yield what the first worker measures. Raises UserError without Lightning."""
     if params.engine == LIGHTNING and importlib.util.find_spec("lightning") is None:
         raise x.UserError("needs_lightning")
-    threads = params.threads or max(1, _cores(bench.machine) // local_size(params.most_workers))
+    threads = params.threads or max(1, cores_of(bench.machine) // local_size(params.most_workers))
     yield x.Progress(0.0)
     yield from together(
         bench, work, params, size=params.most_workers, device=params.device, threads=threads
@@ -101,7 +108,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the most workers with one process alone, and say where the rest went."""
+    """Compare the most workers with one process alone, and account for the rest."""
     of = x.spreads(((row.run, row.workers), row.samples_per_s) for row in tables["rates"])
     most = max((n for run, n in of if run == AVERAGED), default=0)
     values: dict[str, float] = {"parameters": parameter_count(params.width)}
@@ -148,14 +155,14 @@ def _limits(params: Params, tables: x.Tables, machine: x.Machine, most: int) -> 
     limits = ["batch_grows" if params.split == EACH_FULL else "shares_shrink"]
     if params.device == CPU and is_one:
         limits.append("workers_share_memory")
-        if max(1, params.threads) * most > _cores(machine):
+        if max(1, params.threads) * most > cores_of(machine):
             limits.append("more_threads_than_cores")
     limits.append("several_machines" if is_one else "over_machines")
     return limits
 
 
 def loss_difference(tables: x.Tables) -> float | None:
-    """Return by which share the workers' loss is farthest from that of one process."""
+    """Return the largest relative difference of the workers' loss from one process's."""
     of = {(row.workers, row.step, row.run): row.loss for row in tables["losses"]}
     pairs = [
         (loss, of[n, step, ALONE])
@@ -177,17 +184,12 @@ def _reductions(params: Params, tables: x.Tables) -> dict[str, float]:
     return values
 
 
-def _cores(machine: x.Machine) -> int:
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
-
-
 def defaults(machine: x.Machine) -> Params:
-    """Take one worker a core, or all GPUs; a GPU gets a network that gives it something to do."""
+    """Take one worker a core, or all GPUs; a GPU gets a network that keeps it busy."""
     kind = kinds_of(machine)[0]
     if kind != CPU:
         gpus = sum(name.startswith(kind) for name in devices_of(machine))
-        return _within(
-            FULL_S,
+        return x.shrink(
             Params(
                 device=kind,
                 most_workers=gpus,
@@ -196,10 +198,14 @@ def defaults(machine: x.Machine) -> Params:
                 largest_bytes=1024 * x.MIB,
                 steps=10,
             ),
+            seconds,
+            FULL_S,
+            rounds=3,
+            largest_bytes=x.MIB,
         )
-    fit = (x.available_bytes() or 2**33) // 2 // WORKER_BYTES
-    most = max(2, min(_cores(machine), MOST_WORKERS, fit))
-    return _within(FULL_S, Params(most_workers=most))
+    wanted = min(cores_of(machine), MOST_WORKERS)
+    most = max(2, x.fits(wanted * WORKER_BYTES, 0.5) // WORKER_BYTES)
+    return x.shrink(Params(most_workers=most), seconds, FULL_S, rounds=3, largest_bytes=x.MIB)
 
 
 def quick(params: Params) -> Params:
@@ -210,26 +216,17 @@ def quick(params: Params) -> Params:
         batch=max(1, params.batch // 4),
         largest_bytes=min(params.largest_bytes, x.MIB),
         steps=min(params.steps, 5),
-        sample_s=min(params.sample_s, 0.02),
+        sample_s=min(params.sample_s, 0.01),
         rounds=3,
     )
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.largest_bytes > x.MIB:
-        params = replace(params, largest_bytes=params.largest_bytes // 4)
-    while seconds(params) > limit_s and params.sample_s > 0.01:
-        params = replace(params, sample_s=params.sample_s / 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, largest_bytes=x.MIB)
 
 
 def seconds(params: Params) -> float:
     """Estimate: loading torch in each process, the compared steps, and samples of each kind."""
-    rate = CPU_FLOP_PER_S * max(1, params.threads) if params.device == CPU else GPU_FLOP_PER_S
+    rate = network_flop_per_s(params.device)
+    if params.device == CPU:
+        rate *= max(1, params.threads)
     compared_s = samples_s = 0.0
     for n in counts(params.most_workers):
         own_s = 1e-3 + 6 * parameter_count(params.width) * own_batch(params, n) / rate
@@ -245,7 +242,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the processes take, and on the processor networks, gradients and messages."""
+    """Return the bytes of the processes, and on the processor of networks and messages."""
     own = own_bytes(params, params.most_workers) if params.device == CPU else 0
     return params.most_workers * (WORKER_BYTES + own)
 
@@ -255,7 +252,7 @@ EXPERIMENT = x.Experiment(
     params=Params,
     tables={
         "rates": Rate,
-        "shares": Share,
+        "shares": StepPart,
         "losses": Loss,
         "reductions": Reduction,
         "conditions": Condition,
@@ -317,6 +314,9 @@ EXPERIMENT = x.Experiment(
     needs=(x.Need.TORCH,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(
+        params, threads=1, batch=16, width=32, largest_bytes=16 * x.KIB, sample_s=0.001, rounds=2
+    ),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # until many processes have loaded torch

@@ -1,7 +1,7 @@
 """A network that several members train together: each has all of it, and a share of the batch.
 
-The gradients are averaged while the backward pass still runs, by torch's DistributedDataParallel or
-by the strategy of Lightning that uses it.
+The gradients are averaged while the backward pass still runs: by torch's DistributedDataParallel,
+or by the Lightning strategy that uses it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from experiments import api as x
@@ -26,9 +25,9 @@ TORCH, LIGHTNING = ENGINES = ("torch", "lightning")
 ALONE, AVERAGED, APART = "alone", "averaged", "apart"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Loss:
-    """The loss after so many steps: of one process with the whole batch, or of all workers."""
+    """The loss after `steps`: of one process with the whole batch, or of all workers."""
 
     workers: int = x.column()
     run: str = x.column()
@@ -52,7 +51,7 @@ def network(member: Member, width: int) -> Any:
 
 
 def samples(member: Member, count: int) -> tuple[Any, Any]:
-    """Return samples with something to learn, the same in every member."""
+    """Return samples with a pattern to learn, the same in every member."""
     torch = member.torch
     torch.manual_seed(SEED + 1)
     inputs = torch.randn(count, INPUTS)
@@ -64,13 +63,13 @@ class Averaging(Protocol):
     """How the gradients of all members become their mean."""
 
     def wrap(self, net: Any) -> Any:
-        """Return the network as it is to be called."""
+        """Return the network in its wrapper."""
 
     def backward(self, loss: Any) -> None:
         """Compute the gradients, and average them meanwhile."""
 
     def apart(self, net: Any) -> contextlib.AbstractContextManager[Any]:
-        """Leave the gradients of each member as they are, in what is done meanwhile."""
+        """Keep each member's own gradients within this block."""
 
 
 class ByTorch:
@@ -98,7 +97,7 @@ class ByTorch:
 
 
 class ByLightning:
-    """Lightning's Fabric with its DDPStrategy, in processes that have found each other already."""
+    """Lightning's Fabric with its DDPStrategy, in processes that have already found each other."""
 
     def __init__(self, team: Team, bucket_bytes: int) -> None:
         from lightning.fabric import Fabric
@@ -145,7 +144,7 @@ class ByLightning:
 
 
 class Replica:
-    """The network of one member, trained by a team; `batch` is what one member takes of it."""
+    """One member's network, trained by a team; `batch` is this member's share."""
 
     def __init__(
         self, team: Team, *, engine: str, width: int, batch: int, bucket_bytes: int
@@ -162,7 +161,7 @@ class Replica:
         self._net = self._averaging.wrap(network(member, width))
 
     def losses(self, steps: int) -> list[Loss]:
-        """Train so many steps together and the same ones alone; returns the loss at each."""
+        """Train `steps` together, then the same ones alone; return the loss at each."""
         found = []
         for step in range(steps):
             together = self._team.mean(float(self._averaged(self._net, self._mine)))
@@ -173,7 +172,7 @@ class Replica:
         return found
 
     def step(self, way: str) -> None:
-        """Learn this member's share once: alone, with gradients averaged, or left apart."""
+        """Learn this member's share once: alone, with gradients averaged, or kept apart."""
         if way == ALONE:
             self._alone(self._mine)
         elif way == AVERAGED:

@@ -1,4 +1,4 @@
-"""The first few members of a group, among themselves: how long does the same work take in each?"""
+"""The first few members of a group: they time the same work together."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Team:
         self.is_mine = member.rank < size  # may this process take part?
 
     def mean(self, value: float) -> float:
-        """Return the mean of what the members have here."""
+        """Return the mean of the members' values."""
         return math.fsum(self._all(value)) / self.size
 
     def took_s(self, call: Callable[[], object], count: int) -> list[float]:
-        """Return how long each member took for one of `count` calls, begun together."""
+        """Return each member's time for one of `count` calls that all begin together."""
         device, bench = self.member.device, self.member.bench
         device.wait()
-        self.mean(0.0)  # all are here; NCCL's own barrier would take a GPU for it
+        self.mean(0.0)  # all are here; NCCL's own barrier would use a GPU
         start_s = bench.now_s()
         for _ in range(count):
             call()
@@ -36,7 +36,7 @@ class Team:
         return self._all((bench.now_s() - start_s) / count)
 
     def enough(self, call: Callable[[], object], at_least_s: float) -> int:
-        """Return how many calls take that long, the same for all members; the first warm up."""
+        """Return how many calls take `at_least_s`, the same for all members; the first warm up."""
         count = 1
         self.took_s(call, count)
         while count < MOST_AT_ONCE:

@@ -1,12 +1,12 @@
-"""What does each member of a data-parallel training do? Take turns with the others, in step.
+"""What each member of a data-parallel training does: the arms in turn, in step with the others.
 
-All do the same in the same order; the first one tells. Who is not in a turn waits for its end.
+All do the same in the same order; the first one yields the rows. Members outside a turn wait for
+its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,9 @@ IDEAL = "ideal"
 REDUCE = "reduce"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Rate:
-    """What so many workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
+    """What the workers learn in a second; `run` is "alone", "averaged", "apart" or "ideal"."""
 
     workers: int = x.column()
     machines: int = x.column()
@@ -38,8 +38,8 @@ class Rate:
     samples_per_s: float = x.column("per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+@x.record
+class StepPart:
     """What a step was spent with: `part` is "compute", "communication" or "idle"."""
 
     workers: int = x.column()
@@ -54,7 +54,7 @@ def counts(most: int) -> list[int]:
 
 
 def own_batch(params: Params, workers: int) -> int:
-    """Return how many samples each of so many workers learns in a step."""
+    """Return how many samples each worker learns in a step."""
     return max(1, params.batch // workers) if params.split == SHARED_OUT else params.batch
 
 
@@ -93,7 +93,7 @@ def _measured(
     teams: dict[int, Team],
     replicas: dict[int, Replica],
 ) -> Iterator[object]:
-    """Take turns with the others; all do the same in the same order."""
+    """Run the arms in turn; all members do the same in the same order."""
     messages = {*sizes(params.largest_bytes), FP32_BYTES * parameter_count(params.width)}
     reductions = Reductions(everyone, max(messages))
     arms: list[tuple[str, int]] = [(ALONE, 1)]
@@ -116,7 +116,7 @@ def _measured(
             yield from _rates(params, way, number, member.size, turn.round, max(found))
             if way != ALONE:
                 yield from _shares(took_s, number, turn.round)
-        everyone.mean(0.0)  # the others wait here, so that nobody disturbs
+        everyone.mean(0.0)  # the others wait here, so that they do not disturb
         if arm == (AVERAGED, member.size):
             yield from conditions.rows(turn.round)
         yield x.Progress(0.3 + 0.7 * turn.fraction)
@@ -136,8 +136,8 @@ def _rates(
 
 def _shares(
     took_s: dict[tuple[str, int, int], list[float]], workers: int, repeat: int
-) -> Iterator[Share]:
-    """Yield what a step of this round was spent with, once both of its kinds are known."""
+) -> Iterator[StepPart]:
+    """Yield the parts of a step of this round, once both of its kinds are known."""
     averaged, apart = (took_s.get((way, workers, repeat)) for way in (AVERAGED, APART))
     if averaged is None or apart is None:
         return
@@ -147,11 +147,11 @@ def _shares(
         parts[COMMUNICATION] = max(0.0, max(averaged) - slowest_s)
         parts[IDLE] = slowest_s - mean_s
     for part, step_s in parts.items():
-        yield Share(workers=workers, part=part, repeat=repeat, step_s=step_s)
+        yield StepPart(workers=workers, part=part, repeat=repeat, step_s=step_s)
 
 
 def own_bytes(params: Params, workers: int) -> int:
-    """Return what one of the workers holds on its device: networks, samples, one message."""
+    """Return a worker's memory on its device: networks, samples, one message."""
     sets = 5 * len(counts(workers))  # weights and gradients, averaged and alone, and the buckets
     whole = workers * own_batch(params, workers)
     samples = len(counts(workers)) * whole * INPUTS + 2 * whole * HIDDEN * params.width

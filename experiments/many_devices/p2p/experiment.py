@@ -10,15 +10,19 @@ Source: p2pBandwidthLatencyTest of NVIDIA's CUDA samples, and nvbandwidth.
 What it cannot tell: how fast a kernel reads the other GPU's memory by itself. The latency is that
 of a copy, with what it takes to start one. A driver that goes through the host does so in pieces
 that overlap, and is faster than two whole hops.
+
+To be confirmed on a GPU: rates and delays against nvbandwidth; that copies in both directions at
+once do not wait for each other; what PyTorch does without peer access; wrong data behind an IOMMU.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
+from experiments.devices.assumed import PINNED_BYTES_PER_S
 from experiments.devices.device import CPU, Device, default_device, gpus_of
 from experiments.devices.timing import warm
 
@@ -40,12 +44,12 @@ from .pairs import Pair, all_pairs
 
 ALIKE = 1.25  # times: pairs that differ by less are one kind
 TOO_MUCH = 1.02  # of a limit
-GROSS_BYTES_PER_S, PAIR_S = 1e10, 2e-3  # assumed, not measured: to tell the time beforehand
+PAIR_S = 2e-3  # assumed, not measured: to tell the time beforehand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `gpus` is how many take part, from `device` on."""
+    """The parameters; `gpus` is how many take part, from `device` on."""
 
     device: str = x.param(CPU, choices=gpus_of)
     gpus: int = x.param(2, minimum=2, maximum=16)
@@ -57,7 +61,7 @@ class Params:
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Copied:
     """The rate from one GPU to another, as PyTorch copies."""
 
@@ -68,19 +72,19 @@ class Copied:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Staged(Copied):
     """The same through the host."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Both(Copied):
     """Both directions at once, added up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Delay:
-    """How long a copy of a few numbers takes; if not `is_clean`, with the calling."""
+    """The time of a copy of a few numbers; if not `is_clean`, it includes the call."""
 
     source: str = x.column()
     target: str = x.column()
@@ -89,14 +93,14 @@ class Delay:
     is_clean: bool = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class StagedDelay(Delay):
     """The same through the host."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Verdict:
-    """How many pairs have the same from one witness."""
+    """How many pairs have the same answer from one source."""
 
     witness: str = x.column()
     verdict: str = x.column()
@@ -104,7 +108,7 @@ class Verdict:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what is said of each pair, and its rates and delays in shuffled rounds."""
+    """Yield the reports on each pair, and its rates and delays in shuffled rounds."""
     devices = [Device(name, bench) for name in chosen(params, bench.machine)]
     size_bytes = params.size_bytes
     while 5 * size_bytes > min(device.free_bytes() for device in devices) and size_bytes > x.MIB:
@@ -131,7 +135,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def chosen(params: Params, machine: x.Machine) -> list[str]:
-    """Return the GPUs that take part: the chosen one first, then the others of its maker."""
+    """Return the GPUs that take part: the chosen one first, then others of its maker."""
     kind = params.device.partition(":")[0]
     others = [name for name in gpus_of(machine) if name.startswith(kind) and name != params.device]
     return [params.device, *others][: params.gpus]
@@ -150,7 +154,7 @@ def _sample(
 ) -> Copied | Delay:
     source, target = pair.source.device.name, pair.target.device.name
     if issubclass(row, Delay):
-        if row is StagedDelay:  # by the caller's clock, so the calling is always in it
+        if row is StagedDelay:  # by the caller's clock, so it always includes the call
             latency_s, is_clean = pair.staged_delay_s(), False
         else:
             delay = pair.delay()
@@ -168,7 +172,7 @@ def _sample(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the pairs with one another, with their links, and with the way through the host."""
+    """Compare the pairs with each other, with their links, and with the way through the host."""
     best: dict[tuple[str, str], float] = {}
     for row in tables["copies"]:
         pair = row.source, row.target
@@ -237,7 +241,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take less data, three times; and fewer GPUs where that is still too long."""
+    """Take less data, three times; and fewer GPUs if that is still too long."""
     reduced = replace(params, size_bytes=min(params.size_bytes, 16 * x.MIB), rounds=3)
     while seconds(reduced) > 5 and reduced.gpus > 2:
         reduced = replace(reduced, gpus=reduced.gpus - 1)
@@ -248,12 +252,12 @@ def seconds(params: Params) -> float:
     """Estimate from the bytes of every pair and round."""
     pairs = params.gpus * (params.gpus - 1)
     copies = 4 + 2 * params.through_host + 2 * params.both_ways
-    pair_s = copies * params.size_bytes / GROSS_BYTES_PER_S + PAIR_S * (3 + params.through_host)
+    pair_s = copies * params.size_bytes / PINNED_BYTES_PER_S + PAIR_S * (3 + params.through_host)
     return 1.5 + 0.3 * params.gpus + (params.rounds + 1) * pairs * pair_s / 2
 
 
 def memory_bytes(params: Params) -> int:
-    """Return the pinned memory that the GPUs' data goes through."""
+    """Return the pinned memory that the GPUs' data passes through."""
     return params.size_bytes
 
 
@@ -328,6 +332,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=60.0,  # pinned memory is made first

@@ -1,12 +1,10 @@
-"""What joins two GPUs, what is said of them, and does data arrive? Each witness by itself.
+"""The connection between two GPUs: what each source says of it, and whether data arrives.
 
-Peer access is reported by NVIDIA's management library and by CUDA. Neither is sure: in virtual
-machines and behind an IOMMU copies have been seen to bring zeros without any error.
+NVIDIA's management library and CUDA report peer access. Neither is certain: in virtual machines and
+behind an IOMMU, copies have been seen to bring zeros without any error.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from experiments import api as x
 from experiments.devices.ceilings import link_bytes_per_s
@@ -22,9 +20,9 @@ NVLINK, PCIE = "nvlink", "pcie"
 PCIE_PATHS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Access:
-    """What is said of peer access from one GPU to another, and whether its data arrived."""
+    """What is reported of peer access from one GPU to another, and whether its data arrived."""
 
     source: str = x.column()
     target: str = x.column()
@@ -35,7 +33,7 @@ class Access:
 
 
 def access(pair: Pair, machine: x.Machine) -> Access:
-    """Look at what is said of a pair, and whether its data arrives. Raises UserError."""
+    """Return the reports on a pair, and whether its data arrives. Raises UserError."""
     source, target = pair.source.device, pair.target.device
     link = link_of(machine, source.name, target.name)
     asked = getattr(source.backend, "can_device_access_peer", None)
@@ -54,19 +52,19 @@ def _said(answer: bool | None) -> str:
 
 
 def link_of(machine: x.Machine, source: str, target: str) -> GpuLink | None:
-    """Return what inspection knows of the way between two GPUs."""
+    """Return the connection between two GPUs as inspection knows it."""
     ends = [gpu_of(machine, name) for name in (source, target)]
     places = {gpu.index for gpu in ends if gpu is not None}
     return next((link for link in machine.gpu_links if {link.a, link.b} == places), None)
 
 
 def path_of(link: GpuLink | None) -> str:
-    """Return the way between two GPUs in the words of `nvidia-smi topo -m`."""
+    """Return the connection between two GPUs in the words of `nvidia-smi topo -m`."""
     return UNKNOWN if link is None or link.path is None else link.path
 
 
 def limit_of(machine: x.Machine, source: str, target: str) -> tuple[str, float] | None:
-    """Return by what two GPUs are joined and what that carries in one direction, if known."""
+    """Return what joins two GPUs and its bandwidth in one direction, if known."""
     link = link_of(machine, source, target)
     if link is None:
         return None
@@ -79,7 +77,7 @@ def limit_of(machine: x.Machine, source: str, target: str) -> tuple[str, float] 
 
 
 def disagrees(row: Access) -> bool:
-    """Do the witnesses of a pair say different things? One who does not know says nothing."""
+    """Do the sources contradict each other? One that does not know says nothing."""
     return {row.nvml, row.cuda} >= {YES, NO} or (
         row.measured == WRONG and YES in (row.nvml, row.cuda)
     )

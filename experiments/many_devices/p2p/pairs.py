@@ -1,9 +1,9 @@
-"""How does data get from one GPU to another? Copies between two, by each way that PyTorch has.
+"""Copies from one GPU to another, by each way that PyTorch has.
 
-PyTorch's own copy reaches straight into the other GPU's memory where CUDA allows that, and else
-goes through the host. It cannot be told not to; so the way through the host is also gone by hand,
-in two hops one after the other. Both GPUs wait for a copy between their current streams: copies in
-both directions at once need streams of their own.
+PyTorch's own copy writes straight into the other GPU's memory if CUDA allows it, and otherwise goes
+through the host. It cannot be told to use the host, so that way is also taken by hand, in two hops
+one after the other. Both GPUs wait for a copy between their current streams: copies in both
+directions at once need streams of their own.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from experiments.devices.device import Device
 from experiments.devices.timing import MOST_QUEUED, Taken, enough, taken
 
 NUMBER_BYTES = 4
-FEW = 4  # numbers, that take next to no time by themselves
+FEW = 4  # numbers; they take next to no time by themselves
 DELAYS = 50  # copies of so few in a row
 SAMPLE_S = 4e-3
-_KEY = 7919  # a prime, so that each pair has numbers of its own
+_KEY = 7919  # a prime: each pair gets different numbers
 
 
 class Side:
-    """One GPU with what it sends and what it gets."""
+    """One GPU with what it sends and what it receives."""
 
     def __init__(self, device: Device, count: int) -> None:
         torch, self.device = device.torch, device
@@ -35,7 +35,7 @@ class Side:
         device.wait()
 
     def numbers(self, key: int) -> Any:
-        """Return as many numbers as are sent, which only this key has."""
+        """Return as many numbers as are sent, unique to this key."""
         torch = self.device.torch
         found = torch.arange(len(self.sent), dtype=torch.int32, device=self.device.name)
         return found.bitwise_xor_(key)
@@ -43,7 +43,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """The way from one GPU to another; `host` is pinned memory between them."""
+    """The connection from one GPU to another; `host` is pinned memory between them."""
 
     source: Side
     target: Side
@@ -58,12 +58,12 @@ class Pair:
         self.target.got[:FEW].copy_(self.source.sent[:FEW], non_blocking=True)
 
     def stage(self, count: int | None = None) -> None:
-        """Copy to the host, and then from it; waits for each."""
+        """Copy to the host, then from it; wait for each."""
         self.host[:count].copy_(self.source.sent[:count])
         self.target.got[:count].copy_(self.host[:count])
 
     def is_right(self) -> bool:
-        """Do numbers that only this pair has arrive? Raises UserError if not even by hand."""
+        """Do numbers that only this pair has arrive? Raises UserError if none do, even by hand."""
         key = _KEY * (64 * self.source.device.index + self.target.device.index + 1)
         self.source.sent.copy_(self.source.numbers(key))
         expected, equal = self.target.numbers(key), self.target.device.torch.equal
@@ -76,12 +76,12 @@ class Pair:
         return bool(equal(self.target.got, expected))
 
     def bytes_per_s(self) -> float:
-        """Return the rate of copies in a row, by the source's own clock."""
+        """Return the rate of copies in a row, by the source's clock."""
         count = enough(self.source.device, self.copy, SAMPLE_S)
         return self._bytes() / taken(self.source.device, self.copy, count).device_s
 
     def delay(self) -> Taken:
-        """Return the time of a copy of a few numbers, by the source's own clock."""
+        """Return the time of a copy of a few numbers, by the source's clock."""
         return taken(self.source.device, self.copy_few, min(DELAYS, MOST_QUEUED))
 
     def staged_bytes_per_s(self) -> float:
@@ -98,7 +98,7 @@ class Pair:
         return self._whole_s(few) / DELAYS
 
     def both_bytes_per_s(self) -> float:
-        """Return the rate of both directions together, at the same time."""
+        """Return the rate of both directions at once, together."""
         one, other = self.source, self.target
         count = enough(one.device, self.copy, SAMPLE_S)
 
@@ -126,7 +126,7 @@ class Pair:
 
 
 def all_pairs(devices: Sequence[Device], size_bytes: int) -> list[Pair]:
-    """Return every ordered pair of some GPUs."""
+    """Return every ordered pair of GPUs."""
     sides = [Side(device, size_bytes // NUMBER_BYTES) for device in devices]
     torch = devices[0].torch
     host = torch.zeros(size_bytes // NUMBER_BYTES, dtype=torch.int32, pin_memory=True)

@@ -11,26 +11,30 @@ Source of the bubble, (p - 1) / (m + p - 1) of p stages and m micro-batches: Y. 
 
 What it cannot tell: what hiding the exchange behind the arithmetic would gain (`data-parallel`
 shows it), or how other networks divide: convolutions send less for each weight.
+
+To be confirmed on a GPU: all of it over NCCL: that sending and receiving between stages does not
+lock up, what the waits after each part cost, equal weights.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
-from experiments.devices.device import CPU, default_device, devices_of, gpus_of
+from experiments.devices.assumed import network_flop_per_s
+from experiments.devices.device import CPU, cores_of, default_device, devices_of, gpus_of
 from experiments.tools.group import together
 
 from .steps import EXPECTED, MEASURED, Bubble, Check, Plan, Size, Slice, Step, bubble, work
 from .ways import CHANNELS, DATA, FP32_BYTES, LAYERS, ONE, WAYS, Shape
 
-ALIKE = 1e-3  # of how far the weights have come: sums in another order differ by less
-CPU_FLOP_PER_S, GPU_FLOP_PER_S, START_S = 3e10, 5e12, 3.0  # assumed, not measured
+ALIKE = 1e-3  # of the weights' progress: sums in another order differ by less
+START_S = 3.0  # assumed, not measured
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `threads` is how many each process computes with on the processor."""
+    """The parameters; `threads` is how many each process computes with on the processor."""
 
     device: str = x.param(CPU, choices=devices_of)
     devices: int = x.param(2, minimum=2, maximum=16)
@@ -43,7 +47,7 @@ class Params:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what all members find: checks and sizes, then steps in shuffled rounds."""
+    """Yield the rows of all members: checks and sizes, then steps in shuffled rounds."""
     kind = params.device.partition(":")[0]
     size = params.devices
     if kind != CPU:
@@ -61,7 +65,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def micro_batches_of(params: Params, *, quick: bool = False) -> list[int]:
-    """Return the numbers of micro-batches that are tried: 1, 2, 4 up to twice the chosen one."""
+    """Return the numbers of micro-batches to try: 1, 2, 4 up to twice the chosen one."""
     if quick:
         return sorted({1, _chosen(params)})
     most = min(2 * params.micro_batches, params.batch)
@@ -115,11 +119,6 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     return x.Finding(message, values | found, tuple(limits), unclear)
 
 
-def cores_of(machine: x.Machine) -> int:
-    """Return how many cores the processes can share."""
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
-
-
 def defaults(machine: x.Machine) -> Params:
     """Take all GPUs, four at most; with fewer than two, two processes that share the cores."""
     first = default_device(machine)
@@ -136,21 +135,21 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic of all ways, and what the processes take to start."""
+    """Estimate from the arithmetic of all ways, and from starting the processes."""
     step_flop = 6 * params.batch * params.width**2 * params.layers
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = network_flop_per_s(params.device)
     arms = 3 + len(micro_batches_of(params))
     return START_S + (params.rounds + 2) * arms * (step_flop / rate / 2 + 0.002)
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what all processes hold on the processor; with GPUs that is where all start from."""
+    """Return the bytes of all processes on the processor; with GPUs only the common start."""
     held = _bytes(params) if params.device == CPU else FP32_BYTES * params.layers * params.width**2
     return params.devices * held
 
 
 def _bytes(params: Params) -> int:
-    """Return what a member holds at most: the start, each way's weights, and what one keeps."""
+    """Return a member's most bytes: the start, each way's weights, and what one way keeps."""
     arms = 3 + len(micro_batches_of(params))
     kept = params.batch * params.width * (params.layers + 4)
     return FP32_BYTES * ((2 * arms + 2) * params.layers * params.width**2 + kept)
@@ -220,6 +219,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, layers=3, width=65, batch=33, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
     quiet_limit_s=120.0,  # the processes load torch first

@@ -1,26 +1,36 @@
-"""What does each member do while several share a network, and what does it tell?
+"""The work of each member that shares a network, and the rows it yields.
 
-All members do this in their own processes, step by step together. Rows come out of each; what
-concerns all of them is told by the first.
+The members do it step by step together, each in its own process. Each yields rows; the first one
+yields what concerns all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from experiments import api as x
 from experiments.tools.member import Member, machines
 
-from .ways import CHANNELS, DATA, LAYERS, ONE, ByChannels, ByData, ByLayers, Shape, Share, Start
+from .ways import (
+    CHANNELS,
+    DATA,
+    LAYERS,
+    ONE,
+    ByChannels,
+    ByData,
+    ByLayers,
+    MemberStep,
+    Shape,
+    Start,
+)
 
-CHECKED = 2  # steps, after which the weights are compared
+CHECKED = 2  # steps before the weights are compared
 MEASURED, EXPECTED = "measured", "expected"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Plan:
-    """What all members are told; the layers are shared in each number of micro-batches."""
+    """What all members are told; the layers are measured with each number of micro-batches."""
 
     shape: Shape
     micro_batches: tuple[int, ...]
@@ -29,9 +39,9 @@ class Plan:
     needed_bytes: int  # on each device
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Slice:
-    """When a device computed, in the fastest step of a way; time from the start of the step."""
+    """When a device computed in a way's fastest step; times count from the step's start."""
 
     way: str = x.column()
     device: str = x.column()
@@ -39,9 +49,9 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
-    """One step of training, until the last device has done its part."""
+    """One training step, until the last device has done its part."""
 
     way: str = x.column()
     repeat: int = x.column()
@@ -49,7 +59,7 @@ class Step:
     busy_fraction: float = x.column("fraction")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Size:
     """What the first device holds in a way, and what all send in a step."""
 
@@ -58,18 +68,18 @@ class Size:
     moved_bytes: int = x.column("bytes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Check:
-    """How far the weights are from those of one device, against how far these have come."""
+    """The distance of the weights from those of one device, against how far these have come."""
 
     way: str = x.column()
     device: str = x.column()
     difference_fraction: float = x.column("fraction")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Bubble:
-    """The share of a step that the stages idle, measured or expected."""
+    """The share of a step in which the stages idle, measured or expected."""
 
     micro_batches: int = x.column(scale="log2")
     kind: str = x.column()
@@ -78,14 +88,14 @@ class Bubble:
 
 
 def work(member: Member, plan: Plan) -> Iterator[object]:
-    """Do what one member does of all ways, and tell."""
+    """Do one member's part in all ways, and yield its rows."""
     member.torch.set_float32_matmul_precision("highest")  # no TF32
     free_bytes = member.device.free_bytes()
     if member.device.is_gpu and plan.needed_bytes > free_bytes:
         raise x.UserError("too_much_memory", needed_bytes=plan.needed_bytes, free_bytes=free_bytes)
     start = Start(member, plan.shape.shared_by(member.size))
-    shares: dict[str | int, Share] = {
-        ONE: Share(member, start),
+    shares: dict[str | int, MemberStep] = {
+        ONE: MemberStep(member, start),
         DATA: ByData(member, start),
         CHANNELS: ByChannels(member, start),
         **{count: ByLayers(member, start, count) for count in plan.micro_batches},
@@ -131,10 +141,10 @@ def _way(arm: str | int) -> str:
     return LAYERS if isinstance(arm, int) else arm
 
 
-def _timed(member: Member, share: Share, *, is_in: bool) -> tuple[float, float, float]:
-    """Return when the first began a step, how long until the last had done its part, and how idle.
+def _timed(member: Member, share: MemberStep, *, is_in: bool) -> tuple[float, float, float]:
+    """Return when the first began a step, its length until the last had finished, and the idling.
 
-    All members call it; one that is not in it has nothing to do.
+    All members call it; a member outside the way has nothing to do.
     """
     share.busy.clear()
     now_s = member.bench.now_s

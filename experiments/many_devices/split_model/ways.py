@@ -1,13 +1,13 @@
-"""How do several devices share one small network? By data, by layers, by channels; or one has all.
+"""One small network on several devices: split by data, by layers, by channels, or not at all.
 
 The network is a row of square layers with ReLU between them. A step goes forward, compares with a
-target, goes back and changes the weights; written out by hand, so that what each device holds and
-sends is in sight. From the same start all ways come to the same weights, but for rounding.
+target, goes back and changes the weights. It is written out by hand to show what each device holds
+and sends. From the same start all ways reach the same weights, but for rounding.
 
-Data: every device has all layers and a share of the batch, and the gradients are added up.
-Layers: each device has some layers in a row, and hands on what they make of a micro-batch; first
-all go forward, then all go back (GPipe). Channels: each device has some rows of every layer's
-weights; what they make is gathered after every layer, and what goes back is added up.
+Data: every device has all layers and a share of the batch; the gradients are summed. Layers: each
+device has some layers in a row, and hands on the results of each micro-batch. First all go forward,
+then all go back (GPipe). Channels: each device has some rows of every layer's weights. The results
+are gathered after every layer; the gradients on the way back are summed.
 Source: Y. Huang et al., GPipe (2019); "Training on Multiple GPUs" in Dive into Deep Learning, which
 calls them data parallelism, network partitioning and layerwise partitioning.
 """
@@ -15,7 +15,7 @@ calls them data parallelism, network partitioning and layerwise partitioning.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
@@ -28,22 +28,22 @@ RATE = 0.05  # of learning
 FP32_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Shape:
-    """How large the network is, and a batch."""
+    """The network's size, and the batch."""
 
     layers: int
     width: int
     batch: int
 
     def shared_by(self, size: int) -> Shape:
-        """Return one that so many can share: a layer for each at least, and whole channels."""
+        """Return a shape that so many can share: at least a layer each, and whole channels."""
         width = max(size, self.width - self.width % size)
         return replace(self, layers=max(self.layers, size), width=width)
 
 
 class Start:
-    """Where all ways start from: the weights of every layer, a batch, and what it should become."""
+    """Where all ways start: every layer's weights, a batch, and its targets."""
 
     def __init__(self, member: Member, shape: Shape) -> None:
         self.shape, torch = shape, member.torch
@@ -59,8 +59,8 @@ class Start:
         )
 
 
-class Share:
-    """What one member does of a step in one way; `busy` is when it computed."""
+class MemberStep:
+    """One member's part of a step in one way; `busy` holds when it computed."""
 
     def __init__(self, member: Member, start: Start) -> None:
         self.member, self.shape, self.start, self.busy = (
@@ -75,11 +75,11 @@ class Share:
         self.gradients = [member.torch.zeros_like(each) for each in self.weights]
 
     def layers(self) -> list[tuple[int, Any]]:
-        """Return the layers that this member has, whole or in part, with their numbers."""
+        """Return this member's layers, whole or in part, with their numbers."""
         return list(enumerate(self.start.weights))
 
     def own(self, layer: int, weights: Any) -> Any:
-        """Return what this member has of a layer's weights."""
+        """Return this member's part of a layer's weights."""
         return weights
 
     def step(self) -> None:
@@ -89,7 +89,7 @@ class Share:
         self.compute(self.update)
 
     def compute(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Do some work, and remember when; a GPU is waited for, so that its end is known."""
+        """Do some work and note when; a GPU is waited for, so that the end is known."""
         device = self.member.device
         start_s = device.bench.now_s()
         made = work(*given)
@@ -98,14 +98,14 @@ class Share:
         return made
 
     def forward(self, given: Any) -> list[Any]:
-        """Return what goes into each layer, and what comes out of the last."""
+        """Return each layer's input, and the last layer's output."""
         kept = [given]
         for place in range(len(self.weights)):
             kept.append(self.layer(place, kept[-1]))
         return kept
 
     def layer(self, place: int, given: Any) -> Any:
-        """Return what a layer makes; behind the last one of all is no ReLU."""
+        """Return a layer's output; only the network's last layer has no ReLU."""
         made = given @ self.weights[place].T
         return made if self.is_last(place) else made.relu_()
 
@@ -118,7 +118,7 @@ class Share:
         return (made - wanted) / self.shape.batch
 
     def backward(self, kept: list[Any], error: Any) -> Any:
-        """Add to the gradients of all layers here; return that of what was given."""
+        """Add to the gradients of all layers here; return the gradient of the input."""
         for place in reversed(range(len(self.weights))):
             error = self.back(place, kept, error)
         return error
@@ -128,17 +128,17 @@ class Share:
         if not self.is_last(place):
             error = error * (kept[place + 1] > 0)
         self.gradients[place].addmm_(error.T, kept[place])
-        is_first = self.layers()[place][0] == 0  # nobody needs the gradient of what was given
+        is_first = self.layers()[place][0] == 0  # nobody needs the input's gradient
         return None if is_first else error @ self.weights[place]
 
     def update(self) -> None:
-        """Change the weights, and forget the gradients."""
+        """Change the weights, and clear the gradients."""
         for weights, gradients in zip(self.weights, self.gradients, strict=True):
             weights.sub_(gradients, alpha=RATE)
             gradients.zero_()
 
     def difference(self, right: list[Any]) -> float:
-        """Return how far the weights are from the right ones, against how far these have come."""
+        """Return the distance from the right weights, against how far these have come."""
         torch, far, come = self.member.torch, 0.0, 0.0
         for weights, (layer, began) in zip(self.weights, self.layers(), strict=True):
             own = self.own(layer, right[layer])
@@ -147,12 +147,12 @@ class Share:
         return far / come if come else 0.0
 
     def memory_bytes(self) -> int:
-        """Return what the weights, their gradients and what is kept for going back take."""
+        """Return the bytes of weights, gradients and what the backward pass needs."""
         numbers: int = sum(2 * each.numel() for each in self.weights)
         return FP32_BYTES * (numbers + self.kept_numbers())
 
     def kept_numbers(self) -> int:
-        """Return how many numbers are kept for going back."""
+        """Return how many numbers the backward pass needs."""
         return self.shape.batch * self.shape.width * (len(self.weights) + 1)
 
     def moved_bytes(self) -> int:
@@ -160,7 +160,7 @@ class Share:
         return 0
 
 
-class ByData(Share):
+class ByData(MemberStep):
     """All layers, and a share of the batch."""
 
     def __init__(self, member: Member, start: Start) -> None:
@@ -186,7 +186,7 @@ class ByData(Share):
         return 2 * (self.member.size - 1) * numbers * FP32_BYTES
 
 
-class ByLayers(Share):
+class ByLayers(MemberStep):
     """Some layers in a row; the batch comes in micro-batches."""
 
     def __init__(self, member: Member, start: Start, micro_batches: int) -> None:
@@ -238,8 +238,8 @@ class ByLayers(Share):
         return 2 * self._end * self.shape.batch * self.shape.width * FP32_BYTES
 
 
-class ByChannels(Share):
-    """Some rows of the weights of every layer, and the whole batch."""
+class ByChannels(MemberStep):
+    """Some rows of every layer's weights, and the whole batch."""
 
     def own(self, layer: int, weights: Any) -> Any:
         """Return the rows of this member."""

@@ -11,16 +11,19 @@ a GPU, A and B are two halves of the processor with a queue each (`feeding`).
 Source: "Automatic Parallelism" in Dive into Deep Learning.
 
 What it cannot tell: how two devices work on one model (`data-parallel` and `split-model` do).
+
+To be confirmed on a GPU: that one thread keeps both busy, the lanes of both on the caller's clock,
+tiny products; with one GPU, the processor beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, devices_of
 
 from .feeding import Job, Moment, Worker, workers
 
@@ -30,15 +33,15 @@ WAYS = (ALONE_A, ALONE_B, SEQUENCE, READ, TOGETHER)
 SHOWN_WAYS = (TOGETHER, READ, SEQUENCE)
 CALLER, LANE_A, LANE_B = "caller", "job_a", "job_b"
 SHOWN = 40  # products of each on the lanes
-NEAR = 1.15  # times the longer one: as long as that
-GAIN = 1.1  # less is none to speak of
+NEAR = 1.15  # times the longer one: counts as equally long
+GAIN = 1.1  # a smaller gain is not worth a sentence
 CALLING = 0.9  # of the time: then the calls set the pace
 GPU_ROWS, CPU_ROWS = 4096, 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `job_s` is how long A takes alone, about."""
+    """The parameters; `job_s` is how long A takes alone, about."""
 
     device: str = x.param(CPU, choices=devices_of)
     beside: str = x.param(CPU, choices=devices_of)
@@ -49,9 +52,9 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Took:
-    """One way, once: until all was done, and until the last call was back."""
+    """One way, once: until all was done, and until the last call returned."""
 
     way: str = x.column()
     repeat: int = x.column()
@@ -59,9 +62,9 @@ class Took:
     called_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Slice:
-    """One product of A or B, or what the caller did; time from the first call of this way."""
+    """One product of A or B, or an act of the caller; time from this way's first call."""
 
     way: str = x.column()
     lane: str = x.column()
@@ -96,13 +99,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield from _lanes(bench, way, a, b)
 
 
-def cores_of(machine: x.Machine) -> int:
-    """Return how many cores there are for two halves."""
-    return x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
-
-
 def _fitting(device: Device, rows: int) -> int:
-    """Return as many rows, or as few as leave the device's memory free."""
+    """Return as many rows as wanted, or as few as the device's memory holds."""
     while 4 * FP32_BYTES * rows**2 > device.free_bytes() and rows > 8:
         rows //= 2
     return rows
@@ -121,7 +119,7 @@ def _call(way: str, a: Job, b: Job, call: Callable[[Job], None]) -> None:
 
 
 def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
-    """Return the caller's seconds for one way: until all is done, and until the calls are back."""
+    """Return the caller's seconds for one way: until all is done, and until the calls return."""
     bench.check_stop()
     start_s = bench.now_s()
     _call(way, a, b, Job.call)
@@ -132,7 +130,7 @@ def _run(bench: x.Bench, way: str, a: Job, b: Job) -> tuple[float, float]:
 
 
 def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
-    """Yield when the caller called, and when a few products of A and B were done, on his clock."""
+    """Yield the caller's calls, and a few products of A and B, on the caller's clock."""
     zeros = {job: _zero(bench, job.worker) for job in (a, b)}
     begin_s = bench.now_s()
     calling: list[x.Interval] = []
@@ -159,7 +157,7 @@ def _lanes(bench: x.Bench, way: str, a: Job, b: Job) -> Iterator[Slice]:
 
 
 def _zero(bench: x.Bench, worker: Worker) -> tuple[Moment, float]:
-    """Return a moment of a device that has nothing to do, and when that was for the caller."""
+    """Return an idle device's moment, and the same moment on the caller's clock."""
     before_s = bench.now_s()
     moment = worker.mark()
     worker.wait()
@@ -207,7 +205,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take the first two GPUs; one and the processor; else its two halves."""
+    """Take the first two GPUs; or one and the processor; or its two halves."""
     first, second = (*devices_of(machine), CPU)[:2]
     return Params(
         device=first,
@@ -223,14 +221,14 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Count how often A and B are done; a GPU has to be started and warmed up, too."""
+    """Count the runs of A and B; a GPU must also start and warm up."""
     pair_s = params.job_s * (1 + params.b_over_a)
     begin_s = 0.2 if params.device == CPU else 2.0  # assumed, not measured
     return begin_s + (4 * params.rounds + 5) * pair_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the matrices of the processor take."""
+    """Return the bytes of the processor's matrices."""
     rows = [params.a_rows] * (params.device == CPU)
     rows += [params.b_rows] * (CPU in (params.device, params.beside))
     return sum(3 * FP32_BYTES * each**2 for each in rows)
@@ -279,6 +277,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, job_s=0.004, a_rows=128, b_rows=128, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -1,8 +1,8 @@
-"""What can one thread hand work to, and go on? A GPU, or half of the processor that plays one.
+"""Devices that one thread feeds without waiting: a GPU, or half of the processor as one.
 
 A GPU takes calls into a queue. The whole processor does each at once, and its caller waits. Half of
-it is a thread with half of the cores, which takes calls from a queue as a GPU does: PyTorch counts
-the threads of its arithmetic for each calling thread, and lets go of Python's lock meanwhile.
+it is a thread with half of the cores, which takes calls from a queue as a GPU does: PyTorch sets
+the number of arithmetic threads for each calling thread, and releases the GIL meanwhile.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from experiments.devices.timing import warm
 
 
 class Moment(Protocol):
-    """A moment in the work of a device, on a clock of its own; known when it has passed."""
+    """A moment in a device's work, on its own clock; known when it has passed."""
 
     def since(self, earlier: Any) -> float:
         """Return the seconds from another moment of the same device to this one."""
 
 
 class Worker(Protocol):
-    """A device that does in order what it is handed."""
+    """A device that does its work in the order it is handed."""
 
     def call(self, work: Callable[[], object]) -> None:
         """Hand over a piece of work."""
 
     def read(self, numbers: Any) -> None:
-        """Read a number that the work before has made, which waits for it."""
+        """Read a number that the earlier work makes; waits for it."""
 
     def mark(self) -> Moment:
-        """Return the moment when all that was handed over so far is done."""
+        """Return the moment when all work so far is done."""
 
     def wait(self) -> None:
         """Wait until all is done. Raises what the work raised."""
 
 
-class Whole:
+class WholeDevice:
     """A GPU, or the whole processor."""
 
     def __init__(self, device: Device) -> None:
@@ -64,7 +64,7 @@ class Whole:
 
 
 class _At:
-    """When half of the processor came to a mark."""
+    """The moment when half of the processor reached a mark."""
 
     def __init__(self, at: Future[float]) -> None:
         self._at = at
@@ -110,7 +110,10 @@ def workers(
 ) -> Iterator[list[tuple[Worker, Device]]]:
     """Yield two workers with their devices: those named, or two halves of the processor."""
     if first != CPU:
-        yield [(Whole(device), device) for device in (Device(first, bench), Device(second, bench))]
+        yield [
+            (WholeDevice(device), device)
+            for device in (Device(first, bench), Device(second, bench))
+        ]
         return
     device = Device(CPU, bench)
     halves = [Half(device, max(1, cores // 2)) for _ in range(2)]
@@ -122,7 +125,7 @@ def workers(
 
 
 class Job:
-    """A or B: so many products on one device."""
+    """A or B: a number of products on one device."""
 
     def __init__(self, worker: Worker, device: Device, rows: int) -> None:
         self.worker, self.device, self.count = worker, device, 1
@@ -146,7 +149,7 @@ class Job:
         self.worker.wait()
 
     def size_for(self, job_s: float) -> None:
-        """Take as many products as last that long; also the warm-up."""
+        """Take as many products as last `job_s`; also the warm-up."""
         bench = self.device.bench
         if self.device.is_gpu:
             warm(self.device, self.once)

@@ -15,13 +15,12 @@ that it waits for, the walk through the page tables, or the banks of the memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES
 from experiments.tools.core_clock import Clock, clocks, core_hz
-from experiments.tools.huge_pages import huge_pages_told
 from experiments.tools.long_chain import LongChain, power_of_two
 
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -30,9 +29,9 @@ FIRST_READS = 2_000
 FREE_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the memory walked is the next power of two below `memory_bytes`."""
+    """The parameters; the memory walked is the next power of two below `memory_bytes`."""
 
     memory_bytes: int = x.param(
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -41,9 +40,9 @@ class Params:
     huge_pages: bool = x.param(False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Read:
-    """One repeat with so many chains: the time per read, all chains together."""
+    """One repeat with `chains`: the time per read, all chains together."""
 
     chains: int = x.column(scale="log2")
     repeat: int = x.column()
@@ -79,7 +78,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _reads(chain: LongChain, bench: x.Bench) -> int:
-    """Return how many reads take a sample's time in many chains: the least that is timed."""
+    """Return how many reads take a sample's time in many chains, the fewest that are timed."""
     from experiments.kernels.many_chains import rounded_steps, walk_all
 
     def walk(steps: int) -> None:
@@ -90,11 +89,11 @@ def _reads(chain: LongChain, bench: x.Bench) -> int:
 
 
 def read_s(chain: LongChain, chains: int, reads: int, bench: x.Bench) -> float:
-    """Return the seconds per read of `reads` in so many chains."""
+    """Return the seconds per read for `reads` in `chains`."""
     from experiments.kernels.many_chains import rounded_steps, walk_all
 
     steps = rounded_steps(reads // chains)
-    # How much of the page tables the caches hold depends on how fast was read just before: after
+    # How much of the page tables the caches hold depends on the reads just before: after
     # 32 chains a single one was a third faster for a while than when it is walked on and on.
     walk_all(steps, chain.stretches(chains, steps))
     places = chain.stretches(chains, steps)
@@ -102,7 +101,7 @@ def read_s(chain: LongChain, chains: int, reads: int, bench: x.Bench) -> float:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare one chain with the number of chains that was the fastest."""
+    """Compare one chain with the fastest number of chains."""
     of = x.spreads((read.chains, read.latency_s) for read in tables["reads"])
     limits = [] if params.huge_pages else ["page_translation_included"]
     cache_bytes = x.last_level_cache_bytes(machine)
@@ -156,7 +155,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: the same reads take the longer, the fewer chains they are in."""
+    """Estimate: the same reads take longer the fewer chains they are in."""
     samples_s = 2 * sum(20 / min(chains, 20) for chains in COUNTS) * 1.3 * SAMPLE_S
     return 0.3 + params.memory_bytes / x.GIB * 1.2 + params.rounds * (samples_s + 0.01)
 
@@ -203,6 +202,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, memory_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.memory_bytes) + 2 * x.MIB,
 )

@@ -13,12 +13,11 @@ What it cannot tell: in small arrays "random" contains the 1 to 2 ns of computin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
-from experiments.tools.huge_pages import huge_pages_told
 
 ELEMENT_BYTES = 8
 SMALLEST_BYTES = 16 * x.KIB
@@ -29,9 +28,9 @@ IN_A_ROW, RANDOM, DEPENDENT = "sequential", "random", "dependent"
 ORDERS = (IN_A_ROW, RANDOM, DEPENDENT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; an array is the next power of two below `largest_bytes`."""
+    """The parameters; an array is the next power of two below `largest_bytes`."""
 
     largest_bytes: int = x.param(
         512 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -40,9 +39,9 @@ class Params:
     huge_pages: bool = x.param(False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Read:
-    """One repeat at one size in one order; only the 8 bytes of an element count as useful."""
+    """One repeat at one size in one order; only an element's 8 bytes count as useful."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     order: str = x.column()
@@ -96,7 +95,7 @@ def _read_at_random(buffer: Buffer, size_bytes: int, round_: int, bench: x.Bench
     words = buffer.words[: size_bytes // ELEMENT_BYTES]
     bits, place = words.size.bit_length() - 1, np.array([round_], dtype=np.uint64)
     sum_at_random(words, bits, place, min(words.size, WARM_UP_READS))
-    # Every call goes on to new positions: those just read would be in the cache.
+    # Every call continues at new positions: those just read are cached.
     count = bench.repeat_for(
         lambda count: sum_at_random(words, bits, place, count),
         at_least_s=SAMPLE_S,
@@ -113,7 +112,7 @@ _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dep
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the three orders at the largest size that all of them were measured at."""
+    """Compare the three orders at the largest size that all of them reached."""
     of = x.spreads(((read.size_bytes, read.order), read.element_s) for read in tables["reads"])
     complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
     limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
@@ -155,7 +154,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """A quarter of the memory, three times."""
+    """Use a quarter of the memory, three times."""
     return replace(params, largest_bytes=max(params.largest_bytes // 4, x.MIB), rounds=3)
 
 
@@ -209,6 +208,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 2 * x.MIB,
     is_in_tour=True,

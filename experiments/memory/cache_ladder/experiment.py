@@ -16,16 +16,15 @@ is part of a step, as it is in every program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, count, takewhile
 from typing import Any
 
 from experiments import api as x
-from experiments.tools.buffers import Buffer, huge_pages_fraction
+from experiments.tools.buffers import Buffer, huge_pages_fraction, huge_pages_told
 from experiments.tools.chasing import LINE_BYTES, SAMPLE_S, step_s
 from experiments.tools.core_clock import Clock, clocks, core_hz
-from experiments.tools.huge_pages import huge_pages_told
 
 SMALLEST_BYTES = 4 * x.KIB
 FAR_UP_BYTES = 256 * x.MIB
@@ -35,14 +34,14 @@ STILL_RISING = 1.1  # times as slow as in half as much
 SPIKE = 1.3  # times as slow as in a larger working set; noise of undisturbed runs stays below 1.2
 RANDOM, IN_A_ROW = "random", "sequential"
 LEVELS = ("l1", "l2", "l3")
-SLOWED_DOWN = 1.5  # times the latency of a cache: seen in the plot as its end
+SLOWED_DOWN = 1.5  # times a cache's latency: the plot shows its end there
 NEARLY_MEMORY, MUCH_FASTER = 0.5, 2.0  # of the latency of memory; times
-BEYOND_L3 = 2  # in so many of them memory answers, and looking pages up is not yet most of it
+BEYOND_L3 = 2  # times the L3: there memory answers, and page walks are not yet most of the time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     largest_bytes: int = x.param(
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -52,7 +51,7 @@ class Params:
     huge_pages: bool = x.param(False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
     """One repeat at one size; `order` is "random" or "sequential"."""
 
@@ -63,9 +62,9 @@ class Step:
 
 
 def sizes(params: Params) -> list[int]:
-    """Return the working sets, smallest first, the last as large as was asked for; whole lines.
+    """Return the working sets, smallest first, up to the size asked for; whole lines.
 
-    Far up there is one an octave: laying out takes long, and there is little more to see.
+    The largest have one an octave: laying them out takes long, and shows little more.
     """
     largest = params.largest_bytes // LINE_BYTES * LINE_BYTES
     places = count(0, Fraction(1, params.points_per_octave))
@@ -99,9 +98,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Read the latency of each level off the best repeats; speak only of what was measured.
+    """Read each level's latency off the best repeats; speak only of what was measured.
 
-    Where a read took longer than in the next larger working set, the level has the time of that.
+    If a read took longer than in the next larger working set, the level takes that one's time.
     """
     best: dict[int, float] = {}
     for step in tables["steps"]:
@@ -131,7 +130,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         if min((s for s in sizes(params) if s > part["l3_seen_bytes"]), default=None) in best:
             values |= part
             limits.append("part_of_l3")
-        else:  # it may be fast farther up
+        else:  # it may be fast at larger sizes
             del values["l3_latency_s"]
             limits.append("end_of_l3_unknown")
     limits += [f"no_{name}_cache_known" for name in LEVELS if name not in cache_bytes]
@@ -162,19 +161,19 @@ def _has_spike(best: Mapping[int, float]) -> bool:
 
 
 def _read_off(best: Mapping[int, float], size: int) -> int:
-    """Return a working set, or the next larger one where that took less.
+    """Return a working set, or the next larger one if that took less.
 
-    By itself a smaller one is never slower; of more than the next, one may be fast by luck.
+    A smaller one is never really slower. Of several larger ones, one may be fast by luck.
     """
     after = min((each for each in best if each > size), default=size)
     return min(size, after, key=best.__getitem__)
 
 
 def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, float]:
-    """Return up to which size the L3 is fast, where at its half a read is nearly one of memory.
+    """Return the size up to which the L3 is fast, if reads at half its size nearly go to memory.
 
-    A host can give its guests a few ways of the cache, and tell them the size of the whole. The
-    latency of this L3 is then that in half of the part, as it would be in half of the whole.
+    A host can give its guests a few ways of the cache, and report the size of the whole. The
+    latency of this L3 is then read at half of the part, as it would be at half of the whole.
     """
     l3_s = values.get("l3_latency_s")
     beyond = [size for size in best if size >= BEYOND_L3 * values.get("l3_bytes", 0)]
@@ -192,7 +191,7 @@ def _part_of_l3(best: dict[int, float], values: dict[str, float]) -> dict[str, f
 
 
 def _in_cycles(values: dict[str, float], clock_hz: float) -> dict[str, float]:
-    """Return the clock, and the levels in its cycles; those that were not measured are left out."""
+    """Return the clock, and the measured levels in its cycles."""
     latencies = {name: values.get(f"{name}_latency_s") for name in (*LEVELS, "memory")}
     cycles = {
         f"{name}_latency_cycles": latency_s * clock_hz
@@ -210,13 +209,13 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Half the points, once, and no more memory than is laid out in a moment."""
+    """Take half the points, once, and only as much memory as is quickly laid out."""
     largest = min(params.largest_bytes, x.GIB)
     return replace(params, largest_bytes=largest, points_per_octave=2, rounds=1)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: the samples, laying out the chains, and reading past what that left in a cache."""
+    """Estimate: the samples, laying out the chains, and flushing what that left in a cache."""
     ladder: Sequence[int] = sizes(params)
     samples_s = len(ladder) * 2 * 4 * SAMPLE_S
     layout_s = sum(ladder) / LINE_BYTES * 45e-9
@@ -273,6 +272,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=2 * x.MIB, points_per_octave=1, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params), default=0) + 2 * x.MIB,
     is_in_tour=True,

@@ -1,4 +1,4 @@
-"""The other end of a connection: whoever sends a byte gets it back, from a process of its own."""
+"""The other end of a connection: a process that sends each byte back."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ HOST = "127.0.0.1"
 
 
 def connected(port: int) -> socket.socket:
-    """Return a connection that sends every byte at once, not when there are more."""
+    """Return a connection that sends every byte at once (no Nagle delay)."""
     connection = socket.create_connection((HOST, port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
 def listen(_request: dict[str, Any]) -> dict[str, Any]:
-    """Answer one connection, on a port that the system chooses, until this process ends."""
+    """Echo one connection, on a port that the system chooses, until this process ends."""
     listener = socket.create_server((HOST, 0))
     threading.Thread(target=_echo, args=(listener,), daemon=True).start()
     return {"port": listener.getsockname()[1]}

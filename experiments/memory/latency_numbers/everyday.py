@@ -1,6 +1,6 @@
-"""What the ruler of latencies is made of: one function for each number, timed as others time it.
+"""The samplers of the latency ruler: one function for each number, as other experiments time it.
 
-Processes, the file and the connection are there from the start, and end with the stack.
+Processes, the file and the connection exist from the start, and end with the stack.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from experiments.tools.batches import batch
 from experiments.tools.buffers import Buffer
 from experiments.tools.chasing import step_s
 from experiments.tools.disk_file import DiskFile
-from experiments.tools.interpreters import STARTS, TALKS, own
+from experiments.tools.interpreters import own
 from machine.storage.place import usual_folder
 
 from .echo_jobs import connected
 
-Number = Callable[[int], float]  # from a round to the seconds that one of them takes
+Number = Callable[[int], float]  # takes the round, returns the seconds of one operation
 
 ECHO = Path(__file__).with_name("echo_jobs.py")
 SAMPLE_S = 0.01
-BEYOND_L2 = 2  # in so many of them a guest finds its L3, of which it may have a small part
+BEYOND_L2 = 2  # times the L2: there a guest finds its L3, of which it may have a small part
 MESSAGE_BYTES, BLOCK_BYTES = 64, 4096
 _METHODS = {"call": "call", "thread": "thread", "process": "spawn"}  # as start-cost names them
 
 
 def distances(bench: x.Bench, memory_bytes: int) -> dict[str, Number]:
-    """Return one dependent read from each cache, and from memory where `memory_bytes` is not 0."""
+    """Return one dependent read from each cache, and from memory if `memory_bytes` is not 0."""
     known = x.cache_sizes(bench.machine)
     sizes = {name: size // 2 for name, size in known.items()}
     if x.is_guest(bench.machine) and "l3" in sizes and "l2" in known:
@@ -46,14 +46,14 @@ def distances(bench: x.Bench, memory_bytes: int) -> dict[str, Number]:
         buffer = Buffer(max(sizes.values()))
 
     def distance(size_bytes: int, turn: int) -> float:
-        with bench.pinned():  # not longer: whatever is started inherits it
+        with bench.pinned():  # not longer: child processes would inherit it
             return step_s(buffer, size_bytes, bench, turn=turn, at_random=True)
 
     return {name: functools.partial(distance, size) for name, size in sizes.items()}
 
 
 def asked(bench: x.Bench) -> dict[str, Number]:
-    """Return a lock that nobody else wants, and a call of the kernel where it can be timed."""
+    """Return an uncontended lock, and a system call where it can be timed."""
     lock = threading.Lock()
     take, give = lock.acquire, lock.release
 
@@ -71,8 +71,10 @@ def asked(bench: x.Bench) -> dict[str, Number]:
 
 
 def started(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
-    """Return a call, and a thread and a process that do nothing, waited for."""
-    python = own(STARTS, bench.check_stop)
+    """Return a call, and a thread and a process that do nothing and are waited for."""
+    from experiments.tools import start_jobs
+
+    python = own(start_jobs, bench.check_stop)
     stack.callback(python.close)
 
     def taken_s(method: str, count: int) -> float:
@@ -87,8 +89,10 @@ def started(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
 
 
 def handed_over(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number]:
-    """Return a word that goes to another thread and back, and to another process by loopback."""
-    python = own(TALKS, bench.check_stop)
+    """Return a round trip of a word to another thread, and to another process by loopback."""
+    from experiments.tools import talk_jobs
+
+    python = own(talk_jobs, bench.check_stop)
     stack.callback(python.close)
     python.ask(arm="start", largest_bytes=MESSAGE_BYTES)
     python.answer()
@@ -117,7 +121,7 @@ def handed_over(bench: x.Bench, stack: contextlib.ExitStack) -> dict[str, Number
 def from_disk(
     bench: x.Bench, stack: contextlib.ExitStack, folder: str, file_bytes: int
 ) -> dict[str, Number]:
-    """Return a read of 4 KiB past the page cache, nothing where that cannot be."""
+    """Return a read of 4 KiB past the page cache, nothing where that is impossible."""
     try:
         file = DiskFile(Path(folder) if folder else usual_folder(), file_bytes, bench)
         stack.enter_context(file)

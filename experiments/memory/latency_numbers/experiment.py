@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
 from experiments.tools.core_clock import Clock, clocks, core_hz
@@ -38,9 +38,9 @@ QUICK_MEMORY_BYTES = x.GIB
 FRAME_S, BLINK_S = 1 / 60, 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; with `memory_bytes` of less than four last-level caches, no memory."""
+    """The parameters; with `memory_bytes` of less than four last-level caches, no memory."""
 
     memory_bytes: int = x.param(
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -52,25 +52,25 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Number:
-    """One sample of one thing."""
+    """One sample of one operation."""
 
     what: str = x.column()
     repeat: int = x.column()
     took_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Scaled:
-    """The best of one thing, as if a read from the first cache took one second."""
+    """An operation's best, as if a read from the first cache took one second."""
 
     what: str = x.column()
     as_if_s: float = x.column("s", scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield one row for each thing and round; at the end, each as it would be felt."""
+    """Yield one row for each operation and round; at the end, each one scaled."""
     best: dict[str, float] = {}
     with contextlib.ExitStack() as stack:
         yield x.Progress(0.0)
@@ -96,13 +96,13 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _memory_bytes(params: Params, machine: x.Machine) -> int:
-    """Return the memory to walk through, 0 where it is so little that the caches would answer."""
+    """Return the memory to walk through, 0 if it is so little that caches would answer."""
     largest = max(x.cache_sizes(machine).values(), default=0)
     return params.memory_bytes if largest and params.memory_bytes >= x.BEYOND_CACHE * largest else 0
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Take the best of each, and say how far apart they are."""
+    """Take each one's best, and compare them."""
     best: dict[str, float] = {}
     for number in tables["numbers"]:
         best[number.what] = min(number.took_s, best.get(number.what, number.took_s))
@@ -193,6 +193,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, memory_bytes=x.MIB, file_bytes=8 * x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.memory_bytes + 100 * x.MIB,
 )

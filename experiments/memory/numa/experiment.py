@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from experiments import api as x
@@ -24,18 +26,17 @@ from experiments.tools.chasing import step_s
 from experiments.tools.neighbours import by_topology
 from experiments.tools.side_by_side import seconds_together
 
-from .placement import share_on_node
-
 LEAST_BYTES = 64 * x.MIB
 MOST_QUICK_BYTES = 256 * x.MIB
 FREE_SHARE = 0.4
 SAMPLE_S, PAIR_S = 0.02, 0.15
 MOSTLY = 0.9
+NUMA_MAPS = Path("/proc/self/numa_maps")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `node_bytes` are used on each node, `readers` work on each."""
+    """The parameters; `node_bytes` are used on each node, `readers` work on each."""
 
     node_bytes: int = x.param(
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -44,7 +45,7 @@ class Params:
     rounds: int = x.param(3, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Access:
     """One repeat: threads on one node use the memory of a node, the same or another."""
 
@@ -77,7 +78,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _processors(machine: x.Machine, readers: int) -> dict[int, list[int]]:
-    """Return hardware threads of each node that has some, one a core: as many on each."""
+    """Return hardware threads of each node that has some, one a core and equally many."""
     ordered = by_topology(machine)
     nodes = {
         node.id: [thread.id for thread in ordered if thread.id in node.threads]
@@ -90,7 +91,7 @@ def _processors(machine: x.Machine, readers: int) -> dict[int, list[int]]:
 
 
 def _memory_on(processors: Sequence[int], params: Params, bench: x.Bench) -> list[Buffer]:
-    """Return buffers that these processors have written first; the first holds the chain, too."""
+    """Return buffers that these processors have written first; the first also holds the chain."""
     buffers: dict[int, Buffer] = {}
     size_bytes = max(params.node_bytes // len(processors), x.MIB)
 
@@ -115,7 +116,7 @@ def _latency_s(processor: int, buffer: Buffer, turn: int, bench: x.Bench) -> flo
 def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: x.Bench) -> float:
     from experiments.kernels.sums import sum_in_a_row
 
-    words = [buffer.words[: buffers[-1].words.size] for buffer in buffers]  # as much by each
+    words = [buffer.words[: buffers[-1].words.size] for buffer in buffers]  # the same by each
 
     def read(laps: int) -> float:
         parts: list[Any] = [functools.partial(sum_in_a_row, part, laps) for part in words]
@@ -125,8 +126,27 @@ def _bytes_per_s(processors: Sequence[int], buffers: Sequence[Buffer], bench: x.
     return laps * sum(part.nbytes for part in words) / read(laps)
 
 
+def share_on_node(buffer: Buffer, node: int, numa_maps: Path = NUMA_MAPS) -> float | None:
+    """Return the share of a buffer's pages on a node; None where nobody tells.
+
+    The kernel knows it once the pages were written.
+    """
+    try:
+        lines = numa_maps.read_text().splitlines()
+    except OSError:
+        return None
+    starts = [(int(line.split(maxsplit=1)[0], 16), line) for line in lines]
+    below = [entry for entry in starts if entry[0] <= int(buffer.address)]
+    pages = (
+        {int(n): int(count) for n, count in re.findall(r" N(\d+)=(\d+)", max(below)[1])}
+        if below
+        else {}
+    )
+    return pages.get(node, 0) / sum(pages.values()) if pages else None
+
+
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare what is near with what is far, each pair by its best."""
+    """Compare near with far memory, each pair by its best."""
     cells: dict[tuple[int, int], list[Access]] = {}
     for row in tables["accesses"]:
         cells.setdefault((row.threads_on, row.memory_on), []).append(row)
@@ -168,13 +188,13 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """A quarter of the memory, as far as that is laid out in a moment, three times."""
+    """Use a quarter of the memory, as far as that is quickly laid out, three times."""
     node_bytes = min(max(params.node_bytes // 4, x.MIB), MOST_QUICK_BYTES)
     return replace(params, node_bytes=node_bytes, rounds=3)
 
 
 def seconds(params: Params) -> float:
-    """Estimate for two nodes; each node more adds as many pairs as there are nodes."""
+    """Estimate for two nodes; each further node adds as many pairs as there are nodes."""
     layout_s = 2 * params.node_bytes / 64 * 15e-9
     return 4 * params.node_bytes / 2e9 + 4 * params.rounds * (PAIR_S + layout_s)
 
@@ -217,6 +237,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, node_bytes=x.MIB, rounds=5),
     seconds=seconds,
     memory_bytes=lambda params: 4 * params.node_bytes,
 )

@@ -1,10 +1,9 @@
-"""What the roofline is made of: its flat part, its slope and the points below, each to be timed."""
+"""The samples of the processor's roofline: its flat part, its slope and the points below."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from experiments import api as x
 from experiments.tools.arrays import MOVED, Team
@@ -13,11 +12,11 @@ from .known_kernels import works
 
 FIRST_STEPS = 10_000
 PRECISIONS = {"fp64": 64, "fp32": 32}
-READ = "read"  # which computes nothing worth a point
-MOVERS = ("triad", "dot", "stencil")  # points that wait for memory alone
+READ = "read"  # it computes too little for a point
+MOVERS = ("triad", "dot", "stencil")  # points that only memory limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Peak:
     """One sample of nothing but multiply-adds, on one core or all."""
 
@@ -27,18 +26,18 @@ class Peak:
     flop_per_s: float = x.column("flop/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Rate:
-    """One sample of what the memory delivers to all cores while they are in a loop."""
+    """One sample of the memory's rate to all cores while they run a loop."""
 
     kernel: str = x.column()
     repeat: int = x.column()
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Point:
-    """One sample of a loop, on all cores; of the roof, a place where it has a corner or ends."""
+    """One sample of a loop on all cores; for the roof, one of its corners or ends."""
 
     kernel: str = x.column()
     repeat: int = x.column()
@@ -47,12 +46,12 @@ class Point:
 
 
 Row = Peak | Rate | Point
-# The seconds of so many steps, how many to begin with, and the row of a round and a rate of steps.
+# The seconds of a number of steps, a first number, and the row of a round and a rate of steps.
 Arm = tuple[Callable[[int], float], int, Callable[[int, float], Row]]
 
 
 def peaks(team: Team) -> Iterator[Arm]:
-    """Yield multiply-adds and nothing else, in each precision, on one core and on all."""
+    """Yield pure multiply-adds in each precision, on one core and on all."""
     from experiments.kernels.lanes import widest_bits
 
     from .kernels import spin, spin_flop
@@ -77,7 +76,7 @@ def peaks(team: Team) -> Iterator[Arm]:
 
 
 def rates(team: Team) -> Iterator[Arm]:
-    """Yield what the memory delivers to all cores while they do nothing but read."""
+    """Yield the memory's rate to all cores while they only read."""
     from experiments.kernels import streams
 
     share_bytes = team.share_bytes(len(team))
@@ -124,7 +123,7 @@ def points(team: Team, degrees: tuple[int, ...]) -> Iterator[Arm]:
 
 
 def with_rate(row: Row) -> Iterator[Row]:
-    """Yield a sample, and of what moves arrays that no cache holds how fast it did."""
+    """Yield a sample, and the data rate of loops over arrays that no cache holds."""
     yield row
     if isinstance(row, Point) and row.kernel in MOVERS:
         bytes_per_s = row.flop_per_s / row.flop_per_byte
@@ -132,10 +131,10 @@ def with_rate(row: Row) -> Iterator[Row]:
 
 
 def bandwidths(rates: Sequence[Rate]) -> dict[str, float]:
-    """Return the data rate of each loop over arrays that no cache holds, the median of its rounds.
+    """Return each loop's data rate over arrays that no cache holds, the median of its rounds.
 
-    Not the best: that is chance where others share the memory. Before the one that does nothing but
-    read was timed there is none: the others may wait for arithmetic.
+    Not the best: where others share the memory, the best is chance. There is none before the loop
+    that only reads was timed: the others may wait for arithmetic.
     """
     found = x.medians((rate.kernel, rate.bytes_per_s) for rate in rates)
     return found if READ in found else {}

@@ -14,16 +14,20 @@ Source: S. Williams, A. Waterman, D. Patterson, Roofline (2009).
 
 What it cannot tell: why a point lies below the roof. Lines that are read before they are written
 are not counted, which can keep what writes a quarter to a third below it.
+
+To be confirmed on a GPU: that the switch for TF32 acts on each arm; double precision with matrix
+units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import GPU_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s, cache_bytes, memory_bytes_per_s
 from experiments.devices.conditions import Condition
 from experiments.devices.device import CPU, default_device, devices_of
@@ -49,17 +53,16 @@ from .known_kernels import DEGREES, FEW_DEGREES, POLYNOMIAL
 SAMPLE_S, THREAD_SAMPLE_S = 0.015, 0.0005
 # The first five have colours of their own.
 KERNELS = (ROOF, "triad", "dot", "stencil", POLYNOMIAL, "matmul", "thin", *OTHER_ROOFS)
-GPU = "gpu0"  # the first GPU of a run, which has no second
-ABOVE, TOO_MUCH = 1.1, 1.02  # times the roof, and a theoretical limit: then something is wrong
-WRITES_SHOW = 0.8  # of the roof: the triad is below where what is read before writing shows
+GPU = "gpu0"  # the only GPU of a run
+ABOVE, TOO_MUCH = 1.1, 1.02  # times the roof or a theoretical limit: then something is wrong
+WRITES_SHOW = 0.8  # of the roof: below it, the triad pays for reading each line before writing it
 GPU_BEYOND_CACHE = 8  # times the last cache of a GPU, for each array
-GPU_BYTES_PER_S = 2e11  # cautious, for the estimate
 FULL_S, QUICK_S = 28.0, 3.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
+    """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
     device: str = x.param(CPU, choices=devices_of)
     array_bytes: int = x.param(
@@ -122,7 +125,7 @@ def _slope(rates: Mapping[str, float]) -> float:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Find the ridge, and tell how near the roof the triad and the matrix product come."""
+    """Find the ridge, and how close the triad and the matrix product come to the roof."""
     if params.device != CPU:
         return _analyse_gpu(params, tables, machine)
     limits = ["no_gpu_roof"]
@@ -158,7 +161,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Do the same for a GPU, whose limits are known more often."""
+    """Do the same for a GPU, whose theoretical limits are known more often."""
     limits = ["one_operation_at_a_time"]
     peaks = gpu_peaks(tables["peaks"], tables["points"])
     if any(name not in peaks for name in GPU_PRECISIONS):
@@ -199,7 +202,7 @@ def _analyse_gpu(params: Params, tables: x.Tables, machine: x.Machine) -> x.Find
 
 
 def _limits_of_the_roof(tables: x.Tables) -> list[str]:
-    """Return what one should know of a roof with peak and slope."""
+    """Return the limits of a roof with this peak and slope."""
     limits = []
     if all(point.kernel != ROOF for point in tables["points"]):
         limits.append("roof_not_drawn")
@@ -207,7 +210,7 @@ def _limits_of_the_roof(tables: x.Tables) -> list[str]:
 
 
 def _is_of_the_triad(rates: Mapping[str, float]) -> bool:
-    """Is the slope the triad's own rate? Then its share of the roof tells of no other limit."""
+    """Is the slope the triad's own rate? Then the triad's share of the roof tells nothing."""
     return max(rates, key=lambda kernel: rates[kernel]) == "triad"
 
 
@@ -225,7 +228,7 @@ def _is_above(points: Sequence[Point], peak: float, slope: float) -> bool:
 
 
 def _reached(points: Sequence[Point], peak: float, slope: float, which: str) -> dict[str, float]:
-    """Return how near to the roof the triad and the matrix product come."""
+    """Return how close to the roof the triad and the matrix product come."""
     values: dict[str, float] = {}
     for (kernel, at), rate in _samples(points).items():
         if kernel in ("triad", "matmul"):
@@ -259,7 +262,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take few polynomials, three times; smaller arrays only where that takes too long."""
+    """Take few polynomials, three times; shrink the arrays only if that takes too long."""
     reduced = replace(params, few_degrees=True, rounds=3)
     while seconds(reduced) > QUICK_S and reduced.array_bytes > 16 * x.MIB:
         reduced = replace(reduced, array_bytes=reduced.array_bytes // 2)
@@ -267,7 +270,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate, at 10 GB/s a thread up to 16 of them."""
+    """Estimate at 10 GB/s a thread, up to 16 threads."""
     if params.device != CPU:
         arms = 5 + len(GPU_PRECISIONS) + len(FEW_THICK if params.few_degrees else THICK)
         sample_s = 0.01 + 3 * params.array_bytes / GPU_BYTES_PER_S
@@ -354,6 +357,14 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, array_bytes=8 * x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=_memory_bytes,
+    held={
+        "peak_gpu0_bytes_per_s": ("copy_gpu_bytes_per_s", (0.95, 1.15)),
+        **{
+            f"{kind}_gpu0_flop_per_s": (f"{kind}_flop_per_s", (0.97, 1.05))
+            for kind in ("fp32", "tf32", "fp16", "bf16")
+        },
+    },
 )

@@ -1,9 +1,8 @@
-"""What is a GPU's roof made of? Its flat parts, its slope and points below, each to be timed.
+"""The samples of a GPU's roofline: its flat parts, its slope and the points below.
 
-By torch, whose operations read and write the GPU's memory each on their own. A product of two
-thin matrices computes the more for each number it moves the thicker they are, so it climbs the
-slope and turns at the ridge. Arrays are beyond the GPU's last cache, and numbers are random:
-zeros would take less power.
+torch's operations each read and write the GPU's memory. A product of two thin matrices computes
+more for each number it moves the thicker they are, so it climbs the slope and turns at the ridge.
+Arrays exceed the GPU's last cache, and numbers are random: zeros would take less power.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from experiments.devices.timing import enough, taken, warm, whole_s
 from .arms import READ, Peak, Point, Rate, Row, bandwidths, with_rate
 
 GPU_PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16")
-ROOF = "roof"  # in single precision, as the points; those of the others are called by theirs
+ROOF = "roof"  # single precision, like the points; the others have theirs in the name
 OTHER_ROOFS = tuple(f"roof_{name}" for name in GPU_PRECISIONS if name != "fp32")
 THICK, FEW_THICK = (1, 4, 16, 64, 256, 1024), (1, 16, 256)
-SHARE = 12  # of what may be taken: three arrays, and matrices in each precision
+SHARE = 12  # of the memory that may be taken: three arrays, and matrices in each precision
 MOST_ROWS, STEP_ROWS = 8192, 16
 ELEMENT_BYTES = 4
-MOST_S = 0.05  # of one product: half precision is fast, double precision may not be
+MOST_S = 0.05  # of one product: half precision is fast, double precision may be slow
 AMPERE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Calls of one kind, and the row of a round in which one of them took so many seconds."""
+    """Calls of one kind, and the row for a round and the seconds of one call."""
 
     call: Callable[[], object]
     row: Callable[[int, float], Row]
@@ -43,13 +42,13 @@ class Arm:
 
 
 def measure_gpu(name: str, array_bytes: int, few: bool, rounds: int, bench: x.Bench) -> x.Measured:
-    """Yield peaks, rates and points in shuffled rounds, and the roofs over them at the end."""
+    """Yield peaks, rates and points in shuffled rounds, and at the end the roofs over them."""
     device = Device(name, bench)
     conditions = Conditions(device)
     array_bytes = min(array_bytes, device.free_bytes() // SHARE)
     arms = [*_memory_arms(device, array_bytes, FEW_THICK if few else THICK)]
     for precision in GPU_PRECISIONS:
-        arm = _product(device, precision, array_bytes)
+        arm = large_product(device, precision, array_bytes)
         if arm is None:
             yield x.Note("precision_left_out", {"precision": precision})
         else:
@@ -107,8 +106,8 @@ def _memory_arms(device: Device, array_bytes: int, thick: Sequence[int]) -> Iter
     yield _point("matmul", square, 2 * rows**3, 3 * rows**2)
 
 
-def _product(device: Device, precision: str, array_bytes: int) -> Arm | None:
-    """Return a large product, None where the device does not have this precision."""
+def large_product(device: Device, precision: str, array_bytes: int) -> Arm | None:
+    """Return a large product, None if the device lacks this precision."""
     torch = device.torch
     if not _has_units(device, precision):
         return None
@@ -133,7 +132,7 @@ def _product(device: Device, precision: str, array_bytes: int) -> Arm | None:
 
 
 def _has_units(device: Device, precision: str) -> bool:
-    """Has it units for this precision? Where it has none, torch computes in another."""
+    """Does the device have units for this precision? Otherwise torch computes in another."""
     if precision not in ("tf32", "bf16") or device.kind != "cuda":
         return precision != "tf32"
     if device.torch.version.hip:
@@ -148,7 +147,7 @@ def _units(device: Device) -> int:
 
 
 def _rows(array_bytes: int) -> int:
-    """Return how many rows square matrices have that fit an array, in double precision too."""
+    """Return the rows of square matrices that fit an array, in double precision too."""
     return max(STEP_ROWS, min(MOST_ROWS, math.isqrt(array_bytes // 8) // STEP_ROWS * STEP_ROWS))
 
 
@@ -172,7 +171,7 @@ def _point(kernel: str, call: Callable[[], object], flop: float, elements: int) 
 
 
 def gpu_peaks(peaks: Sequence[Peak], points: Sequence[Point]) -> dict[str, float]:
-    """Return the flat part of the roof by precision, the highest median of all products in it."""
+    """Return the roof's flat part by precision: the highest median of all its products."""
     found = x.medians((peak.precision, peak.flop_per_s) for peak in peaks)
     products = x.medians(
         (point.flop_per_byte, point.flop_per_s)
@@ -185,7 +184,7 @@ def gpu_peaks(peaks: Sequence[Peak], points: Sequence[Point]) -> dict[str, float
 
 
 def roofs(rows: Sequence[Any]) -> Iterator[Point]:
-    """Yield the corners and ends of all roofs; the higher ones leave the slope later."""
+    """Yield the corners and ends of all roofs; higher ones leave the slope later."""
     points = [row for row in rows if isinstance(row, Point)]
     peaks = gpu_peaks([row for row in rows if isinstance(row, Peak)], points)
     rates = [row for row in rows if isinstance(row, Rate)]

@@ -1,8 +1,7 @@
 """Arithmetic of known amount: multiply-adds that fill a core, and polynomials over an array.
 
-Vectors are written down, as in `lanes`: left alone, a compiler would choose a width itself. A
-multiply-add is one instruction where the processor has it, and two where it has not; it counts as
-two operations either way.
+Vectors are written out, as in `lanes`: a compiler would choose the width itself. A multiply-add is
+one instruction where the processor has it, otherwise two; it counts as two operations either way.
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 CHAINS = 12  # latency times rate, 8 to 10; with two constants they fit 16 registers
-WIDE_CHAINS = 24  # where there are 32 registers: some processors have four units
+WIDE_CHAINS = 24  # with 32 registers: some processors have four units
 TOGETHER = 8  # vectors of a polynomial that are computed side by side
-# Up to this degree its steps stand in a row; beyond, the compiler would put one polynomial after
+# Up to this degree the steps are unrolled. Beyond, the compiler would compute one polynomial after
 # another, each step waiting for the one before, so they stay a loop.
 WRITTEN_OUT = 8
 WEIGHT = 0.5
 _KINDS = {32: (ir.FloatType(), types.float32, "f32"), 64: (ir.DoubleType(), types.float64, "f64")}
 _Body = Callable[[Any, list[Any]], list[Any]]
-_IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
+IS_ARM = platform.machine().lower() in ("aarch64", "arm64")
 
 
 def has_multiply_add() -> bool:
     """Does this processor multiply and add in one instruction?"""
-    return _IS_ARM or bool(binding.get_host_cpu_features().get("fma"))
+    return IS_ARM or bool(binding.get_host_cpu_features().get("fma"))
 
 
 def chains(vector_bits: int) -> int:
-    """Return how many multiply-adds are under way at once in `spin`."""
-    return WIDE_CHAINS if vector_bits == 512 or _IS_ARM else CHAINS
+    """Return how many multiply-adds `spin` overlaps."""
+    return WIDE_CHAINS if vector_bits == 512 or IS_ARM else CHAINS
 
 
 def _multiply_add(builder: Any, x: Any, y: Any, z: Any, lanes: int, suffix: str) -> Any:
@@ -63,7 +62,7 @@ def _sum_of(builder: Any, vectors: list[Any], lanes: int) -> Any:
 
 
 def _loop(builder: Any, turns: Any, starts: list[Any], body: _Body) -> list[Any]:
-    """Emit `turns` turns of `body`: from a turn's number and the last results to the next ones."""
+    """Emit `turns` turns of `body`, from a turn's number and the last results to the next ones."""
     index = ir.IntType(64)
     entry, loop = builder.block, builder.append_basic_block("loop")
     after = builder.append_basic_block("after")
@@ -95,7 +94,7 @@ def _spin(_typing: Any, _start: Any, _factor: Any, _steps: Any, bits: Any, lanes
             return [_multiply_add(builder, x, factor, start, width, suffix) for x in before]
 
         many = chains(width * bits.literal_value)
-        # Each chain begins elsewhere, or the compiler would find them equal and keep one.
+        # Each chain starts at another number, or the compiler would find them equal and keep one.
         begins = [start]
         for _ in range(many - 1):
             begins.append(builder.fadd(begins[-1], factor))
@@ -157,7 +156,7 @@ def spin(bits: int, vector_bits: int) -> Callable[[float, float, int], float]:
 
 
 def spin_flop(bits: int, vector_bits: int, steps: int) -> int:
-    """Return how many operations `spin` makes in so many steps."""
+    """Return how many operations `spin` makes in `steps`."""
     return 2 * chains(vector_bits) * (vector_bits // bits) * steps
 
 
@@ -197,7 +196,7 @@ def polynomial_flop(degree: int) -> int:
 
 @njit("float64(float64[::1], float64[::1], int64)", nogil=True, cache=True, fastmath=True)
 def dot(a: np.ndarray, b: np.ndarray, laps: int) -> float:
-    """Return the scalar product; the compiler may add in any order, or the adder would be timed."""
+    """Return the scalar product; the compiler may reorder, or the adder would be timed."""
     total = 0.0
     for _ in range(laps):
         for i in range(a.size):

@@ -1,7 +1,7 @@
-"""Loops of known intensity: how many FLOP does each make, and how many bytes does it move?
+"""Loops of known intensity: the FLOP that each makes, and the bytes that it moves.
 
-Counted are the operations of the formula, and the bytes that have to come and go at least once, as
-STREAM counts them. A matrix product reads its factors again and again, but from the caches.
+Counted are the formula's operations and the bytes that must come and go at least once, as STREAM
+counts them. A matrix product reads its factors again and again, but from the caches.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ DEGREES, FEW_DEGREES = (1, 2, 4, 8, 16, 32, 64, 128), (1, 8, 64)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What one thread does in a lap: its operations, and the bytes that it moves."""
+class ThreadLap:
+    """One thread's lap: its operations, and the bytes that it moves."""
 
     kernel: str
     laps: Callable[[int], object]
@@ -30,12 +30,12 @@ class Work:
 
     @property
     def flop_per_byte(self) -> float:
-        """The intensity, where the work stands on the plot."""
+        """The intensity: the place on the plot's axis."""
         return self.flop / self.moved_bytes
 
 
-def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
-    """Return what a thread does with its arrays when all of a team work."""
+def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[ThreadLap]:
+    """Return one thread's loops over its arrays while the whole team works."""
     import numpy as np
 
     from experiments.kernels import streams
@@ -57,16 +57,16 @@ def works(team: Team, member: int, degrees: tuple[int, ...]) -> list[Work]:
         for _ in range(laps):
             np.matmul(left, right, out=product)
 
-    def polynomial(degree: int) -> Work:
+    def polynomial(degree: int) -> ThreadLap:
         sum_up = functools.partial(flops.polynomial(degree, widest_bits()), a)
         flop = flops.polynomial_flop(degree) * size
-        return Work(POLYNOMIAL, sum_up, flop, ELEMENT_BYTES * size)
+        return ThreadLap(POLYNOMIAL, sum_up, flop, ELEMENT_BYTES * size)
 
     words = ELEMENT_BYTES * size
     return [
-        Work("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
-        Work("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
-        Work("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),
+        ThreadLap("triad", functools.partial(streams.triad, a, b, c), 2 * size, 3 * words),
+        ThreadLap("dot", functools.partial(flops.dot, a, b), 2 * size, 2 * words),
+        ThreadLap("stencil", functools.partial(flops.stencil, grid, result), 5 * inner, 2 * words),
         *(polynomial(degree) for degree in degrees),
-        Work("matmul", multiply, 2 * rows**3, 3 * ELEMENT_BYTES * rows**2),
+        ThreadLap("matmul", multiply, 2 * rows**3, 3 * ELEMENT_BYTES * rows**2),
     ]

@@ -14,7 +14,7 @@ disk does when it is full or hot; and how fast it writes, which would wear it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,13 @@ WAYS = (IN_ORDER, AT_RANDOM, MANY)
 DEPTH = 32
 LEAST_BYTES, USUAL_BYTES, QUICK_BYTES = 64 * x.MIB, x.GIB, 64 * x.MIB
 WRITE_BYTES_PER_S = 250e6  # for the estimate
-TOO_MUCH = 1.02  # of what the link carries: then something is wrong
-NO_DISK_SO_FAST = 3.0  # times as long as from the page cache, at least
+TOO_MUCH = 1.02  # of the link's limit: then something is wrong
+NO_DISK_SO_FAST = 3.0  # times the page cache's time, at least
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the file is written once and removed."""
+    """The parameters; the file is written once and removed."""
 
     folder: str = x.param("", is_folder=True)
     file_bytes: int = x.param(
@@ -48,17 +48,17 @@ class Params:
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Where:
-    """Where the file lay; the name is one of the machine's disks, "" where it is not told."""
+    """Where the file lay; the name is one of the machine's disks, "" if unknown."""
 
     disk: str = x.column()
     file_system: str = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Read:
-    """One sample: blocks of one size, read in one way; `latency_s` is what each of them took."""
+    """One sample: blocks of one size, read in one way; `latency_s` is the time of each."""
 
     block_bytes: int = x.column("bytes", scale="log2")
     way: str = x.column()
@@ -68,7 +68,7 @@ class Read:
     latency_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Cached:
     """One sample of small reads from the page cache, in a program's own memory."""
 
@@ -114,7 +114,7 @@ def _writing_s(params: Params) -> float:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare small reads at random, one and 32 at a time, with reading in order."""
+    """Compare small random reads, one and 32 at a time, with reading in order."""
     samples: dict[tuple[str, int], list[float]] = {}
     for read in tables["reads"]:
         samples.setdefault((read.way, read.block_bytes), []).append(read.reads_per_s)
@@ -150,7 +150,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     alone, deep = of[AT_RANDOM, SMALL], of[MANY, SMALL]
     pairs = {"random_4k_fraction": (alone, fastest), "deep_over_one": (deep, alone)}
     _, unclear = x.ratios(pairs)
-    values |= {  # of the best, which stand beside them
+    values |= {  # they stand beside the best
         "random_4k_fraction": SMALL * max(one) / values["sequential_read_bytes_per_s"],
         "deep_over_one": max(many) / max(one),
     }
@@ -175,7 +175,7 @@ def _message(
 
 
 def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]:
-    """Return the one disk that the file lay on, None if unknown, and what to say of it."""
+    """Return the one disk that held the file, None if unknown, and the limits."""
     where = tables["places"][0] if tables["places"] else None
     disk = next((disk for disk in machine.storage if where and disk.name == where.disk), None)
     limits: list[str] = []
@@ -191,7 +191,7 @@ def _disk(tables: x.Tables, machine: x.Machine) -> tuple[Disk | None, list[str]]
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Write 1 GiB, or what leaves a tenth of the disk free."""
+    """Write 1 GiB, or less to leave a tenth of the disk free."""
     try:
         room = room_bytes(usual_folder())
     except OSError:
@@ -200,7 +200,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Write less, read three sizes of blocks, three times."""
+    """Write less, read three block sizes, three times."""
     return replace(
         params,
         file_bytes=min(params.file_bytes, QUICK_BYTES),
@@ -211,7 +211,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: writing the file, and the samples; many large blocks are slow to begin."""
+    """Estimate: writing the file, and the samples; many large blocks start slowly."""
     samples = params.rounds * len(_blocks(params)) * len(WAYS)
     return 0.3 + _writing_s(params) + samples * (params.sample_s + 0.05)
 
@@ -264,6 +264,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, file_bytes=8 * x.MIB, sample_s=0.02, rounds=2),
     seconds=seconds,
     memory_bytes=lambda _params: (DEPTH + 1) * PIECE_BYTES,
 )

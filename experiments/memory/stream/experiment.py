@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
@@ -31,24 +31,24 @@ from experiments.tools.arrays import (
     suited,
     team_bytes,
 )
-from experiments.tools.huge_pages import huge_pages_told
+from experiments.tools.buffers import huge_pages_told
 
 from .loaded import LEVELS, Loaded, measure_loaded, scatters, under_load
 
-CLEARLY = 1.25  # times what memory moves; a cache moves several times as much
-SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread that has to wake
+CLEARLY = 1.25  # times memory's rate; a cache is several times as fast
+SAMPLE_S, THREAD_SAMPLE_S = 0.01, 0.0005  # a sample, and more for each thread to wake
 KERNELS = tuple(MOVED)
 FULL_S, QUICK_S = 28.0, 4.9
 NEARLY = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 SAYS_NO_GAIN = ("one_is_enough", "one_is_best", "one_nearly_fills")
-# Whether more threads bring more is then not known.
+# Then it is not known whether more threads bring more.
 UNCLEAR = (x.TOO_FEW, "one_is_enough", "one_is_best", "last_ones_unclear")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `array_bytes` is one of three arrays, of all threads together."""
+    """The parameters; `array_bytes` is one of three arrays, of all threads together."""
 
     array_bytes: int = x.param(
         256 * x.MIB, unit="bytes", minimum=x.MIB, maximum=64 * x.GIB, scale="log2"
@@ -60,7 +60,7 @@ class Params:
     loaded: bool = x.param(True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Move:
     """One repeat of one loop on so many threads, counted as STREAM counts."""
 
@@ -70,7 +70,7 @@ class Move:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class CachedMove(Move):
     """The same with arrays that the last-level cache holds."""
 
@@ -98,7 +98,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         share_bytes = team.share_bytes(count) if kind is Move else team.cached_bytes(count)
         if share_bytes is not None:
             move = mover(team, kernel, count, share_bytes)
-            # Others have been in the cache meanwhile.
+            # Other data is in the cache by now.
             if kind is CachedMove or (kind, count, kernel) not in laps:
                 once_s = move(1)
                 laps.setdefault((kind, count, kernel), max(1, round(_sample_s(count) / once_s)))
@@ -117,7 +117,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def mover(team: Team, kernel: str, count: int, share_bytes: int) -> Callable[[int], float]:
-    """Return what moves the arrays of the first `count` threads, and tells the seconds it took."""
+    """Return a call that moves the arrays of the first `count` threads, and returns its seconds."""
     from experiments.kernels import streams
 
     loop = getattr(streams, kernel)
@@ -136,7 +136,7 @@ def _sample_s(count: int) -> float:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Read off the best rates, and from how many threads on more of them bring little."""
+    """Read off the best rates, and the number of threads beyond which more bring little."""
     moves: dict[str, dict[int, list[float]]] = {}
     for move in tables["moves"]:
         rates = moves.setdefault(move.kernel, {}).setdefault(move.threads, [])
@@ -186,9 +186,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
-    """Return what to say; that more threads bring more only where the spreads part.
+    """Return the message; more threads bring more only where the spreads part.
 
-    `keeps_up`: all together move nearly as many times as much as one alone as there are of them.
+    `keeps_up`: together they move nearly as many times one thread's data as there are threads.
     """
     one, most = min(triad), max(triad)
     if most == 1:
@@ -240,7 +240,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Few numbers of threads, three times; under load, and beyond the caches, if there is time."""
+    """Take few numbers of threads, three times; under load and beyond the caches if time allows."""
     reduced = replace(params, few_counts=True, rounds=3)
     reduced = replace(reduced, loaded=reduced.loaded and seconds(reduced) <= QUICK_S)
     while seconds(reduced) > QUICK_S and reduced.array_bytes >= 2 * x.MIB:
@@ -249,7 +249,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate, at 10 GB/s a thread up to 16 of them."""
+    """Estimate at 10 GB/s a thread, up to 16 threads."""
     team = min(params.threads, WORTH)
     total_s = _loaded_s(params) + memory_bytes(params) / (1e9 * team)  # first written
     for count in counts(params.threads, few=params.few_counts):
@@ -325,6 +325,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, array_bytes=x.MIB, rounds=1),
     seconds=seconds,
     memory_bytes=memory_bytes,
     is_in_tour=True,

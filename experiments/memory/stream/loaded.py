@@ -1,7 +1,7 @@
-"""How long does one dependent read take while other cores load the memory?
+"""The latency of a dependent read while other cores load the memory.
 
-One thread walks a random chain; the others read arrays in a row, with pauses between that become
-shorter from level to level. What they read is counted from the begin of the walk to its end.
+One thread walks a random chain. The others read arrays in order, with pauses that shrink from level
+to level. Their reads are counted from the walk's start to its end.
 Source: loaded latency as in Intel's Memory Latency Checker and multichase (`chaseload`).
 """
 
@@ -11,7 +11,6 @@ import functools
 import statistics
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments import api as x
@@ -22,16 +21,16 @@ from experiments.tools.chasing import LINE_BYTES
 PAUSES = (6400, 3200, 1600, 800, 400, 200, 100, 50, 0)  # turns of about 2 ns after each block
 LEVELS = range(len(PAUSES) + 1)  # at level 0 nobody reads
 BLOCK_WORDS = 512
-BLOCK_S, TURN_S = 3e-7, 2e-9  # about; they only size a portion
-PORTION_S = 0.0005  # read between two looks at whether the walk is over
+BLOCK_S, TURN_S = 3e-7, 2e-9  # roughly; they only size a portion
+PORTION_S = 0.0005  # read between two checks whether the walk is over
 WARM_UP_STEPS, STEPS = 50_000, 40_000
 SCATTERED = 1.5  # times: of the least time under one load
 WINDOWS = 7  # of so many steps; the one in the middle counts, as others may push in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Loaded:
-    """One walk: what the others read meanwhile, and how long each step took."""
+    """One walk: what the others read meanwhile, and the time of each step."""
 
     level: int = x.column()
     repeat: int = x.column()
@@ -42,7 +41,7 @@ class Loaded:
 def measure_loaded(
     team: Team, cores: int, chain_bytes: int, bench: x.Bench, rounds: int, begin_fraction: float
 ) -> x.Measured:
-    """Yield a row for each level and round; of the first `cores` of a team the last one walks."""
+    """Yield a row for each level and round; the last of a team's first `cores` walks."""
     from experiments.kernels.chains import link_random
 
     chain = Buffer(chain_bytes)
@@ -63,9 +62,9 @@ def measure_loaded(
 
 
 def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
-    """Return the middle of the walks without load, and of those under the greatest."""
+    """Return the median of the walks without load, and of those under the greatest."""
     idle = [row.latency_s for row in rows if row.level == LEVELS[0]]
-    # Where nothing was read the walk was over before.
+    # If nothing was read, the walk ended first.
     busiest = [row for row in rows if row.level == LEVELS[-1] and row.load_bytes_per_s]
     if not idle or not busiest:
         return {}
@@ -77,13 +76,13 @@ def under_load(rows: Sequence[Loaded]) -> dict[str, float]:
 
 
 def scatters(rows: Sequence[Loaded]) -> bool:
-    """Do walks under one load differ by more than half? Then something else disturbed them."""
+    """Do walks under one load differ by more than half? Then something disturbed them."""
     found = x.spreads((row.level, row.latency_s) for row in rows)
     return any(each.high > SCATTERED * each.low for each in found.values())
 
 
 class _Reader:
-    """Reads its array again and again; `read_bytes` so far."""
+    """Reads its array again and again; `read_bytes` counts."""
 
     def __init__(self, words: Any, pause: int) -> None:
         self.read_bytes = 0
@@ -97,14 +96,14 @@ class _Reader:
 
         place = 0
         while not over.is_set():
-            words = self._portions[place]  # the next one each time: these are in the cache now
+            words = self._portions[place]  # another part each time: these are cached now
             read_with_pauses(words, BLOCK_WORDS, self._pause)
             self.read_bytes += words.nbytes
             place = (place + 1) % len(self._portions)
 
 
 class _Walker:
-    """Walks the chain; `over` is set at its end, however that comes."""
+    """Walks the chain; `over` is set at its end, even after an error."""
 
     def __init__(self, bench: x.Bench, readers: Sequence[_Reader], start: Any) -> None:
         self.over = threading.Event()

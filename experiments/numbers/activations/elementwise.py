@@ -1,7 +1,7 @@
-"""Activation functions and their gradients over arrays that are there already.
+"""Activation functions and their gradients over existing arrays.
 
 torch's ordinary functions make a new array for each result. On a processor that takes longer than
-most of the functions, because the system has to supply its memory page by page; so the forms that
+most of the functions, because the system must supply the memory page by page. So the forms that
 write into a given array are called.
 """
 
@@ -49,12 +49,12 @@ class Arrays:
         return len(self.numbers)
 
     def first(self, count: int) -> Arrays:
-        """Return the first of them, in the same memory."""
+        """Return the first `count` of them, in the same memory."""
         parts = (each[:count] for each in (self.numbers, self.gradients, self.results))
         return Arrays(self.device, *parts)
 
     def forward(self) -> Works:
-        """Return what applies each function to all numbers: reads one array, writes one."""
+        """Return each function applied to all numbers: it reads one array and writes one."""
         aten, x, y = self.device.torch.ops.aten, self.numbers, self.results
         return {
             COPY: partial(y.copy_, x),
@@ -65,9 +65,9 @@ class Arrays:
         }
 
     def backward(self) -> Works:
-        """Return what computes the gradients: reads two arrays (a copy one), writes one.
+        """Return each gradient: it reads two arrays (a copy one) and writes one.
 
-        Sigmoid and tanh take theirs from their results; any numbers do, which cost the same.
+        Sigmoid and tanh compute it from their results; any numbers do, at the same cost.
         """
         aten, x, dy, dx = self.device.torch.ops.aten, self.numbers, self.gradients, self.results
         return {
@@ -80,9 +80,9 @@ class Arrays:
 
 
 def count_in_cache(device: Device) -> int:
-    """Return how many numbers stay in a cache together with their results, 0 if not known.
+    """Return how many numbers a cache holds with their results, 0 if unknown.
 
-    On the processor each thread has its part in the L2 of its core, on a GPU all share one.
+    On the processor each thread has its part in its core's L2; on a GPU all share one.
     """
     if device.is_gpu:
         held_bytes = cache_bytes(device.bench.machine, device.name) or 0
@@ -92,7 +92,7 @@ def count_in_cache(device: Device) -> int:
 
 
 def l2_bytes(machine: x.Machine) -> int:
-    """Return the size of the second-level cache of one core, a small one where it is not known."""
+    """Return the size of one core's L2 cache, a small one if unknown."""
     threads = x.usable_threads(machine)
     levels = (
         {c.level: c.size_bytes for c in x.caches_of(machine, threads[-1].id)} if threads else {}

@@ -10,12 +10,15 @@ and ReLU, is that of the same device; compared are the medians.
 What it cannot tell: what a function takes without its call, which costs the processor some
 microseconds and weighs on few numbers; nor what one costs that is computed together with what
 stands before it, as compilers do it (`compile`): the numbers then do not come from memory at all.
+
+To be confirmed on a GPU: that copy, ReLU and tanh are level on a GPU; that half of its L2 is enough
+to outlast a launch; the time of the full run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
 from experiments.devices.ceilings import cache_bytes
@@ -36,28 +39,28 @@ from .elementwise import (
     count_in_cache,
 )
 
-GPU = "gpu0"  # the first GPU of a run, which has no second
+GPU = "gpu0"  # the only GPU of a run
 HEAVY = (TANH, SIGMOID, GELU)
 LARGE, SMALL, BACK = "large", "small", "back"
 UNKNOWN_CACHE_BYTES = 32 * x.MIB
-UNKNOWN_FILL = 2.0  # times a cache whose size is not known: it may hold a part
+UNKNOWN_FILL = 2.0  # times a cache of unknown size: it may hold a part
 SAMPLE_S = 2e-3
-HARDLY = 1.1  # times as long as ReLU; what is below that hardly costs
+HARDLY = 1.1  # times as long as ReLU; below that it hardly costs
 CPU_NUMBER_S = 2e-9  # of a function, cautious, to tell the time beforehand
 GPU_NUMBER_S = 1e-11  # of a GPU assumed, not measured
 FULL_S, QUICK_S, FREE_SHARE = 25.0, 3.5, 0.4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `numbers` are those of the large array."""
+    """The parameters; `numbers` are those of the large array."""
 
     device: str = x.param(CPU, choices=devices_of)
     numbers: int = x.param(16_000_000, minimum=10_000, maximum=4_000_000_000, scale="log10")
     rounds: int = x.param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Pass:
     """One function over the large array, in one round; `device` is "cpu" or "gpu0".
 
@@ -73,14 +76,14 @@ class Pass:
     over_copy: float = x.column("ratio")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Cached(Pass):
     """The same over so few numbers that they stay in a cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Backward(Pass):
-    """The gradient of the function instead, over the large array."""
+    """The function's gradient instead, over the large array."""
 
 
 KINDS: Mapping[str, type[Pass]] = {LARGE: Pass, SMALL: Cached, BACK: Backward}
@@ -131,7 +134,7 @@ def _arrays(
 def _rows(
     found: Mapping[Arm, Taken], repeat: int, arrays: Mapping[tuple[str, str], Arrays]
 ) -> Iterator[Pass]:
-    """Yield the rows of a round; a few numbers tell nothing if the device waited to be called."""
+    """Yield a round's rows; a few numbers tell nothing if the device waited for its calls."""
     for (where, size, function), each in found.items():
         copied = found[where, size, COPY]
         if size == SMALL and not (each.is_clean and copied.is_clean):
@@ -194,7 +197,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(params: Params, of: Mapping[tuple[str, str], x.Spread]) -> str:
-    """Return what to say; a function costs where it is clearly, and not hardly, above ReLU."""
+    """Return the message; a function costs something if it is clearly, not hardly, above ReLU."""
     if x.too_few(found for (_, function), found in of.items() if function in (RELU, *HEAVY)):
         return x.TOO_FEW
     if params.device == CPU:
@@ -213,32 +216,26 @@ def _costs(of: Mapping[tuple[str, str], x.Spread], where: str) -> bool:
 
 
 def _fills(where: str, numbers: int, params: Params, machine: x.Machine) -> float:
-    """Return how often the two arrays fill the last cache; where that is not known, a bit more."""
+    """Return how often the two arrays fill the last cache; a bit more where that is unknown."""
     held_bytes = cache_bytes(machine, CPU if where == CPU else params.device)
     return 2 * FP32_BYTES * numbers / held_bytes if held_bytes else UNKNOWN_FILL
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take as many numbers as no cache holds, within the free memory and half a minute."""
+    """Take more numbers than a cache holds, within the free memory and half a minute."""
     device = default_device(machine)
     held_bytes = max(cache_bytes(machine, each) or UNKNOWN_CACHE_BYTES for each in (CPU, device))
     numbers = x.BEYOND_CACHE * held_bytes // (2 * FP32_BYTES)
-    room_bytes = FREE_SHARE * (x.available_bytes() or 8 * 2**30)
-    numbers = min(numbers, int(room_bytes) // (ARRAYS * FP32_BYTES))
-    return _within(FULL_S, Params(device=device, numbers=numbers))
+    number_bytes = ARRAYS * FP32_BYTES
+    numbers = x.fits(numbers * number_bytes, FREE_SHARE) // number_bytes
+    return x.shrink(
+        Params(device=device, numbers=numbers), seconds, FULL_S, rounds=3, numbers=1_000_000
+    )
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and fewer numbers where that is still too long."""
-    return _within(QUICK_S, replace(params, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.numbers > 1_000_000:
-        params = replace(params, numbers=params.numbers // 2)
-    return params
+    """Take three rounds, and fewer numbers if that is still too long."""
+    return x.shrink(replace(params, rounds=3), seconds, QUICK_S, rounds=3, numbers=1_000_000)
 
 
 def seconds(params: Params) -> float:
@@ -250,7 +247,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the arrays of the processor take."""
+    """Return the bytes of the processor's arrays."""
     return ARRAYS * FP32_BYTES * params.numbers
 
 
@@ -305,6 +302,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, numbers=20_000, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -10,14 +10,19 @@ Source: NVIDIA, Matrix Multiplication Background User's Guide (tile and wave qua
 
 What it cannot tell: which kernel the library has chosen for a size. It has many, chooses by rules
 of its own, and another version chooses otherwise.
+
+To be confirmed on a GPU: whether odd sizes cost anything with today's cuBLAS, and in which
+precisions; the steps of tiles and waves in the wide sweep; loading a kernel for each size within
+the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments import api as x
+from experiments.devices.assumed import CORE_FLOP_PER_S, CPU_FLOP_PER_S, GPU_HALF_FLOP_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -26,24 +31,21 @@ from experiments.tools.precisions import FP16, FP32, PRECISIONS, choose
 
 from .products import Products, largest_that_fits, precisions_of, products_bytes
 
-CHANGES = ("all", "m", "n", "k")  # rows, columns, and what lies between and is added up
+CHANGES = ("all", "m", "n", "k")  # rows, columns, and the inner size that is summed over
 ALIGNED, ODD = "by_64", "odd"
-# A size counts to the first that divides it.
+# A size belongs to the first that divides it.
 MULTIPLES = {64: ALIGNED, 16: "by_16", 8: "by_8", 2: "even", 1: ODD}
 ORDER = tuple(MULTIPLES.values())
 PROBES = (-64, -63, -1, 0, 1, 64)  # from the power of two, in each other precision
 SAMPLE_S = 2e-3
-HARDLY = 1.02  # times as long; what is below that is no difference worth a sentence
+HARDLY = 1.02  # times as long; a smaller difference is not worth a sentence
 ABOVE = 1.02  # of a limit, and more, is suspect
-CORE_FLOP_PER_S = 3e10  # of a core, cautious, to choose a size
-CPU_FLOP_PER_S = 5e10  # of all cores, cautious, to tell the time beforehand
-GPU_FLOP_PER_S = 2e13  # of a GPU assumed, not measured
 FULL_S, QUICK_S = 27.0, 3.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `span` is how far the sizes go to both sides of `size`."""
+    """The parameters; `span` is how far the sizes go to both sides of `size`."""
 
     device: str = x.param(CPU, choices=devices_of)
     precision: str = x.param(FP32, choices=PRECISIONS)
@@ -54,9 +56,9 @@ class Params:
     rounds: int = x.param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
-    """One product of the fine sweep; `multiple` is of what the size is one."""
+    """One product of the fine sweep; `multiple` is the number that its size is a multiple of."""
 
     precision: str = x.column()
     multiple: str = x.column()
@@ -66,26 +68,26 @@ class Step:
     flop_per_s: float = x.column("flop/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Wide(Step):
     """One product of the wide sweep."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Probe(Step):
-    """One product of few sizes; in the precision of the fine sweep it is one of that as well."""
+    """One product of few sizes; in the fine sweep's precision it is one of that as well."""
 
 
 Arm = tuple[type[Step], str, int]  # which sweep, which precision, which size
 
 
 def multiple_of(size: int) -> str:
-    """Return of what a size is a multiple."""
+    """Return the multiple that a size belongs to."""
     return next(name for each, name in MULTIPLES.items() if size % each == 0)
 
 
 def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
-    """Return all that is to be timed; the wide sweep goes from half of the size to half above."""
+    """Return all timed products; the wide sweep goes from half of the size to half above."""
     fine = range(params.size - params.span, params.size + params.span + 1)
     wide = {
         (params.size // 2 + params.size * n // (params.wide_sizes - 1)) // 64 * 64
@@ -98,8 +100,8 @@ def arms(params: Params, precisions: Sequence[str]) -> list[Arm]:
     return [arm for arm in found if arm[2] > 1]
 
 
-def _shape(params: Params, size: int) -> tuple[int, int, int]:
-    """Return rows, columns and what lies between, of the product of that size."""
+def shape_of(params: Params, size: int) -> tuple[int, int, int]:
+    """Return (rows, columns, inner size) of the product of that size."""
     m, n, k = (size if params.changed in ("all", each) else params.size for each in ("m", "n", "k"))
     return m, n, k
 
@@ -116,11 +118,11 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         each: Products(device, each, max(size for _, name, size in wanted if name == each))
         for each in precisions
     }
-    calls = {arm: products[arm[1]].product(*_shape(params, arm[2])) for arm in wanted}
+    calls = {arm: products[arm[1]].product(*shape_of(params, arm[2])) for arm in wanted}
     counts = {}
     for precision in precisions:
         choose(device, precision)
-        call = products[precision].product(*_shape(params, params.size))
+        call = products[precision].product(*shape_of(params, params.size))
         warm(device, call)
         counts[precision] = enough(device, call, SAMPLE_S)
     yield x.Progress(0.05)
@@ -137,7 +139,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         sweep, precision, size = arm
         choose(device, precision)
         took_s = taken(device, calls[arm], counts[precision]).device_s
-        m, n, k = _shape(params, size)
+        m, n, k = shape_of(params, size)
         is_probe = sweep is Step and size - params.size in PROBES
         for kind in (sweep, *([Probe] if is_probe else [])):
             yield kind(
@@ -201,13 +203,13 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _of_rounds(rows: Sequence[Step]) -> dict[tuple[str, str], x.Spread]:
-    """Return the spread of the rounds, by precision and multiple; of each its median size."""
+    """Return the spread of the rounds, by precision and multiple; a round is its median size."""
     rounds = x.spreads(((row.precision, row.multiple, row.repeat), row.flop_per_s) for row in rows)
     return x.spreads((key[:2], each.median) for key, each in rounds.items())
 
 
 def _middle(params: Params, steps: Sequence[Step]) -> int:
-    """Return the size in the middle, which was halved where there was no room."""
+    """Return the middle size, which was halved if memory was short."""
     size, largest = params.size, max((row.size for row in steps), default=params.size)
     while size > largest:
         size //= 2
@@ -215,7 +217,7 @@ def _middle(params: Params, steps: Sequence[Step]) -> int:
 
 
 def _message(aligned: x.Spread, odd: x.Spread, *, is_longer: bool) -> str:
-    """Return what to say; a difference is one that parts, and is worth a sentence."""
+    """Return the message; a difference must part and be worth a sentence."""
     if x.too_few((aligned, odd)):
         return x.TOO_FEW
     if odd.is_below(aligned) and aligned.median > HARDLY * odd.median:
@@ -226,48 +228,41 @@ def _message(aligned: x.Spread, odd: x.Spread, *, is_longer: bool) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take half precision and 4096 rows on a fast GPU; on the processor what takes few ms."""
+    """Take half precision and 4096 rows on a fast GPU; on the processor products of few ms."""
     device = default_device(machine)
     if device != CPU:
         peak = arithmetic_flop_per_s(machine, device, FP16) or 0.0
         size = 4096 if 1e-3 * peak > 2 * 4096**3 else 2048
-        return _within(FULL_S, Params(device=device, precision=FP16, size=size))
+        return x.shrink(
+            Params(device=device, precision=FP16, size=size), seconds, FULL_S, rounds=3, size=256
+        )
     cores = x.physical_cores(machine) or 1
     size = 256
     while size < 1024 and 2 * (2 * size) ** 3 < 5e-3 * cores * CORE_FLOP_PER_S:
         size *= 2
-    return _within(FULL_S, Params(device=CPU, size=size))
+    return x.shrink(Params(device=CPU, size=size), seconds, FULL_S, rounds=3, size=256)
 
 
 def quick(params: Params) -> Params:
-    """Take sizes near the power of two alone, a few wide ones, and three rounds."""
+    """Take only sizes near the power of two, a few wide ones, and three rounds."""
     reduced = replace(params, span=min(params.span, 16), wide_sizes=9, rounds=3)
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.size > 256:
-        params = replace(params, size=params.size // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, size=256)
 
 
 def seconds(params: Params) -> float:
     """Estimate from the operations, at cautious rates; half precision on GPUs is faster."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_HALF_FLOP_PER_S
     products = arms(params, PRECISIONS if params.device != CPU else (params.precision,))
-    total_s = 1.0 if params.device == CPU else 3.0  # to load what multiplies
+    total_s = 1.0 if params.device == CPU else 3.0  # to load the library
     for _, _, size in products:
-        m, n, k = _shape(params, size)
+        m, n, k = shape_of(params, size)
         product_s = 2 * m * n * k / rate
         total_s += 2 * product_s + params.rounds * (max(SAMPLE_S, product_s) + 5e-4)
     return total_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the matrices take on the processor."""
+    """Return the matrices' bytes on the processor."""
     return products_bytes(params.size) if params.device == CPU else 0
 
 
@@ -330,6 +325,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size=128, span=4, wide_sizes=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -1,4 +1,4 @@
-"""Matrix products of any size from memory that is there already, in each precision."""
+"""Matrix products of any size from existing memory, in each precision."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from experiments.devices.failures import device_problem
 from experiments.devices.timing import whole_s
 from experiments.tools.precisions import PRECISIONS, TF32, choose, has_tf32, is_emulated, kind_of
 
-SLOW = 3  # times as long as in single precision, or more: not computed as such
+SLOW = 3  # times as long as single precision, or more: emulated
 LEAST = 128
 MATRICES, FP32_BYTES = 3, 4
 TRIED = 256
 
 
 def products_bytes(size: int) -> int:
-    """Return what matrices take that are half as large again, and smaller ones in three others."""
+    """Return the bytes of matrices half as large again, and of smaller ones in three others."""
     large, others = 3 * size // 2 + 65, 3 * (size + 64) ** 2
     return MATRICES * FP32_BYTES * (large**2 + others)
 
@@ -30,7 +30,7 @@ def largest_that_fits(device: Device, size: int) -> int:
 
 
 class Products:
-    """Random matrices in one precision, as parts of memory that is there."""
+    """Random matrices in one precision, as parts of existing memory."""
 
     def __init__(self, device: Device, precision: str, largest: int) -> None:
         torch, kind = device.torch, kind_of(device.torch, precision)
@@ -40,14 +40,14 @@ class Products:
         )
 
     def product(self, m: int, n: int, k: int) -> Callable[[], object]:
-        """Return what multiplies a matrix (m, k) by one of (k, n)."""
+        """Return a call that multiplies a matrix (m, k) by one of (k, n)."""
         left = self._left[: m * k].view(m, k)
         right = self._right[: k * n].view(k, n)
         return partial(self._mm, left, right, out=self._result[: m * n].view(m, n))
 
 
 def precisions_of(device: Device) -> list[str]:
-    """Return the precisions that the device has, without those that it computes by another."""
+    """Return the device's precisions, without those that it emulates."""
     found, single_s = [], 0.0
     for precision in PRECISIONS:
         if is_emulated(device.bench.machine, device.name, precision):

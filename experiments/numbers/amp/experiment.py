@@ -9,16 +9,21 @@ projected from the width before.
 
 What it cannot tell: how well a network is in the end, after hours; what fusing the small operations
 between products would gain.
+
+To be confirmed on a GPU: the gains of each precision, that fp16 without a scaler stops learning
+there too, the peak memory, what the scaler's wait in each step costs; that TF32's switch is back in
+place for each arm.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from experiments import api as x
+from experiments.devices.assumed import GPU_HALF_FLOP_PER_S, product_flop_per_s
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -41,15 +46,14 @@ NARROWER = 4  # times, from one network to the next
 WIDTHS = 4
 SAMPLE_S = 0.01
 TRIES = 3  # something else may be running
-# Assumed, not measured on any other machine, to tell the time beforehand: of fp32 and of less bits.
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = (3e10, 1.2e9), (1e13, 3e13)
+CPU_HALF_FLOP_PER_S = 1.2e9  # emulated, to tell the time beforehand
 CALLS_S = 2e-3  # of a step, whatever its width
 START_S = 1.5  # until a GPU takes work
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `learn_s` is the longest that one arm may learn."""
+    """The parameters; `learn_s` is the longest that one arm may learn."""
 
     device: str = x.param(CPU, choices=devices_of)
     model: str = x.param(MLP, choices=MODELS)
@@ -63,24 +67,24 @@ class Params:
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Loss:
-    """The loss of a step, before it is weighted; a row only where it is a number."""
+    """A step's loss, before it is weighted; a row only if it is a number."""
 
     arm: str = x.column()
     step: int = x.column()
     loss: float = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Diverged:
-    """The step at which the loss of an arm was no number any more."""
+    """The step at which an arm's loss became no number."""
 
     arm: str = x.column()
     step: int = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Scale:
     """The scaler of fp16 after so many steps, 0 before the first: 2 to this power.
 
@@ -92,7 +96,7 @@ class Scale:
     is_skipped: bool = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Peak:
     """The most memory that an arm held while it learned, without the data."""
 
@@ -100,7 +104,7 @@ class Peak:
     peak_bytes: int = x.column("bytes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Speed:
     """Steps in a row of the widest network."""
 
@@ -109,7 +113,7 @@ class Speed:
     samples_per_s: float = x.column("per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Width:
     """The same of each network, narrow to wide."""
 
@@ -120,7 +124,7 @@ class Width:
 
 
 def widths(params: Params) -> list[int]:
-    """Return how wide the networks are, the widest last."""
+    """Return the networks' widths, the widest last."""
     found = {params.width // NARROWER**n for n in range(WIDTHS)}
     return sorted({params.width} | {each for each in found if each >= LEAST_WIDTH[params.model]})
 
@@ -141,9 +145,9 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     arms = arms_of(device)
     for place, arm in enumerate(arms):
         yield x.Progress(0.6 * place / len(arms))
-        most_s = math.inf if arm == FP32 else params.most_s  # what the others are compared with
+        most_s = math.inf if arm == FP32 else params.most_s  # the baseline of the others
         try:
-            in_time = list(_in_time(most_s, device, partial(learner, arm), tasks))
+            in_time = list(tasks_in_time(most_s, device, partial(learner, arm), tasks))
         except (TypeError, RuntimeError) as error:
             if device_problem(error) is not None:
                 raise
@@ -155,7 +159,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             continue
         held_bytes = _held_bytes(device)
         learners[arm, tasks[-1]] = learner(arm, tasks[-1])
-        yield from _learning(params, device, arm, learners[arm, tasks[-1]])
+        yield from learn_arm(params, device, arm, learners[arm, tasks[-1]])
         if device.has_streams:
             most_bytes = device.backend.max_memory_allocated(device.index)
             yield Peak(arm=arm, peak_bytes=max(0, most_bytes - held_bytes))
@@ -163,7 +167,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _that_fit(params: Params, device: Device) -> Params:
-    """Return them with a network so narrow that every arm's fits into the memory beside others."""
+    """Return parameters with a network narrow enough that every arm's fits into the memory."""
     while params.width > LEAST_WIDTH[params.model] and _needed_bytes(params) > device.free_bytes():
         params = replace(params, width=params.width // 2)
     return params
@@ -175,17 +179,17 @@ def _needed_bytes(params: Params) -> int:
 
 
 def _held_bytes(device: Device) -> int:
-    """Return what is held already, and watch for more from here on."""
+    """Return the bytes that are held already, and watch for more from here on."""
     if not device.has_streams:
         return 0
     device.backend.reset_peak_memory_stats(device.index)
     return int(device.backend.memory_allocated(device.index))
 
 
-def _in_time(
+def tasks_in_time(
     most_s: float, device: Device, learner: Callable[[Task], Learner], tasks: Sequence[Task]
 ) -> Iterator[Task]:
-    """Yield the tasks whose steps do not take too long, narrow to wide; each has then been warm."""
+    """Yield the tasks whose steps are short enough, narrow to wide; each is then warm."""
     projected_s = 0.0
     for task in tasks:
         if projected_s > most_s:
@@ -195,12 +199,12 @@ def _in_time(
         if step_s > most_s:
             return
         yield task
-        # Products take sixteen times as long with four times the width; calls as long as before.
+        # With four times the width, products take sixteen times as long, calls as long as before.
         projected_s = NARROWER * step_s
 
 
-def _learning(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
-    """Yield the losses of one arm until it has had its steps, or its time."""
+def learn_arm(params: Params, device: Device, arm: str, learner: Learner) -> x.Measured:
+    """Yield one arm's losses until it has had its steps, or its time."""
     begin_s, power = device.bench.now_s(), learner.power()
     if arm == FP16:
         yield Scale(step=0, power=power, is_skipped=False)
@@ -221,7 +225,7 @@ def _learning(params: Params, device: Device, arm: str, learner: Learner) -> x.M
 def _timing(
     params: Params, device: Device, learners: Mapping[tuple[str, Task], Learner]
 ) -> x.Measured:
-    """Yield the speeds of all that learn, after each has been called until it is warm."""
+    """Yield the speeds of all that learn, each warmed up first."""
     conditions = Conditions(device)
     counts = {}
     for key, learner in learners.items():
@@ -246,7 +250,7 @@ def _timing(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the speeds with single precision, and how far the losses have come down."""
+    """Compare the speeds with single precision, and how far the losses fell."""
     rates = x.spreads((row.arm, row.samples_per_s) for row in tables["speeds"])
     values = {f"{arm}_samples_per_s": found.median for arm, found in rates.items()}
     values |= {f"{row.arm}_peak_bytes": row.peak_bytes for row in tables["peaks"]}
@@ -311,13 +315,13 @@ def _emulated(params: Params, tables: x.Tables, machine: x.Machine) -> list[str]
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take a wide network on a GPU, as the recipe of torch does."""
+    """Take a wide network on a GPU, as torch's recipe does."""
     device = default_device(machine)
     return Params() if device == CPU else Params(device=device, width=4096, batch=512, steps=200)
 
 
 def quick(params: Params) -> Params:
-    """Take fewer steps and rounds, and a narrower network where single precision is too slow."""
+    """Take fewer steps and rounds, and a narrower network if single precision is too slow."""
     reduced = replace(
         params,
         steps=min(params.steps, 30),
@@ -333,9 +337,10 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic, at cautious rates; what is slow ends by its time."""
+    """Estimate from the arithmetic, at cautious rates; slow arms end by their time."""
     is_cpu = params.device == CPU
-    plain, shorter = CPU_FLOP_PER_S if is_cpu else GPU_FLOP_PER_S
+    plain = product_flop_per_s(params.device)
+    shorter = CPU_HALF_FLOP_PER_S if is_cpu else GPU_HALF_FLOP_PER_S
     total_s = 0.3 if is_cpu else START_S
     for width in widths(params):
         flop = Task(params.model, width, params.batch).step_flop
@@ -348,7 +353,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what data and networks take where they are on the processor."""
+    """Return the bytes of data and networks on the processor."""
     return _needed_bytes(params) if params.device == CPU else 0
 
 
@@ -413,6 +418,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch._dynamo"),  # the compiler, which torch's optimisers load
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, width=16, batch=8, steps=10, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

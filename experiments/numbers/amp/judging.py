@@ -1,4 +1,4 @@
-"""What came of training with fewer bits: does an arm learn what fp32 learns, and does it pay?"""
+"""Verdicts on training with fewer bits: whether an arm learns as fp32 does, and gains speed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from experiments.tools.precisions import FP16, FP32
 
 from .training import UNSCALED
 
-ENOUGH_STEPS = 10  # to judge whether an arm learns
-LAST = 5  # losses, whose median is the loss in the end
-LEARNED = 0.1  # of the first loss, that fp32 must have come down by
-KEEPS_UP = 0.5  # of what fp32 has learned, else an arm is broken
+ENOUGH_STEPS = 10  # needed to judge whether an arm learns
+LAST = 5  # losses, whose median is the final loss
+LEARNED = 0.1  # of the first loss: fp32 must have fallen by as much
+KEEPS_UP = 0.5  # of what fp32 has learned: an arm that learns less is broken
 
 
 def pays_at_any_width(tables: x.Tables) -> bool | None:
-    """Were fewer bits faster at any width, beyond noise? None where too little was measured."""
+    """Were fewer bits faster at any width, beyond noise? None if too little was measured."""
     rates = x.spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
     enough = {key: found for key, found in rates.items() if found.count >= x.ENOUGH}
     pays = [
@@ -37,14 +37,14 @@ def losses_of(tables: x.Tables) -> dict[str, list[float]]:
 
 
 def final_loss(losses: Sequence[float]) -> float:
-    """Return the loss in the end, the median of the last few."""
+    """Return the final loss, the median of the last few."""
     return median(losses[-LAST:])
 
 
 def breaks_unscaled(tables: x.Tables) -> bool | None:
-    """Does fp16 fail to learn without a scaler, and only without? None where nobody can tell.
+    """Does fp16 fail to learn only without a scaler? None if that is not known.
 
-    It fails too where its loss became no number.
+    A loss that is no number counts as failing.
     """
     losses = losses_of(tables)
     kept_up = {arm: keeps_up(losses, arm) for arm in (FP16, UNSCALED)}
@@ -56,7 +56,7 @@ def breaks_unscaled(tables: x.Tables) -> bool | None:
 
 
 def keeps_up(losses: Mapping[str, Sequence[float]], arm: str) -> bool | None:
-    """Does an arm learn what fp32 does, in as many steps as both made? None if nobody can tell."""
+    """Does an arm learn what fp32 does, in the steps that both made? None if not known."""
     plain, other = losses.get(FP32, ()), losses.get(arm, ())
     steps = min(len(plain), len(other))
     if steps < ENOUGH_STEPS:

@@ -1,10 +1,10 @@
-"""How does a network learn in mixed precision? One learner for each way of doing it.
+"""Learners in mixed precision: one for each way of training a network.
 
-Weights stay in single precision; autocast lets products and convolutions compute in half of it.
-Gradients then are half as wide too, and the smallest become zero in fp16. A scaler multiplies the
-loss before the way back and divides the gradients after it; where one is no number any more, it
-skips the step and halves its scale. The loss may count for little, as one of many terms does, and
-steps are as much longer: single precision does not notice.
+Weights stay in single precision; autocast computes products and convolutions in half of it.
+Gradients are then half as wide too, and the smallest become zero in fp16. A scaler multiplies the
+loss before the backward pass and divides the gradients after it. If one is no number any more, it
+skips the step and halves its scale. The loss may have a small weight, like one of many terms, and
+steps are longer to match: single precision does not notice.
 Source: torch's recipes of `torch.amp`; P. Micikevicius et al., Mixed precision training, 2017
 (https://arxiv.org/abs/1710.03740).
 """
@@ -24,12 +24,12 @@ UNSCALED = "fp16_unscaled"
 ARMS = (FP32, TF32, FP16, UNSCALED, BF16)
 MLP, RESNET = MODELS = ("mlp", "resnet")
 FP32_BYTES = 4
-BATCHES = 8  # different ones, again and again
+BATCHES = 8  # different ones, repeated
 SIDE, TILE = 16, 4  # rows of a picture, and of the pattern that fills it
-CHANNEL_SHARE = 16  # the residual network has that much fewer channels than the other is wide
+CHANNEL_SHARE = 16  # the residual network has so many times fewer channels than the other is wide
 LEAST_CHANNELS = 8
 LEAST_WIDTH = {MLP: 8, RESNET: CHANNEL_SHARE * LEAST_CHANNELS}
-SIGNAL = 8.0  # how far classes lie apart, in units of the noise
+SIGNAL = 8.0  # the distance between classes, in units of the noise
 RATE, MOMENTUM = 0.1, 0.9  # of learning
 # The scale starts a little too high for the largest gradients, and is doubled after so many good
 # steps, so that a short run skips some; torch starts at 2**16 and waits for 2000 steps.
@@ -39,12 +39,12 @@ ALIVE = 12  # at most, arrays of all samples as wide as a layer
 
 
 def precision_of(arm: str) -> str:
-    """Return what an arm computes in."""
+    """Return the precision that an arm computes in."""
     return FP16 if arm == UNSCALED else arm
 
 
 def arms_of(device: Device) -> list[str]:
-    """Return what the device can be asked for; TF32 only where it is something of its own."""
+    """Return the device's arms; TF32 only if it has units of its own."""
     return [arm for arm in ARMS if arm != TF32 or has_tf32(device)]
 
 
@@ -75,14 +75,14 @@ class Task:
 
     @property
     def learner_bytes(self) -> int:
-        """What one network takes while it learns: three times its weights, and what layers keep."""
+        """One learning network's bytes: three times its weights, and what its layers keep."""
         if self.model == MLP:
             return FP32_BYTES * (3 * LAYERS * self.width**2 + ALIVE * self.batch * self.width)
         return FP32_BYTES * 2 * ALIVE * self.batch * self.channels * SIDE**2
 
 
 def batches_of(device: Device, task: Task, channels_last: bool) -> list[tuple[Any, Any]]:
-    """Return samples and their classes on the device: each is its class's pattern, and noise."""
+    """Return samples with their classes on the device: each is its class's pattern plus noise."""
     torch = device.torch
     torch.manual_seed(SEED)
     if task.model == MLP:
@@ -101,7 +101,7 @@ def batches_of(device: Device, task: Task, channels_last: bool) -> list[tuple[An
 
 
 class Learner:
-    """A network that learns in one way; all begin with the same weights and see the same data."""
+    """A network that learns in one way; all start from the same weights and see the same data."""
 
     def __init__(
         self, device: Device, arm: str, task: Task, batches: list[tuple[Any, Any]], weight: float
@@ -126,7 +126,7 @@ class Learner:
         )
 
     def choose(self) -> None:
-        """Set the switches of its precision; before its steps."""
+        """Set the switches of its precision, before its steps."""
         choose(self._device, precision_of(self._arm))
 
     def step(self) -> Any:
@@ -145,5 +145,5 @@ class Learner:
         return loss.detach()
 
     def power(self) -> int:
-        """Return the power of two that the loss scale is, 0 without a scaler. Waits."""
+        """Return the base-2 exponent of the loss scale, 0 without a scaler. Waits."""
         return math.frexp(self._scaler.get_scale())[1] - 1

@@ -1,14 +1,15 @@
-"""What is wrong with a model, as far as its shapes and what it is fed can tell?
+"""A checker of models: faults that shapes and inputs reveal.
 
-Method: the model is walked through once, with its real inputs. A hook before each layer looks at
-what arrives: does it fit, are these the right kind of numbers, has it come straight from another
-linear layer? What does not fit is replaced by zeros that do, so that the walk goes on and names
-every fault, where torch itself stops at the first. Then the output is held against the targets.
-Sizes should be multiples of 8, in 8-bit integers of 16: https://docs.nvidia.com/deeplearning/
-performance/dl-performance-matrix-multiplication (requirements of tensor cores).
+Method: the model runs once, with its real inputs. A hook before each layer checks the input: its
+shape, its dtype, and whether it comes straight from another linear layer. A wrong input is replaced
+by zeros that fit, so that the walk continues and names every fault, where torch itself stops at the
+first. Then the output is compared with the targets. Sizes should be multiples of 8, in 8-bit
+integers of 16:
+https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication (requirements
+of tensor cores).
 
-What it cannot tell: an activation that is missing between layers with a reshape between them, and
-whether a model is any good.
+What it cannot tell: a missing activation between layers with a reshape between them, and whether a
+model is any good.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ TARGET_SHAPE, TARGET_RANGE, STOPS = "target_shape", "target_range", "stops"
 KINDS = (NO_MULTIPLE, MISFIT, WRONG_NUMBERS, NO_TENSOR, NO_ACTIVATION, NOT_BATCH_FIRST,
          TARGET_SHAPE, TARGET_RANGE, STOPS)  # fmt: skip
 INPUTS, TARGETS = "inputs", "targets"
-LONGEST = 100  # characters of what torch says
+LONGEST = 100  # characters of torch's message
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What is wrong, in which layer, or in `inputs` or `targets`; `detail` is in symbols."""
+    """A fault, in which layer, or in `inputs` or `targets`; `detail` is in symbols."""
 
     kind: str
     where: str
@@ -36,7 +37,7 @@ class Remark:
 
 
 def check(model: Any, inputs: Any, targets: Any, multiple: int = MULTIPLE) -> list[Remark]:
-    """Return what is to be said of a torch module that is fed so, in the order it is met."""
+    """Return the remarks on a torch module with these inputs, in the order they are met."""
     import torch
 
     walk = _Walk(torch, multiple)
@@ -58,7 +59,7 @@ def check(model: Any, inputs: Any, targets: Any, multiple: int = MULTIPLE) -> li
 
 
 def stopped(where: str, error: Exception) -> Remark:
-    """Return that something raised an error, with the first line of what it says."""
+    """Return the remark that something raised an error, with its first line."""
     said = str(error).strip().partition("\n")[0] or type(error).__name__
     return Remark(STOPS, where, said[:LONGEST])
 
@@ -75,7 +76,7 @@ class _Walk:
         self._recurrent = (nn.RNN, nn.LSTM, nn.GRU)
 
     def fed(self, inputs: Any, targets: Any) -> Any:
-        """Look at what the whole model is fed; return it as a tensor."""
+        """Check the whole model's input; return it as a tensor."""
         if not self._torch.is_tensor(inputs):
             self._remark(NO_TENSOR, INPUTS, type(inputs).__name__)
             inputs = self._torch.as_tensor(inputs)
@@ -84,7 +85,7 @@ class _Walk:
         return inputs
 
     def before(self, name: str, layer: Any) -> Any:
-        """Return a hook that looks at what a layer is fed, and makes it fit."""
+        """Return a hook that checks a layer's input, and makes it fit."""
         nn, where = self._torch.nn, f"{name} {type(layer).__name__}"
 
         def linear(fed: Any) -> Any:
@@ -123,7 +124,7 @@ class _Walk:
         return hook
 
     def after(self, name: str, layer: Any) -> Any:
-        """Return a hook that marks what comes out of a linear layer."""
+        """Return a hook that marks a linear layer's output."""
 
         def hook(_layer: Any, _fed: Any, output: Any) -> None:
             if isinstance(layer, self._torch.nn.Linear):
@@ -132,7 +133,7 @@ class _Walk:
         return hook
 
     def compare(self, output: Any, targets: Any) -> None:
-        """Hold the output of the whole model against the targets."""
+        """Compare the whole model's output with the targets."""
         if targets.is_floating_point():
             if output.shape != targets.shape:
                 self._remark(TARGET_SHAPE, TARGETS, f"{_shape(targets)} ≠ {_shape(output)}")
@@ -159,7 +160,7 @@ class _Walk:
         return fed.new_zeros(shape)
 
     def _sizes(self, where: str, *sizes: int) -> None:
-        """Look at sizes that somebody chose; a single output is what it is."""
+        """Check sizes that a person chose; a single output is allowed."""
         for size in sizes:
             if size > 1 and size % self._multiple:
                 self._remark(NO_MULTIPLE, where, str(size))

@@ -10,16 +10,21 @@ three forms.
 
 What it cannot tell: what compiling gains in training, and how fast the disk is: files of this size
 stay in the memory of the system.
+
+To be confirmed on a GPU: `torch.compile` with Triton, its time within the full run, and both modes;
+recording and replaying a CUDA graph; scripted and exported programs loaded to a GPU; after how many
+steps each pays.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import network_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import each_s, enough_in_a_row, taken, warm, whole_s
@@ -31,7 +36,7 @@ from .ways import (
     GRAPH,
     SCRIPT,
     WAYS,
-    Way,
+    PreparedStep,
     compiled,
     eager,
     from_scratch,
@@ -40,8 +45,8 @@ from .ways import (
     scripted,
 )
 
-GPU = "gpu0"  # the first GPU of a run, which has no second
-BUSY = "busy"  # what the GPU alone would take
+GPU = "gpu0"  # the only GPU of a run
+BUSY = "busy"  # the GPU's own time
 STEPS = [n * 10**power for power in range(6) for n in (1, 2, 5)] + [10**6]
 BUSY_CALLS = 5  # steps behind a hold: some hundred launches
 FILE_ROUNDS = 3
@@ -49,13 +54,12 @@ FP32_BYTES = 4
 COMPILE_S, RECOMPILE_S = 16.0, 5.0  # on two cores; of a GPU assumed, not measured
 CALL_S = 1e-5  # of an operation, cautious
 OPERATIONS = 11  # of a layer
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 2e10, 5e12  # the latter assumed, not measured
 SAMPLE_S = 0.002
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `width` numbers go through each of the layers, `batch` times."""
+    """The parameters; `width` numbers go through each of the layers, `batch` times."""
 
     device: str = x.param(CPU, choices=devices_of)
     width: int = x.param(64, minimum=8, maximum=8192, scale="log2")
@@ -67,9 +71,9 @@ class Params:
     rounds: int = x.param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Total:
-    """How long so many steps take from the beginning, getting ready included."""
+    """The time of so many steps from the beginning, preparation included."""
 
     way: str = x.column()
     steps: int = x.column(scale="log10")
@@ -77,7 +81,7 @@ class Total:
     total_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
     """One step among many in a row; "busy" is the GPU's own time for an eager one."""
 
@@ -86,23 +90,23 @@ class Step:
     step_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Ready:
-    """How long a way took to get ready, once."""
+    """The time that a way took to get ready, once."""
 
     way: str = x.column()
     prepare_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Batch:
-    """The first compiled step with another batch."""
+    """The first compiled step with another batch size."""
 
     batch: int = x.column()
     first_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Filed:
     """A network saved, or loaded to a device; `done` is "save", "load_cpu" or "load_gpu0"."""
 
@@ -114,7 +118,7 @@ class Filed:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what getting ready took, then steps in shuffled rounds, then the files."""
+    """Yield the preparation times, then steps in shuffled rounds, then the files."""
     device = Device(params.device, bench)
     torch = device.torch
     model = network(torch, params.width, params.layers).to(device.name)
@@ -137,28 +141,29 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def _prepared(
     params: Params, device: Device, model: Any, inputs: Any
-) -> Iterator[tuple[str, Way | None]]:
+) -> Iterator[tuple[str, PreparedStep | None]]:
     yield SCRIPT, scripted(device, model, inputs)
     if params.compiles:
         yield COMPILED, compiled(device, model, inputs, params.mode)
     yield GRAPH, graph(device, model, inputs)
 
 
-def _steps(params: Params, device: Device, ways: Mapping[str, Way]) -> x.Measured:
+def _steps(params: Params, device: Device, ways: Mapping[str, PreparedStep]) -> x.Measured:
     counts = {way: enough_in_a_row(device, each.step) for way, each in ways.items()}
     conditions = Conditions(device)
     for turn, way in device.bench.interleave(list(ways), params.rounds):
         step_s = each_s(device, ways[way].step, counts[way])
-        yield from _row(way, turn.round, step_s, ways[way].prepare_s)
+        yield from rows_of_step(way, turn.round, step_s, ways[way].prepare_s)
         if way == EAGER and device.is_gpu:
             busy = taken(device, ways[EAGER].step, BUSY_CALLS)
             if busy.is_clean:
-                yield from _row(BUSY, turn.round, busy.device_s, 0.0)
+                yield from rows_of_step(BUSY, turn.round, busy.device_s, 0.0)
             yield from conditions.rows(turn.round)
         yield x.Progress(0.5 + 0.4 * turn.fraction)
 
 
-def _row(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+def rows_of_step(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Step | Total]:
+    """Yield the time of a step, and the totals of preparing and so many steps."""
     yield Step(way=way, repeat=repeat, step_s=step_s)
     for steps in STEPS:
         total_s = prepare_s + steps * step_s
@@ -166,7 +171,7 @@ def _row(way: str, repeat: int, step_s: float, prepare_s: float) -> Iterator[Ste
 
 
 def _batches(params: Params, device: Device, program: Callable[[Any], object]) -> Iterator[Batch]:
-    """Yield the first step with two other batches: the second need not be compiled anew."""
+    """Yield the first step with two other batch sizes: the second needs no new compilation."""
     for batch in (params.batch + 1, params.batch + 2):
         inputs = device.torch.randn(batch, params.width, device=device.name)
         first_s = whole_s(device, lambda given=inputs: program(given))  # type: ignore[misc]
@@ -196,7 +201,7 @@ def _files(params: Params, device: Device, folder: str) -> x.Measured:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the ways, and find after how many steps getting ready has paid."""
+    """Compare the ways, and find after how many steps the preparation has paid."""
     of = x.spreads((row.way, row.step_s) for row in tables["steps"])
     prepare_s = {row.way: row.prepare_s for row in tables["ready"]}
     limits = ["used_not_trained"]
@@ -237,7 +242,7 @@ def _is_faster(of: Mapping[str, x.Spread], way: str) -> bool:
 
 
 def _message(of: Mapping[str, x.Spread]) -> str:
-    """Return what to say; a way pays only where its steps are clearly faster."""
+    """Return the message; a way pays only if its steps are clearly faster."""
     if x.too_few(found for way, found in of.items() if way in (EAGER, SCRIPT, COMPILED, GRAPH)):
         return x.TOO_FEW
     if _is_faster(of, GRAPH):
@@ -256,7 +261,7 @@ def _file_values(tables: x.Tables) -> dict[str, float]:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take a network of small operations; on a GPU a wider one, which it still waits for."""
+    """Take a network of small operations; on a GPU a wider one, which still waits for calls."""
     device = default_device(machine)
     if device == CPU:
         return Params(device=device)
@@ -264,13 +269,13 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Leave out what torch would have to compile first, and take three rounds."""
+    """Leave out what torch must compile first, and take three rounds."""
     return replace(params, compiles=False, other_batches=False, rounds=3)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from cautious rates, and what compiling takes."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    """Estimate from cautious rates, and from the time to compile."""
+    rate = network_flop_per_s(params.device)
     flop = 2 * params.width**2 * params.batch + OPERATIONS * params.width * params.batch
     step_s = params.layers * (OPERATIONS * CALL_S + flop / rate)
     total_s = 3.0 + (params.rounds + 4) * 4 * max(SAMPLE_S, step_s)
@@ -280,7 +285,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what some copies of the network take, and the numbers that go through."""
+    """Return the bytes of some copies of the network, and of its inputs."""
     numbers = 8 * params.layers * params.width**2 + 16 * params.width * params.batch
     return FP32_BYTES * numbers
 
@@ -353,7 +358,8 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch._dynamo"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, width=8, layers=2, batch=2, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
-    quiet_limit_s=120.0,  # torch compiles without a word
+    quiet_limit_s=120.0,  # torch reports nothing while it compiles
 )

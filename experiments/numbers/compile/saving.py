@@ -1,7 +1,7 @@
-"""A network on its way to a file and back: its numbers alone, or the program with them.
+"""A network saved to a file and loaded: its numbers alone, or the program with them.
 
-A state dict holds the numbers by their names; to use it, the program must be there. A scripted
-network (deprecated) and an exported one (`torch.export`) bring their program along.
+A state dict holds the numbers by name; using it takes the program as well. A scripted network
+(deprecated) and an exported one (`torch.export`) contain their program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STATE_DICT, SCRIPTED, EXPORTED = KINDS = ("state_dict", "script", "exported")
 
 
 class Files:
-    """A network on the processor, its files in a folder, and networks that numbers go into."""
+    """A network on the processor, its files in a folder, and networks that take the numbers."""
 
     def __init__(self, torch: Any, make: Callable[[], Any], inputs: Any, folder: str) -> None:
         self._torch, self._make = torch, make
@@ -30,15 +30,15 @@ class Files:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What can be saved."""
+        """The forms that can be saved."""
         return tuple(self._programs)
 
     def path(self, kind: str) -> Path:
-        """Return where a file lies."""
+        """Return a file's path."""
         return self._folder / (f"{kind}.pt2" if kind == EXPORTED else f"{kind}.pt")
 
     def save(self, kind: str) -> None:
-        """Write a file, anew."""
+        """Write a file anew."""
         program, path = self._programs[kind], str(self.path(kind))
         if kind == STATE_DICT:
             self._torch.save(program.state_dict(), path)
@@ -48,10 +48,10 @@ class Files:
             self._torch.export.save(program, path)
 
     def loader(self, kind: str, device: Device) -> Callable[[], Any]:
-        """Return what reads a file and has its network on a device then."""
+        """Return a call that reads a file and puts its network on a device."""
         torch, path = self._torch, str(self.path(kind))
         if kind == STATE_DICT:
-            empty = self._make().to(device.name)  # the program is there already
+            empty = self._make().to(device.name)  # the program exists already
 
             def numbers() -> Any:
                 empty.load_state_dict(torch.load(path, map_location=CPU, weights_only=True))

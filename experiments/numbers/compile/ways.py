@@ -22,13 +22,13 @@ from experiments.devices.timing import whole_s
 from experiments.tools.own_folder import own_folder
 
 EAGER, SCRIPT, COMPILED, GRAPH = WAYS = ("eager", "script", "compiled", "graph")
-FIRST_STEPS = 3  # TorchScript looks at the first, and compiles with what it has seen
+FIRST_STEPS = 3  # TorchScript profiles the first ones, then compiles
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What does one step, and how long it took to get ready: to make it, and its first steps."""
+class PreparedStep:
+    """A call that does one step, and the time to prepare it: making it and its first steps."""
 
     step: Callable[[], object]
     prepare_s: float
@@ -36,7 +36,7 @@ class Way:
 
 
 def network(torch: Any, width: int, layers: int) -> Any:
-    """Return a stack of layers, each of eleven operations, ready for use and not for training.
+    """Return a stack of layers, each of eleven operations, in evaluation mode.
 
     The activation is GELU, written out as its formula (by tanh): small operations, one by one.
     """
@@ -53,13 +53,13 @@ def network(torch: Any, width: int, layers: int) -> Any:
     return torch.nn.Sequential(*(Layer() for _ in range(layers))).eval().requires_grad_(False)
 
 
-def eager(device: Device, model: Any, inputs: Any) -> Way:
+def eager(device: Device, model: Any, inputs: Any) -> PreparedStep:
     """Return the network as it stands; it is ready at once."""
-    return Way(lambda: model(inputs), 0.0, model)
+    return PreparedStep(lambda: model(inputs), 0.0, model)
 
 
-def scripted(device: Device, model: Any, inputs: Any) -> Way | None:
-    """Return it scripted, None where torch can do that no more."""
+def scripted(device: Device, model: Any, inputs: Any) -> PreparedStep | None:
+    """Return it scripted, None if this torch no longer can."""
     start_s = device.bench.now_s()
     try:
         program = device.torch.jit.script(model)
@@ -68,30 +68,32 @@ def scripted(device: Device, model: Any, inputs: Any) -> Way | None:
     return _ready(device, program, inputs, start_s)
 
 
-def compiled(device: Device, model: Any, inputs: Any, mode: str) -> Way | None:
-    """Return it compiled, None where there is no compiler that torch can use."""
+def compiled(device: Device, model: Any, inputs: Any, mode: str) -> PreparedStep | None:
+    """Return it compiled, None if torch finds no compiler."""
     try:
-        import_module("torch._inductor.compile_fx")  # loading the compiler is no part of compiling
+        import_module(
+            "torch._inductor.compile_fx"
+        )  # loading the compiler does not count as compiling
         from torch._inductor import config
 
         start_s = device.bench.now_s()
-        config.compile_threads = 1  # more of them would be processes that stay for a while
+        config.compile_threads = 1  # more threads would be processes that linger
         program = device.torch.compile(model, mode=mode)
         return _ready(device, program, inputs, start_s)
     except (RuntimeError, ImportError, OSError) as error:
         if device_problem(error) is not None:
             raise
-        return None  # the compiler's own troubles are many
+        return None  # the compiler fails in many ways
 
 
-def graph(device: Device, model: Any, inputs: Any) -> Way | None:
-    """Return it as a graph of its launches, None of what is not CUDA."""
+def graph(device: Device, model: Any, inputs: Any) -> PreparedStep | None:
+    """Return it as a graph of its launches, None without CUDA."""
     if device.kind != "cuda":
         return None
     start_s = device.bench.now_s()
     beside = device.stream()
     beside.wait_stream(device.backend.current_stream())
-    with device.on(beside):  # torch asks for this: what is set up lazily must not be recorded
+    with device.on(beside):  # torch requires this: lazy set-up must not be recorded
         for _ in range(FIRST_STEPS):
             model(inputs)
     device.backend.current_stream().wait_stream(beside)
@@ -100,25 +102,25 @@ def graph(device: Device, model: Any, inputs: Any) -> Way | None:
     with device.backend.graph(recorded):
         result = model(inputs)
     whole_s(device, recorded.replay)
-    # The result lives in the graph's memory, so it is kept as long as the graph.
-    return Way(recorded.replay, device.bench.now_s() - start_s, (recorded, result))
+    # The result lives in the graph's memory, so it must live as long as the graph.
+    return PreparedStep(recorded.replay, device.bench.now_s() - start_s, (recorded, result))
 
 
-def _ready(device: Device, program: Any, inputs: Any, start_s: float) -> Way:
+def _ready(device: Device, program: Any, inputs: Any, start_s: float) -> PreparedStep:
     for _ in range(FIRST_STEPS):
         program(inputs)
     device.wait()
-    return Way(lambda: program(inputs), device.bench.now_s() - start_s, program)
+    return PreparedStep(lambda: program(inputs), device.bench.now_s() - start_s, program)
 
 
 @contextlib.contextmanager
 def from_scratch(device: Device) -> Iterator[str]:
-    """Let torch compile with empty caches, without a word and without processes of its own.
+    """Let torch compile with empty caches, silently and in this process alone.
 
-    Yields a folder of the run that is removed with what was compiled into it.
+    Yields a folder that is removed with everything compiled into it.
     """
     with own_folder("coreopsis-compile-") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of TorchScript, that it is deprecated
+        warnings.simplefilter("ignore")  # TorchScript is deprecated
         before = os.environ.get(CACHE_VARIABLE)
         os.environ[CACHE_VARIABLE] = folder
         try:

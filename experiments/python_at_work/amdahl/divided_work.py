@@ -1,4 +1,4 @@
-"""Compiled work of a known length, any part of which can be done alone: what amdahl divides."""
+"""Compiled work of a known length that workers can divide at any point."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ FIRST_TURNS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """`job(start, end)` does that part, in shares of the whole, which is so many `steps`."""
+class DividedWork:
+    """`job(start, end)` does that part, in fractions of the whole, which is `steps`."""
 
     steps: float
     job: Callable[[float, float], object]
 
 
-def computing(bench: x.Bench, whole_s: float) -> Work:
+def computing(bench: x.Bench, whole_s: float) -> DividedWork:
     """Return arithmetic that takes one worker at least `whole_s` and needs no memory."""
     from .kernels import mix
 
     with bench.pinned():
         turns = bench.repeat_for(lambda count: mix(count, 1), at_least_s=whole_s, start=FIRST_TURNS)
-    return Work(turns, lambda start, end: mix(int((end - start) * turns), 1))
+    return DividedWork(turns, lambda start, end: mix(int((end - start) * turns), 1))
 
 
-def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> Work:
-    """Return the reading of an array, as often as takes one worker at least `whole_s`."""
+def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> DividedWork:
+    """Return laps over an array that take one worker at least `whole_s`."""
     from experiments.kernels.sums import sum_in_a_row
 
     words = Buffer(array_bytes).words
@@ -41,4 +41,4 @@ def in_memory(bench: x.Bench, whole_s: float, array_bytes: int) -> Work:
     def job(start: float, end: float) -> object:
         return sum_in_a_row(words[int(start * words.size) : int(end * words.size)], laps)
 
-    return Work(words.size * laps, job)
+    return DividedWork(words.size * laps, job)

@@ -16,7 +16,7 @@ What it cannot tell: one core alone may run at a higher clock, which makes every
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -24,20 +24,20 @@ from experiments import api as x
 from experiments.tools.arrays import cache_count, counts, spread_out
 from experiments.tools.side_by_side import CAN_PIN, seconds_together
 
-from .divided_work import Work, computing, in_memory
+from .divided_work import DividedWork, computing, in_memory
 
 COMPUTE, MEMORY = KERNELS = ("compute", "memory")
 FIXED, GROWING = PROBLEMS = ("fixed", "growing")
 MEASURED, IDEAL, AMDAHL, GUSTAFSON = CURVES = ("measured", "ideal", "fitted", "gustafson")
-BEYOND_CACHE, FREE_SHARE = 4, 0.25
-LEAST_SHARE = 0.02  # of one worker's time, which no fitted curve falls below
-TOLD_DIGITS = 3  # of a share, in per cent with one place: what is told as equal is not called less
+FREE_SHARE = 0.25
+LEAST_SHARE = 0.02  # of one worker's time: no fitted curve falls below
+TOLD_DIGITS = 3  # of a share: shares that look equal in per cent are not called less
 FULL_S, QUICK_S = 28.0, 4.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the array is that of the memory kernel."""
+    """The parameters; the array is that of the memory kernel."""
 
     kernel: str = x.param(COMPUTE, choices=KERNELS)
     problem: str = x.param(FIXED, choices=PROBLEMS)
@@ -51,9 +51,9 @@ class Params:
     rounds: int = x.param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Run:
-    """All the work, once; `each_per_s` is what a worker did in a second of the divided part."""
+    """All the work, once; `each_per_s` is one worker's rate in the divided part."""
 
     workers: int = x.column()
     repeat: int = x.column()
@@ -61,7 +61,7 @@ class Run:
     each_per_s: float = x.column("per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Speedup:
     """A point of a curve: measured, ideal, or a law as fitted to this round."""
 
@@ -71,7 +71,7 @@ class Speedup:
     speedup: float = x.column("ratio")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Loss:
     """The share that would have to be serial to explain a speedup, after Karp and Flatt."""
 
@@ -93,14 +93,17 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     steps = counts(len(threads))
     walls: dict[int, Run] = {}
     for turn, workers in bench.interleave(steps, params.rounds):
-        walls[workers] = _run(params, bench, work, threads[:workers], turn.round)
+        walls[workers] = run_once(params, bench, work, threads[:workers], turn.round)
         if len(walls) == len(steps):
-            yield from _rows(params, walls, x.physical_cores(bench.machine) or 1)
+            yield from rows_of_round(params, walls, x.physical_cores(bench.machine) or 1)
             walls = {}
         yield x.Progress(turn.fraction)
 
 
-def _run(params: Params, bench: x.Bench, work: Work, threads: list[int | None], turn: int) -> Run:
+def run_once(
+    params: Params, bench: x.Bench, work: DividedWork, threads: list[int | None], turn: int
+) -> Run:
+    """Do the serial part in one thread, then the rest in all of them."""
     serial = params.serial_fraction
     serial_s = 0.0
     if serial > 0:
@@ -119,18 +122,21 @@ def _run(params: Params, bench: x.Bench, work: Work, threads: list[int | None], 
 
 
 def _repeat(times: int, job: Callable[[float, float], object], start: float, end: float) -> None:
-    """Grow a part in time, not in memory, so that each worker's stays its own."""
+    """Repeat a part: it grows in time, not in memory, so each worker keeps its own array."""
     for _ in range(times):
         job(start, end)
 
 
-def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run | Speedup | Loss]:
+def rows_of_round(
+    params: Params, walls: Mapping[int, Run], cores: int
+) -> Iterator[Run | Speedup | Loss]:
+    """Yield a round's runs, its points of each curve, and its losses."""
     measured = speedups(params, {n: run.wall_s for n, run in walls.items()})
     fitted = parallel_fraction(params, measured, cores)
     for workers, run in sorted(walls.items()):
         yield run
         of = {IDEAL: float(workers), MEASURED: measured[workers]}
-        if fitted is not None and len(walls) > 2:  # through a single speedup it would only hide
+        if fitted is not None and len(walls) > 2:  # through a single point a fit would hide it
             law = GUSTAFSON if params.problem == GROWING else AMDAHL
             of[law] = by_law(params, fitted, workers)
         for curve, speedup in of.items():
@@ -141,7 +147,7 @@ def _rows(params: Params, walls: Mapping[int, Run], cores: int) -> Iterator[Run 
 
 
 def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
-    """Return how many times the work of one worker was done in a second; none without that one."""
+    """Return how many times one worker's work was done in a second; none without that one."""
     if 1 not in walls_s:
         return {}
     serial, grows = params.serial_fraction, params.problem == GROWING
@@ -152,35 +158,35 @@ def speedups(params: Params, walls_s: Mapping[int, float]) -> dict[int, float]:
 
 
 def _gain(params: Params, workers: int, speedup: float) -> tuple[float, float]:
-    """Return what p = 1 would gain, and what was: p is the second over the first, in both laws."""
+    """Return (gain if p = 1, measured gain); in both laws p is the second over the first."""
     if params.problem == GROWING:  # S = 1 + p (n - 1)
         return workers - 1.0, speedup - 1
     return 1 - 1 / workers, 1 - 1 / speedup  # 1/S = 1 - p (1 - 1/n)
 
 
 def by_law(params: Params, parallel: float, workers: int) -> float:
-    """Return the speedup with this parallel share where nothing but the serial part is lost."""
+    """Return the speedup for this parallel share if only the serial part costs."""
     if params.problem == GROWING:
         return 1 + parallel * (workers - 1)
     return 1 / max(1 - parallel * (1 - 1 / workers), LEAST_SHARE)
 
 
 def parallel_fraction(params: Params, of: Mapping[int, float], cores: int) -> float | None:
-    """Return the p of the law, from speedups by least squares up to `cores`; None without two."""
+    """Return the law's p, fitted by least squares up to `cores`; None without two speedups."""
     gains = [_gain(params, n, speedup) for n, speedup in of.items() if 1 < n <= cores]
     weight = sum(most**2 for most, _ in gains)
     return sum(most * gained for most, gained in gains) / weight if weight else None
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Fit every round; compare the spread of the fits with the share that was chosen."""
+    """Fit every round; compare the spread of the fits with the chosen share."""
     cores = x.physical_cores(machine)
     serial = params.serial_fraction
     values = {"serial_fraction": serial, "chosen_parallel_fraction": 1 - serial}
     values |= {"logical_cpus": len(x.usable_threads(machine)), "cores": cores} if cores else {}
     limits = ["one_core_may_be_faster"] + (["virtual_machine"] if x.is_virtual(machine) else [])
     if params.kernel == MEMORY:
-        if params.array_bytes < BEYOND_CACHE * _all_caches_bytes(machine):
+        if params.array_bytes < x.BEYOND_CACHE * _all_caches_bytes(machine):
             limits.append("partly_in_cache")
         if sum(1 for node in machine.numa if node.memory_bytes) > 1:
             limits.append("memory_on_one_node")
@@ -200,7 +206,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if any(s > n > 1 for each in rounds for n, s in each.items()):
         limits.append("above_ideal")
     if not of[1].is_below(of[best]):
-        if x.too_few((of[1], of[best])):  # each round has its fit all the same
+        if x.too_few((of[1], of[best])):  # each round still has its fit
             values["parallel_fraction"] = fit.median
             return x.Finding(x.TOO_FEW, values, tuple(limits), unclear=("best_speedup",))
         limits.append("no_fit")
@@ -243,25 +249,27 @@ def _all_caches_bytes(machine: x.Machine) -> int:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go to all logical CPUs; the array of the memory kernel goes far beyond all caches."""
-    wanted = BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
+    """Use all logical CPUs; the memory kernel's array goes far beyond all caches."""
+    wanted = x.BEYOND_CACHE * max(_all_caches_bytes(machine), 32 * x.MIB)
     array_bytes = x.fits(wanted, FREE_SHARE)
     most = max(1, len(x.usable_threads(machine)))
-    return _within(FULL_S, Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)))
+    return x.shrink(
+        Params(most_workers=most, array_bytes=max(array_bytes, x.MIB)),
+        seconds,
+        FULL_S,
+        sample_s=0.01,
+    )
 
 
 def quick(params: Params) -> Params:
     """Take shorter samples, three times."""
-    return _within(QUICK_S, replace(params, sample_s=params.sample_s / 4, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    share = min(1.0, (limit_s - 0.5) / seconds(params))
-    return replace(params, sample_s=round(max(0.01, params.sample_s * share), 3))
+    return x.shrink(
+        replace(params, sample_s=params.sample_s / 4, rounds=3), seconds, QUICK_S, sample_s=0.01
+    )
 
 
 def seconds(params: Params) -> float:
-    """Estimate after the law; cores that are shared make it longer."""
+    """Estimate by the law; shared cores take longer."""
     serial, steps = params.serial_fraction, counts(params.most_workers)
     whole = [serial + (1 - serial) / (1 if params.problem == GROWING else n) for n in steps]
     one_round_s = (sum(whole) + 0.005 * sum(steps) / 64) * params.sample_s
@@ -312,6 +320,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, sample_s=0.01, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: (
         (params.array_bytes if params.kernel == MEMORY else 0) + 100 * x.MIB

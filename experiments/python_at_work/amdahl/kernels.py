@@ -1,4 +1,4 @@
-"""Arithmetic that fills one core and nothing else: no memory, no shortcut for the compiler.
+"""Arithmetic that only fills one core: no memory, no shortcut for the compiler.
 
 Source: G. Marsaglia, Xorshift RNGs (2003); each step needs the one before.
 """
@@ -11,7 +11,7 @@ from numba import njit
 
 @njit("uint64(int64, uint64)", nogil=True, cache=True)
 def mix(turns: int, seed: np.uint64) -> np.uint64:
-    """Return `seed`, not 0, after so many turns of xorshift."""
+    """Return `seed`, not 0, after `turns` of xorshift."""
     for _ in range(turns):
         seed ^= seed << np.uint64(13)
         seed ^= seed >> np.uint64(7)

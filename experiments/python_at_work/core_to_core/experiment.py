@@ -18,7 +18,7 @@ import random
 import statistics
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from experiments import api as x
@@ -26,18 +26,18 @@ from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import RELATIONS, by_topology, relation
 from experiments.tools.side_by_side import pin
 
-BUFFER_BYTES, APART_BYTES = 2 * 2**20, 256
+BUFFER_BYTES, APART_BYTES = 2 * x.MIB, 256
 ROUND_TRIPS, SAMPLES = 1_000, 3
 EXPECTED_S = 100e-9  # of one way, for the estimate
 MOST_CORES, QUICK_CORES = 64, 24
 FULL_S, FEW_ROUNDS = 28.0, 6
 STEP = 1.3  # between near and far
-UNSTEADY = 1.5  # the most of a pair's repeats over the least
+UNSTEADY = 1.5  # a pair's slowest repeat over its fastest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     cores: int = x.param(16, minimum=2, maximum=1024)
     hardware_threads: bool = x.param(False)
@@ -45,9 +45,9 @@ class Params:
     rounds: int = x.param(20, minimum=1, maximum=100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Handover:
-    """One repeat of a pair, timed from `first`; `shared`: what the topology says they share."""
+    """One repeat of a pair, timed from `first`; `shared` is what the topology says they share."""
 
     first: str = x.column()
     second: str = x.column()
@@ -57,9 +57,9 @@ class Handover:
 
 
 def chosen(params: Params, machine: x.Machine) -> dict[str, x.Thread]:
-    """Return the hardware threads to measure, by what they are called, in order.
+    """Return the hardware threads to measure by their names, in order.
 
-    That is their number, as the system counts; where that is not the order of the topology, the
+    A name is the thread's number in the system. Where that is not the order of the topology, the
     place in it stands before the number.
     """
     threads = by_topology(machine, one_per_core=not params.hardware_threads)
@@ -97,7 +97,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 class Slots:
-    """Words of memory on lines of their own, all over some pages; and one to say that all is up."""
+    """Words of memory on lines of their own across some pages, and a flag that ends both."""
 
     def __init__(self, count: int) -> None:
         self._buffer = Buffer(BUFFER_BYTES)
@@ -106,11 +106,11 @@ class Slots:
         self.words = [self.up + at for at in random.Random(x.SEED).sample(places, count)]
 
     def clear(self) -> None:
-        """Make all words 0: the one who keeps the time begins."""
+        """Set all words to 0: the timing thread begins."""
         self._buffer.words.fill(0)
 
     def give_up(self) -> None:
-        """Let whoever waits for the other one end."""
+        """Let a waiting thread end."""
         self._buffer.words[0] = 1
 
     def given_up(self) -> bool:
@@ -119,7 +119,7 @@ class Slots:
 
 
 def one_way_s(slots: Slots, timing: int, answering: int, bench: x.Bench) -> float | None:
-    """Return half a round trip: the median over the lines. None if the two did not meet."""
+    """Return half a round trip, the median over the lines. None if the two did not meet."""
     from .kernels import hand_over
 
     def answer() -> None:
@@ -144,7 +144,7 @@ def one_way_s(slots: Slots, timing: int, answering: int, bench: x.Bench) -> floa
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Give the range over all pairs, and count the groups that the timings alone show."""
+    """Return the range over all pairs, and count the groups that the timings alone show."""
     times: dict[frozenset[str], list[float]] = {}
     for row in tables["handovers"]:
         times.setdefault(frozenset((row.first, row.second)), []).append(row.latency_s)
@@ -182,7 +182,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _near(pairs: dict[frozenset[str], x.Spread]) -> list[frozenset[str]]:
-    """Return the pairs below the greatest step between their times; none if it is no clear one."""
+    """Return the pairs below the greatest step between their times; none if it is not clear."""
     ordered = sorted(pairs, key=lambda pair: pairs[pair].median)
     steps = [pairs[high].median / pairs[low].median for low, high in pairwise(ordered)]
     place = steps.index(max(steps)) + 1
@@ -192,7 +192,7 @@ def _near(pairs: dict[frozenset[str], x.Spread]) -> list[frozenset[str]]:
 
 
 def _groups(cores: Iterable[str], near: Sequence[frozenset[str]]) -> int:
-    """Return how many groups there are if cores near to one another are in the same one."""
+    """Return the number of groups if cores near each other form one."""
     group_of = {core: {core} for core in cores}
     for pair in near:
         joined = set().union(*(group_of[core] for core in pair))
@@ -202,23 +202,22 @@ def _groups(cores: Iterable[str], near: Sequence[frozenset[str]]) -> int:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Measure every core, 64 at most, on as many lines and as often as fits."""
+    """Measure every core, 64 at most, on as many lines and as often as time allows."""
     cores = x.physical_cores(machine) or len(x.usable_threads(machine))
     wanted = Params(cores=min(max(cores, 2), MOST_CORES))
     while wanted.lines > 8 and seconds(replace(wanted, rounds=FEW_ROUNDS)) > FULL_S:
         wanted = replace(wanted, lines=wanted.lines // 2)
-    return _within(FULL_S, wanted)
+    return x.shrink(wanted, seconds, FULL_S, rounds=2)
 
 
 def quick(params: Params) -> Params:
     """Try fewer lines and fewer cores."""
-    return _within(4.5, replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Go as few rounds as fit into the time, but one from either side."""
-    fitting = int((limit_s - _STARTING_S) / (seconds(params) - _STARTING_S) * params.rounds)
-    return replace(params, rounds=max(2, min(params.rounds, fitting)))
+    return x.shrink(
+        replace(params, cores=min(params.cores, QUICK_CORES), lines=4, rounds=10),
+        seconds,
+        4.5,
+        rounds=2,
+    )
 
 
 _STARTING_S = 0.1
@@ -255,6 +254,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, cores=3, lines=2, rounds=4),
     seconds=seconds,
-    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

@@ -1,4 +1,4 @@
-"""A word that goes to and fro between two threads, by compare-and-swap.
+"""A word that two threads hand to and fro by compare-and-swap.
 
 Source: the default protocol of core-to-core-latency (N. Viennot).
 """
@@ -10,7 +10,7 @@ from numba import njit
 
 from experiments.kernels.atomics import read, swap, write
 
-_LOOK_AROUND = 2**12 - 1  # after so many vain tries, see whether the other has gone
+_LOOK_AROUND = 2**12 - 1  # failed tries before it checks whether the other has gone
 _GIVE_UP = 2**27  # about a second or two
 
 
@@ -18,7 +18,7 @@ _GIVE_UP = 2**27  # about a second or two
 def hand_over(word: np.uint64, gone: np.uint64, times: int, awaited: int, handed: int) -> bool:
     """Wait until the word is `awaited` and make it `handed`, `times` times.
 
-    False, and 1 at `gone`, if the other one never came; False also if 1 was there.
+    Returns False, and puts 1 at `gone`, if the other thread never came; also False if 1 was there.
     """
     for _ in range(times):
         vain = 0

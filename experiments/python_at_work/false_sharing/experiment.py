@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,17 +37,17 @@ CORES = (SAME_CACHE, SAME_PACKAGE, FAR, UNKNOWN)  # pairs of cores, the nearest 
 ORDER = (SAME_CORE, *CORES, READERS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     increment: str = x.param(PLAIN, choices=(PLAIN, "at_once"))
     rounds: int = x.param(21, minimum=1, maximum=100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Increment:
-    """One repeat of two threads at work; `pair`: what the two share, or that they only read."""
+    """One repeat of two threads; `pair` is what they share, or that they only read."""
 
     pair: str = x.column()
     distance_bytes: int = x.column("bytes", scale="log2")
@@ -56,16 +56,16 @@ class Increment:
     together_per_s: float = x.column("per_s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Alone:
-    """One repeat of one thread at work, with nobody beside it."""
+    """One repeat of one thread without a neighbour."""
 
     repeat: int = x.column()
     increment_s: float = x.column("s", scale="log10")
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield a row for each pair of threads, distance and round, and one for one thread alone."""
+    """Yield a row for each pair of threads, distance and round, and for one thread alone."""
     from .kernels import increment, increment_at_once, read_often
 
     work = increment if params.increment == PLAIN else increment_at_once
@@ -123,7 +123,7 @@ def _together_s(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the nearest and the farthest counters of two cores, and look where the cliff is."""
+    """Compare the nearest with the farthest counters of two cores, and find the cliff."""
     times: dict[str, dict[int, x.Spread]] = {}
     every = x.spreads(((r.pair, r.distance_bytes), r.increment_s) for r in tables["increments"])
     for (pair, distance), found in every.items():
@@ -175,7 +175,7 @@ def _ends(by_distance: dict[int, x.Spread]) -> tuple[x.Spread, x.Spread]:
 
 
 def _cliff(by_distance: dict[int, x.Spread]) -> int:
-    """Return from which distance on all are nearer to the farthest than to the nearest."""
+    """Return the distance from which all times are closer to the farthest than to the nearest."""
     nearest, farthest = _ends(by_distance)
     middle_s = math.sqrt(nearest.median * farthest.median)
     beyond = max(at for at, found in by_distance.items() if found.median > middle_s)
@@ -183,19 +183,19 @@ def _cliff(by_distance: dict[int, x.Spread]) -> int:
 
 
 def _line_bytes(machine: x.Machine) -> int | None:
-    """Return the bytes of a line of the first cache, as the system tells them."""
+    """Return the line size of the first cache, as the system reports it."""
     usable = x.usable_threads(machine)
     caches = x.caches_of(machine, usable[-1].id) if usable else []
     return caches[0].line_bytes if caches else None
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Return the same for all: the work is that of 10 ms anywhere."""
+    """Return the same for all machines: the work takes 10 ms on any."""
     return Params()
 
 
 def quick(params: Params) -> Params:
-    """Go three rounds."""
+    """Take three rounds."""
     return replace(params, rounds=3)
 
 
@@ -249,6 +249,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, rounds=2),
     seconds=seconds,
-    memory_bytes=lambda _params: BUFFER_BYTES + 2 * 2**20,
+    memory_bytes=lambda _params: BUFFER_BYTES + 2 * x.MIB,
 )

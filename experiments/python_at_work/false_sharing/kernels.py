@@ -1,4 +1,4 @@
-"""A counter in memory: increments that are written each time, and reads that are made each time."""
+"""A counter in memory: increments that are all written, and reads that are all made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def increment(address: np.uint64, times: int) -> None:
 
 @njit("void(uint64, int64)", nogil=True, cache=True)
 def increment_at_once(address: np.uint64, times: int) -> None:
-    """Add 1 by one instruction that nobody can come between, `times` times."""
+    """Add 1 atomically, `times` times."""
     for _ in range(times):
         add(address, 1)
 

@@ -20,13 +20,13 @@ JOBS = Path(__file__).with_name("jobs.py")
 BURNERS = (0, 1, 2)
 SLEEPS = 25  # samples of the sleeper in each turn
 SIZE_TRIES, SIZE_TOLERANCE = 6, 0.05
-# The clock of a core that was idle rises, up to twofold as measured, most of it in the first part.
+# An idle core's clock rises, up to twofold as measured, mostly in the first part.
 RAMP_S, QUICK_RAMP_S = 1.0, 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to do the jobs; `run` does it once and returns what gil_jobs answers."""
+    """One way to do the jobs; `run` does it once and returns the answer of `jobs.py`."""
 
     method: str
     python: str
@@ -34,14 +34,14 @@ class Arm:
 
 
 class Arms:
-    """Starts the interpreters, sizes the jobs, and says what one turn of each method is."""
+    """Starts the interpreters, sizes the jobs, and defines one turn of each method."""
 
     def __init__(self, params: Params, bench: x.Bench, stack: contextlib.ExitStack) -> None:
         self._params, self._bench, self._stack = params, bench, stack
         self._risen_s = bench.now_s() + (QUICK_RAMP_S if bench.quick else RAMP_S)
 
     def build(self) -> tuple[list[Arm], list[x.Note]]:
-        """Return the arms, warmed up, and what has to be said of those left out."""
+        """Return the arms, warmed up, and notes on those left out."""
         params, notes = self._params, []
         own = self._start(OWN, OWN_COMMAND)
         size = self._size(own, params.job)
@@ -63,7 +63,7 @@ class Arms:
             arms.append(self._arm("subinterpreters", own, "subinterpreters", params.job, size))
         arms += self._other_pythons(size)
         arms += [Arm("sleeper", OWN, lambda n=n: self._sleeper(own, n)) for n in BURNERS]  # type: ignore[misc]
-        for arm in arms:  # everything has run once before it is timed
+        for arm in arms:  # the warm-up
             if arm.method != "sleeper":
                 arm.run()
         if "subinterpreters" in params.methods and not any(
@@ -74,7 +74,7 @@ class Arms:
 
     def _other_pythons(self, size: int) -> Iterator[Arm]:
         if self._params.job == "sort":
-            return  # no NumPy can be counted on there
+            return  # NumPy may be missing there
         for python in find():
             if python.name not in self._params.pythons:
                 continue
@@ -91,7 +91,7 @@ class Arms:
         return interpreter
 
     def _size(self, python: Interpreter, job: str) -> int:
-        """Return the size for which one job takes `job_s`, once the core is at its clock."""
+        """Return the size at which one job takes `job_s`, once the core is at its clock."""
         if job == "sleep":
             return round(self._params.job_s * 1e6)
         size = 5 if job == "sort" else 20_000
@@ -139,7 +139,7 @@ class Arms:
         return {"wall_s": wall_s, "start_s": start_s, "slices": slices, "gil": answers[0]["gil"]}
 
     def _in_new_processes(self, size: int) -> dict[str, Any]:
-        """From nothing until all are gone: what a program pays that starts processes each time."""
+        """Do the jobs in new processes, from nothing until all are gone."""
         start_s = self._bench.now_s()
         with contextlib.ExitStack() as stack:
             pool = []

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
@@ -30,18 +30,18 @@ METHODS = ("serial", "threads", "released", "processes", "processes_started", "s
 SAME_JOBS = ("serial", "threads", "subinterpreters", "processes", "processes_started")
 IN_A_ROW = ("serial", "released_serial")
 IN_PROCESSES = ("processes", "processes_started")
-ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # in which the ways are shown
+ORDER = (*SAME_JOBS, "released_serial", "released_threads")  # the order of the plot
 ASKED_WORKERS = 4  # in the question
 FEW_ROUNDS = 5
-SEEMS_FASTER = 1.2  # by medians; a gain that rounds far apart can hide
-EARLIER = 0.9  # of how late it is beside one thread
-OTHERWISE = 1.25  # so often as long, or as short, as expected
-FULL_S, QUICK_S = 28.0, 4.5  # no run from defaults is longer; more Pythons make shorter jobs
+SEEMS_FASTER = 1.2  # rounds for a median; scattered rounds can hide a gain
+EARLIER = 0.9  # of its lateness beside one thread
+OTHERWISE = 1.25  # times longer or shorter than expected
+FULL_S, QUICK_S = 28.0, 4.5  # limits of a run from defaults; more Pythons make shorter jobs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
     job_s: float = x.param(0.15, unit="s", minimum=0.005, maximum=10.0, scale="log10")
@@ -52,9 +52,9 @@ class Params:
     switch_interval_s: float = x.param(0.005, unit="s", minimum=1e-5, maximum=0.5, scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Timing:
-    """How long all workers together took, once; `gil`: does this Python have the lock on."""
+    """The time of all workers together, once; `gil`: does this Python have the GIL on."""
 
     method: str = x.column()
     python: str = x.column()
@@ -63,7 +63,7 @@ class Timing:
     gil: bool = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Slice:
     """A stretch in which a worker really ran, in the first round; time from the common start."""
 
@@ -74,7 +74,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Wake:
     """How late the sleeper woke beside `burners` threads that compute."""
 
@@ -161,7 +161,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     beside = [values.get(f"sleeper_late_{name}_s", 0.0) for name in ("one", "two")]
     if values.get("gil_enabled") == 1 and 0 < beside[1] < EARLIER * beside[0]:
         limits.append("earlier_beside_two")
-    unclear = tuple(  # what is slower is no gain, and threads gain none by chance under the lock
+    unclear = tuple(  # slower is no gain, and under the GIL threads gain only by chance
         name
         for name, speedup in speedups.items()
         if name in unclear or speedup < 1 or (locked and name == "threads_speedup")
@@ -179,7 +179,7 @@ _COUNTS = dict(zip(BURNERS, ("idle", "one", "two"), strict=True))
 
 
 def _message(of: dict[str, x.Spread], workers: int, *, locked: bool) -> str:
-    """Return what to say; the lock is blamed only where it is on and the job holds it."""
+    """Return the message; the GIL is blamed only where it is on and the job holds it."""
     if "serial" not in of or "threads" not in of or workers == 1:
         return "nothing_to_compare"
     if x.too_few(of[way] for way in ("serial", "threads", "processes") if way in of):
@@ -195,7 +195,7 @@ def _message(of: dict[str, x.Spread], workers: int, *, locked: bool) -> str:
 
 
 def _has_gaps(slices: Sequence[Slice], own: str, methods: Sequence[str]) -> bool:
-    """Was a worker interrupted in these ways, in which none of the others is in its way?"""
+    """Was a worker interrupted in ways where no other worker is in its way?"""
     alone = [(s.method, s.worker) for s in slices if s.method in methods and s.python == own]
     return len(alone) > len(set(alone))
 
@@ -224,34 +224,27 @@ def _limits(params: Params, of: dict[str, x.Spread], machine: x.Machine) -> list
 
 
 def _falls_short(processes: x.Spread, serial: x.Spread, at_once: int) -> bool:
-    """Did the processes take clearly longer than the jobs in a row, shared out perfectly?"""
+    """Did the processes take clearly longer than a perfect division of the jobs in a row?"""
     parts = not x.too_few((processes, serial)) and processes.low > serial.high / at_once
     return parts and processes.median > OTHERWISE * serial.median / at_once
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Use two to four workers, as many as there are cores, and every free-threaded Python found."""
+    """Use two to four workers, as the cores allow, and every free-threaded Python found."""
     free_threaded = tuple(
         python.name for python in find(free_threaded=True) if python.free_threaded
     )
     workers = min(ASKED_WORKERS, max(2, x.physical_cores(machine) or 2))
-    return _within(FULL_S, Params(workers=workers, pythons=free_threaded))
+    return x.shrink(Params(workers=workers, pythons=free_threaded), seconds, FULL_S, job_s=0.005)
 
 
 def quick(params: Params) -> Params:
     """Do shorter jobs, in three rounds."""
-    return _within(QUICK_S, replace(params, job_s=0.03, rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Shorten the jobs until a run is expected to end within `limit_s`."""
-    around_s = seconds(replace(params, job_s=0.0))  # what does not depend on the jobs
-    share = (limit_s - around_s) / (seconds(params) - around_s)
-    return replace(params, job_s=round(max(0.005, params.job_s * min(1.0, share)), 3))
+    return x.shrink(replace(params, job_s=0.03, rounds=3), seconds, QUICK_S, job_s=0.005)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: every method once a round, a sleeper beside 0, 1 and 2 threads, and the warm-up."""
+    """Estimate: every method once a round, the sleeper beside 0, 1 and 2 threads, and warm-up."""
     in_turn = sum({"serial": 1, "threads": 1, "released": 1.5}.get(m, 0) for m in params.methods)
     jobs = (
         in_turn * params.workers + 0.6 * params.workers + 2.5 * params.workers * len(params.pythons)
@@ -318,7 +311,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, job_s=0.005, rounds=2, workers=2),
     seconds=seconds,
-    memory_bytes=lambda params: params.workers * 60 * 2**20,
+    memory_bytes=lambda params: params.workers * 60 * x.MIB,
     is_in_tour=True,
 )

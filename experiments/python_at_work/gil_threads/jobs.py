@@ -7,7 +7,7 @@ it reads requests as JSON lines and answers each with one line:
     {"wall_s": .., "start_s": .., "slices": [[start, end, start, end, ..], ..], "gil": true}
 
 A job works in chunks and reads the clock after each. A chunk that took far longer than the others
-was interrupted: so it is seen when a worker really ran.
+was interrupted. So the slices show when a worker really ran.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Answer = (
     Any  # {"wall_s", "start_s", "marks" or "slices"}; 3.8 knows no `dict[str, Any]` at run time
 )
 
-CHUNKS = 400  # of a loop: reading the clock so often costs about 0.1 % of a job of 100 ms
-SORT_ELEMENTS = 65536  # 512 KiB, so that workers do not meet in memory
+CHUNKS = 400  # of a loop: the clock readings cost about 0.1 % of a job of 100 ms
+SORT_ELEMENTS = 65536  # 512 KiB: small enough that workers do not compete for memory
 SLEEP_S = 0.001
 
 
@@ -47,7 +47,7 @@ def loop(size: int) -> list[float]:
 
 
 def sort(size: int) -> list[float]:
-    """Sort `size` times an array with NumPy, which lets go of the lock while it does."""
+    """Sort an array with NumPy `size` times; NumPy releases the GIL meanwhile."""
     import numpy
 
     shuffled = numpy.random.default_rng(1).random(SORT_ELEMENTS)
@@ -76,7 +76,7 @@ def serial(request: dict[str, Any]) -> Answer:
 
 
 def threads(request: dict[str, Any]) -> Answer:
-    """Do each job in a thread of its own, all released together."""
+    """Do each job in its own thread, all released together."""
     job, size = JOBS[request["job"]], request["size"]
     return _in_threads([lambda: job(size)] * request["workers"])
 
@@ -104,11 +104,11 @@ def sleeper(request: dict[str, Any]) -> Answer:
 
 
 class Subinterpreters:
-    """Interpreters with locks of their own in this process, one thread each, kept warm."""
+    """Interpreters with their own GILs in this process, one thread each, kept warm."""
 
     def __init__(self) -> None:
         """For Python 3.12 and later."""
-        # So far unofficial: both are what concurrent.interpreters (3.14) stands on.
+        # Unofficial so far: concurrent.interpreters (3.14) is built on both.
         version = tuple(sys.version_info)
         name = "_interpreters" if version >= (3, 13) else "_xxsubinterpreters"
         self._module: Any = importlib.import_module(name)
@@ -144,7 +144,7 @@ def _lines(reads: int, writes: int) -> list[Any]:
         return [json.loads(line) for line in lines]
 
 
-# At most some 16 kB: less than a pipe holds, so a worker need not wait for its reader.
+# At most some 16 kB: less than a pipe holds, so a worker never waits for its reader.
 _IN_SUBINTERPRETER = """
 import importlib.util, json, os
 spec = importlib.util.spec_from_file_location("gil_jobs", {path!r})
@@ -194,7 +194,7 @@ def _timed(work: Callable[[], list[list[float]]]) -> Answer:
 def slices_of(marks: list[float]) -> list[float]:
     """Return [start, end, start, end, ...] of the stretches in which a job really ran.
 
-    Where in an interrupted chunk the worker waited is not known: the whole chunk is left out.
+    A whole interrupted chunk is left out: where in it the worker waited is not known.
     """
     chunks = list(zip(marks, marks[1:]))
     if not chunks:

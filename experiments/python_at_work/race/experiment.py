@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +28,17 @@ BARE, CALL, LOCKED = FORMS = ("bare", "read_call_write", "locked")
 HOLDS, RAISES = "holds", "raises"
 TRACED, TRACES = 100_000, 5  # updates of each thread; tries to find one that undid others
 INCREMENT_S = {BARE: 4e-8, CALL: 7e-8, LOCKED: 28e-8}  # on a usual machine
-OTHERS = 2.5  # so many times as long in an old Python
+OTHERS = 2.5  # times as long in an old Python
 NEARLY_WHOLE = 0.001  # of what one thread does
-SOON = 0.8  # of the update caught: the other thread wrote its last clearly before it went on
-SHORT = 0.9  # times the switch interval: clearly less than a turn with the lock
-LONG = 1.3  # times the switch interval: more than the lock has then been waited for
-HANDED_OVER_LAST = (3, 10)  # before it, also in the middle of a line
+SOON = 0.8  # of the caught update: the other thread's last write was clearly before it went on
+SHORT = 0.9  # times the switch interval: clearly less than a turn with the GIL
+LONG = 1.3  # times the switch interval: the thread then waited for more than the GIL
+HANDED_OVER_LAST = (3, 10)  # older ones switch also in the middle of a line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
     times: int = x.param(200_000, minimum=1000, maximum=10_000_000, scale="log10")
@@ -47,9 +47,9 @@ class Params:
     rounds: int = x.param(20, minimum=1, maximum=100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Race:
-    """Where the counter ended, and the time that one increment took."""
+    """The counter's end value, and the time of one increment."""
 
     form: str = x.column()
     python: str = x.column()
@@ -59,7 +59,7 @@ class Race:
     increment_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Moment:
     """What a thread did meanwhile: one holds an old value, the other raises the counter."""
 
@@ -90,7 +90,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         for _ in range(TRACES):
             found = ask(OWN, "trace", TRACED)
             if found["late"] is not None:
-                yield from _moments(found)
+                yield from moments_of(found)
                 break
         expected = params.workers * params.times
         for turn, (form, name) in bench.interleave(arms, params.rounds):
@@ -114,7 +114,8 @@ def _start(
     return python
 
 
-def _moments(found: dict[str, Any]) -> Iterator[Moment]:
+def moments_of(found: dict[str, Any]) -> Iterator[Moment]:
+    """Yield what both threads did around a lost update, from its first read on."""
     began_s = found["late"][0]
     for worker, act, (start_s, end_s, value) in (
         (found["worker"], HOLDS, found["late"]),
@@ -126,7 +127,7 @@ def _moments(found: dict[str, Any]) -> Iterator[Moment]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Say which forms lost increments in any run; that none did is said to be no promise."""
+    """Name the forms that lost increments in any run; losing none is no promise."""
     lost: dict[tuple[str, str], list[float]] = {}
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((r.python for r in tables["races"] if r.python not in params.pythons), OWN)
@@ -156,7 +157,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 limits.append("waited_for_a_core")
             elif values["caught_s"] < SHORT * params.switch_interval_s:
                 limits.append("handed_over_early")
-        elif moment.end_s < SOON * values.get("caught_s", 0.0):  # what was caught comes first
+        elif moment.end_s < SOON * values.get("caught_s", 0.0):  # the caught update comes first
             limits.append("other_was_over")
     elsewhere = [
         max(losses) for (form, name), losses in lost.items() if form == BARE and name != own
@@ -178,12 +179,12 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _is_whole(shares: float) -> bool:
-    """Was lost what a whole number of threads had done, but for a few increments?"""
+    """Did the loss equal the work of a whole number of threads, but for a few increments?"""
     return round(shares) > 0 and abs(shares - round(shares)) < NEARLY_WHOLE
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Have four threads race, here and in those Pythons found that hand over elsewhere."""
+    """Let four threads race, here and in the Pythons found that switch at other places."""
     found = find(free_threaded=True, older_than=HANDED_OVER_LAST)
     others = [python.name for python in found if python.free_threaded]
     others += [python.name for python in found if _version(python.version) < HANDED_OVER_LAST][:1]
@@ -195,7 +196,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def quick(params: Params) -> Params:
-    """Race four times over a shorter way."""
+    """Race four times with fewer increments."""
     return replace(params, times=max(1000, params.times // 2), rounds=4)
 
 
@@ -256,7 +257,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, workers=2, times=20_000, pythons=(), rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
-    memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * 2**20,
+    memory_bytes=lambda params: (len(params.pythons) + 1) * 60 * x.MIB,
 )

@@ -1,7 +1,7 @@
 """The counter of race, raised by several threads of any CPython from 3.8 on.
 
 Standard library only, and no syntax newer than 3.8. Run as a script it reads requests as JSON
-lines, such as {"form": "bare", "workers": 4, "times": 1000000, "switch_s": 0.005}, and answers each
+lines, such as {"form": "bare", "workers": 4, "times": 1000000, "switch_s": 0.005}. It answers each
 with {"count": .., "wall_s": .., "gil": true}; with "trace" also with the moments of an update that
 undid others.
 """
@@ -24,7 +24,7 @@ class Counter:
 
 
 def one_more(value: int) -> int:
-    """Return the next number; as a call, at whose beginning the interpreter may hand over."""
+    """Return the next number; the interpreter may switch threads as the call begins."""
     return value + 1
 
 
@@ -59,7 +59,7 @@ def race(form: str, workers: int, times: int) -> dict[str, Any]:
 
 
 def trace(times: int) -> dict[str, Any]:
-    """Have two threads note when they read and wrote what; return an update that undid others."""
+    """Have two threads log their reads and writes; return an update that undid others."""
     counter = Counter()
     updates: list[list[tuple[float, float, int]]] = [[], []]
     clock = time.perf_counter
@@ -77,11 +77,11 @@ def trace(times: int) -> dict[str, Any]:
 
 
 def caught(updates: list[list[tuple[float, float, int]]]) -> dict[str, Any]:
-    """Return an update of one thread that undid others, of what each noted.
+    """Return an update of one thread that undid others, from both logs.
 
     "late" read, waited and wrote: [read, written, value read]; "others" is the same for all that
-    the other thread did meanwhile, together, and "undone" how many they were. One is preferred
-    after which the other went on: who is through hands the lock over before its turn is over.
+    the other thread did meanwhile, together, and "undone" counts them. An update after which the
+    other thread went on is preferred: a thread that ends releases the lock before its turn is over.
     """
     found: dict[str, Any] = {"worker": 0, "late": None, "others": None, "undone": 0}
     for place in (0, 1):
@@ -92,7 +92,7 @@ def caught(updates: list[list[tuple[float, float, int]]]) -> dict[str, Any]:
             last = first
             while last < len(others) and others[last][1] < late[1]:
                 last += 1
-            if last - first > 1:  # of one alone it is not sure that it wrote in between
+            if last - first > 1:  # a single one may have been written before or after
                 meanwhile = others[first][0], others[last - 1][1], others[first][2]
                 undone = last - first
                 found = {"worker": place, "late": late, "others": meanwhile, "undone": undone}

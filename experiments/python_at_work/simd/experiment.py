@@ -14,7 +14,7 @@ What it cannot tell: how much other loops gain; many cannot be put into vectors 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ SMALLEST_BYTES = 4 * x.KIB
 LONGEST_LIST_BYTES = 256 * x.KIB
 SAMPLE_S = 0.003
 FREE_SHARE = 0.5
-NEARLY_ALL = 0.9  # of what every lane together would bring
+NEARLY_ALL = 0.9  # of the gain of all lanes together
 FULL_S, FEW_ROUNDS = 28.0, 3
 PYTHON, SCALAR = "python", "scalar"
 WIDTHS = ("128", "256", "512")
@@ -33,9 +33,9 @@ ORDER = (PYTHON, SCALAR, *WIDTHS)
 NUMBERS_BITS = {"float32": 32, "float64": 64}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; arrays are powers of two up to `largest_bytes`."""
+    """The parameters; arrays are powers of two up to `largest_bytes`."""
 
     largest_bytes: int = x.param(
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
@@ -44,9 +44,9 @@ class Params:
     rounds: int = x.param(9, minimum=1, maximum=100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Rate:
-    """One repeat at one size in one way: "python", "scalar", or so many bits a vector."""
+    """One repeat at one size in one way: "python", "scalar", or the bits of a vector."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     way: str = x.column()
@@ -69,7 +69,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         bits = NUMBERS_BITS[params.numbers]
         array = Buffer(max(sizes(params))).words.view(params.numbers)
         array.fill(1)
-        ways = _ways(bits)
+        ways = ways_for(bits)
         arms = [
             (size, way)
             for size in sizes(params)
@@ -92,7 +92,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(turn.fraction)
 
 
-def _ways(bits: int) -> dict[str, Callable[[Any, int], object]]:
+def ways_for(bits: int) -> dict[str, Callable[[Any, int], object]]:
+    """Return each way of adding up numbers of that many bits, as far as the processor has it."""
     from experiments.kernels.lanes import lane_sum, widest_bits
 
     ways: dict[str, Callable[[Any, int], object]] = {PYTHON: _in_python, SCALAR: lane_sum(bits, 1)}
@@ -190,12 +191,12 @@ def _no_less(size_bytes: int) -> int:
 
 
 def quick(params: Params) -> Params:
-    """Go three times, through arrays of 128 MiB at most."""
+    """Take three rounds, through arrays of 128 MiB at most."""
     return replace(params, largest_bytes=min(params.largest_bytes, 128 * x.MIB), rounds=3)
 
 
 def seconds(params: Params) -> float:
-    """Estimate: growing to a sample, then the sample; large arrays take longer than that."""
+    """Estimate: growing to a sample, then the sample; large arrays take longer."""
     samples_s = sum(8 * max(SAMPLE_S, size / 8e9) + 0.01 for size in sizes(params))
     return 0.2 + params.largest_bytes / x.GIB * 0.6 + params.rounds * samples_s
 
@@ -247,6 +248,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: max(sizes(params)) + 12 * x.MIB,
 )

@@ -14,7 +14,7 @@ What it cannot tell: what other work gains; most lies between these two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from experiments import api as x
@@ -30,9 +30,9 @@ ADDING, WAITING = "adding", "waiting"
 ONE, SIBLINGS, CORES = PLACES = ("one_thread", "same_core", "two_cores")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the chain is the next power of two below `chain_bytes`."""
+    """The parameters; the chain is the next power of two below `chain_bytes`."""
 
     chain_bytes: int = x.param(
         128 * x.MIB, unit="bytes", minimum=x.MIB, maximum=16 * x.GIB, scale="log2"
@@ -40,8 +40,8 @@ class Params:
     rounds: int = x.param(15, minimum=1, maximum=100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+@x.record
+class WorkRate:
     """One repeat: additions or reads in a second, by all threads together."""
 
     work: str = x.column()
@@ -54,7 +54,7 @@ class Share:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each work, place and round, once the round's single thread is known."""
     works = {ADDING: _adding(bench), WAITING: _waiting(params, bench)}
-    placed = _placed(bench.machine)
+    placed = place_threads(bench.machine)
     rates: dict[tuple[int, str], dict[str, float]] = {}
     arms = [(work, place) for work in works for place in placed]
     for turn, (work, place) in bench.interleave(arms, params.rounds):
@@ -65,7 +65,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         of_round[place] = amount * len(threads) / taken_s
         if ONE in of_round:
             for known in list(of_round) if place == ONE else [place]:
-                yield Share(
+                yield WorkRate(
                     work=work,
                     place=known,
                     repeat=turn.round,
@@ -110,7 +110,7 @@ def _waiting(params: Params, bench: x.Bench) -> Work:
     return jobs
 
 
-def _placed(machine: x.Machine) -> dict[str, tuple[int, ...]]:
+def place_threads(machine: x.Machine) -> dict[str, tuple[int, ...]]:
     """Return the hardware threads that work, for each place that this machine has."""
     found = pairs(machine)
     last = x.usable_threads(machine)[-1].id
@@ -167,7 +167,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Go five rounds through half a chain."""
+    """Take five rounds through half a chain."""
     return replace(params, chain_bytes=max(power_of_two(params.chain_bytes) // 2, x.MIB), rounds=5)
 
 
@@ -179,7 +179,7 @@ def seconds(params: Params) -> float:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share},
+    tables={"shares": WorkRate},
     measure=measure,
     analyse=analyse,
     views=(
@@ -207,6 +207,7 @@ EXPERIMENT = x.Experiment(
     imports=("numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, chain_bytes=x.MIB, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: power_of_two(params.chain_bytes) + 6 * x.MIB,
 )

@@ -16,12 +16,12 @@ import contextlib
 import functools
 import shutil
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from experiments import api as x
 from experiments.tools.batches import batch
-from experiments.tools.interpreters import OWN, STARTS, own
+from experiments.tools.interpreters import OWN, own
 from experiments.tools.own_folder import own_folder
 
 PROCESSES = ("fork", "forkserver", "spawn")
@@ -29,18 +29,18 @@ LADDER = ("call", "coroutine", "task", "thread", "spawn")  # each is expected to
 POOLS = ("thread_pool_warm", "thread_pool_cold", "process_pool_warm", "process_pool_cold")
 METHODS = ("call", "coroutine", "task", "thread", "subinterpreter", *PROCESSES, *POOLS)
 BATCHES = (1, 2, 4)
-SAVES_LITTLE = 0.5  # of what a thread costs, that a job for a standing pool takes
-UNSTEADY = 2.0  # times: of one kind, the dearest start and the cheapest
-USUAL_S = {  # of those that are longer than a sample
+SAVES_LITTLE = 0.5  # of a thread's cost: a job for a standing pool takes less
+UNSTEADY = 2.0  # the costliest start of one kind over the cheapest
+USUAL_S = {  # of starts that are longer than a sample
     "fork": 0.004, "forkserver": 0.06, "spawn": 0.12, "subinterpreter": 0.02,
     "process_pool_cold": 0.009,
 }  # fmt: skip
 FOLDER = "coreopsis-start-"  # holds the socket of forkserver
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     methods: tuple[str, ...] = x.param(METHODS, choices=METHODS)
     child_imports: str = x.param("nothing", choices=("nothing", "numpy"))
@@ -49,9 +49,9 @@ class Params:
     rounds: int = x.param(9, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Start:
-    """One batch: `count` were started and had ended, one after another."""
+    """One batch: `count` were started and ended, one after another."""
 
     method: str = x.column()
     repeat: int = x.column()
@@ -64,12 +64,14 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield one row for each method and round."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(own_folder(FOLDER))
-        python = own(STARTS, bench.check_stop, temporary=folder)
+        from experiments.tools import start_jobs
+
+        python = own(start_jobs, bench.check_stop, temporary=folder)
         stack.callback(python.close)
-        # Before all else: whoever is asked to stop has a tenth of a second.
+        # Before all else: after a stop only a tenth of a second is left.
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         python.ask(arm="hold", bytes=params.parent_bytes)
-        methods = _possible(params.methods, python.answer()["processes"])
+        methods = possible_methods(params.methods, python.answer()["processes"])
         if "subinterpreter" in params.methods and "subinterpreter" not in methods:
             yield x.Note("no_subinterpreters", {"python": OWN})
 
@@ -95,7 +97,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             yield x.Progress(arm.fraction)
 
 
-def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str]:
+    """Return the methods that this system and this Python have."""
     return [
         method
         for method in methods
@@ -105,7 +108,7 @@ def _possible(methods: tuple[str, ...], processes: list[str]) -> list[str]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the medians; say that each step costs more only where their spreads part."""
+    """Compare the medians; claim that each step costs more only where their spreads part."""
     of = x.spreads((start.method, start.each_s) for start in tables["starts"])
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     limits = ["loop_included"] if "call" in of else []
@@ -139,7 +142,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Hold nothing, import nothing: the least that each can cost."""
+    """Hold and import nothing: each start then costs the least."""
     return Params()
 
 
@@ -149,7 +152,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from a usual machine; a batch takes a sample or one start, whichever is longer."""
+    """Estimate from a usual machine; a batch takes a sample, or one start if that is longer."""
     once_s = sum(max(1.2 * params.sample_s, USUAL_S.get(m, 0.0)) for m in params.methods)
     average = sum(BATCHES) / len(BATCHES)
     return 0.3 + once_s * (1.5 + average * params.rounds)
@@ -205,6 +208,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, sample_s=0.001, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: params.parent_bytes + 80 * x.MIB,
     is_in_tour=True,

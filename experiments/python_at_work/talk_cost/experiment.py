@@ -15,12 +15,12 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from experiments import api as x
 from experiments.tools.batches import batch
-from experiments.tools.interpreters import TALKS, own
+from experiments.tools.interpreters import own
 
 SMALLEST_BYTES = 64
 STEP = 4  # from one size to the next
@@ -28,15 +28,15 @@ WAYS = ("thread_queue", "pipe", "process_queue", "shared_memory")
 COPY = "copy"
 IN_A_ROW = ("serialise", "through_pipe", "rebuild")  # the wake-up is in the second
 PARTS = (*IN_A_ROW, "wake")
-APART = 0.2  # of the whole, by which its parts may miss it without a word
-UNEVEN = 1.5  # times, by which one answer clearly comes later than another
+APART = 0.2  # of the whole: its parts' sum may differ by as much without a remark
+UNEVEN = 1.5  # times: then one answer clearly comes later than another
 COPIES = 10  # of the largest message that the ends may hold together
 FREE_SHARE = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; messages are 64 bytes times powers of four."""
+    """The parameters; messages are 64 bytes times powers of four."""
 
     largest_bytes: int = x.param(
         16 * x.MIB, unit="bytes", minimum=x.KIB, maximum=256 * x.MIB, scale="log2"
@@ -46,7 +46,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Talk:
     """The mean of a batch of round trips with one size of message."""
 
@@ -56,9 +56,9 @@ class Talk:
     round_trip_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
-    """One part of handing the largest message through a pipe, timed alone."""
+    """One part of sending the largest message through a pipe, timed alone."""
 
     part: str = x.column()
     repeat: int = x.column()
@@ -76,7 +76,9 @@ def sizes(params: Params) -> list[int]:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each way, size and round, and for each part and round."""
     with contextlib.ExitStack() as stack:
-        python = own(TALKS, bench.check_stop)
+        from experiments.tools import talk_jobs
+
+        python = own(talk_jobs, bench.check_stop)
         stack.callback(python.close)
         largest_bytes = max(sizes(params))
         python.ask(arm="start", largest_bytes=largest_bytes)
@@ -143,7 +145,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("shared_as_copied")
     parts_s = sum(values.get(f"{part}_s", math.nan) for part in IN_A_ROW)
     whole_s = values.get("pipe_large_s", math.nan)
-    if abs(parts_s - whole_s) > APART * whole_s:  # of what is unknown nothing is said
+    if abs(parts_s - whole_s) > APART * whole_s:  # nothing is said of unknown values
         limits.append("parts_do_not_add_up")
     at_large = {way: of[way, large_bytes] for way in WAYS if (way, large_bytes) in of}
     if not values.keys() >= {f"{way}_{s}_s" for way in WAYS for s in ("small", "large")}:
@@ -159,20 +161,20 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(_machine: x.Machine) -> Params:
-    """Go to 16 MiB, or less where little memory is free."""
+    """Go to 16 MiB, or less if little memory is free."""
     most = x.fits(16 * x.MIB, FREE_SHARE / COPIES)
     return Params(largest_bytes=max(most, x.KIB))
 
 
 def quick(params: Params) -> Params:
-    """Measure shorter batches up to a sixteenth of the size, in three rounds."""
+    """Take shorter batches up to a sixteenth of the size, in three rounds."""
     return replace(
         params, largest_bytes=max(params.largest_bytes // 16, x.KIB), sample_s=0.003, rounds=3
     )
 
 
 def seconds(params: Params) -> float:
-    """Estimate: a sample for each way and size, longer where one message takes longer."""
+    """Estimate: a sample for each way and size, or one message if that takes longer."""
     slow_s = 4e-9 * sum(sizes(params)) * (20 if params.payload == "list" else 1)
     samples = (len(WAYS) + 1) * len(sizes(params)) + len(PARTS)
     return 0.4 + (params.rounds + 2) * (samples * 1.1 * params.sample_s + 5 * slow_s)
@@ -215,6 +217,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.L3, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, sample_s=0.001, rounds=2),
     seconds=seconds,
     quiet_limit_s=60.0,  # large lists take long
     memory_bytes=lambda params: COPIES * params.largest_bytes + 100 * x.MIB,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,20 @@ from experiments.tools.interpreters import own
 
 JOBS = Path(__file__).with_name("jobs.py")
 SERIAL, BLOCK, INTERLEAVED, DYNAMIC = WAYS = ("serial", "block", "interleaved", "dynamic")
-LATE = 0.01  # of the time that blocks take: seen in the plot
+LATE = 0.01  # of the blocks' time: visible in the plot
 SHOWN_CHUNKS = (1, 16)  # of the timeline
 SHOWN = (BLOCK, INTERLEAVED, *(f"{DYNAMIC}_{chunk}" for chunk in SHOWN_CHUNKS))
 AS_IT_COMES, LONGEST_FIRST, SHUFFLED = ORDERS = ("as_it_comes", "longest_first", "shuffled")
-TURN_S, IN_SET_FRACTION = 2e-7, 0.24  # of a point's iteration; of all iterations that are done
+TURN_S, IN_SET_FRACTION = (
+    2e-7,
+    0.24,
+)  # of an iteration; the share of iterations that are done
 FULL_S, QUICK_S = 28.0, 4.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned."""
+    """The parameters."""
 
     workers: int = x.param(4, minimum=1, maximum=64)
     rows: int = x.param(256, minimum=16, maximum=320)
@@ -44,8 +47,8 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+@x.record
+class WayTime:
     """All rows in one way, once; efficiency is the share of the workers' time in which they work.
 
     `chunk` is how many rows are handed out at a time.
@@ -58,9 +61,9 @@ class Share:
     efficiency_fraction: float = x.column("fraction")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Slice:
-    """A chunk in the hands of a worker, in the first round; time from the first hand-out."""
+    """A chunk at a worker, in the first round; time from the first hand-out."""
 
     way: str = x.column()
     worker: int = x.column()
@@ -68,7 +71,7 @@ class Slice:
     end_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Cost:
     """What a row costs: the iterations of all its points."""
 
@@ -95,16 +98,16 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         )  # fmt: skip
         first = python.answer()
         yield from _costs(first)
-        order = _ordered(params.order, first["turns"])
+        order = order_rows(params.order, first["turns"])
         arms = [(SERIAL, params.rows), (BLOCK, -(-params.rows // params.workers))]
         arms += [(INTERLEAVED, 1), *((DYNAMIC, chunk) for chunk in chunks(params))]
         for turn, (way, chunk) in bench.interleave(arms, params.rounds):
-            parts = _parts(way, chunk, order, params.workers)
+            parts = hand_outs(way, chunk, order, params.workers)
             python.ask(arm="run", chunks=parts, own=way != DYNAMIC)
             answer = python.answer()
             workers = 1 if way == SERIAL else params.workers
             busy_s = sum(end_s - start_s for _, start_s, end_s in answer["slices"])
-            yield Share(
+            yield WayTime(
                 way=way,
                 chunk=chunk,
                 repeat=turn.round,
@@ -127,7 +130,8 @@ def _costs(first: dict[str, Any]) -> Iterator[Cost | x.Frame]:
     )
 
 
-def _ordered(order: str, turns: list[int]) -> list[int]:
+def order_rows(order: str, turns: list[int]) -> list[int]:
+    """Return the rows' numbers in the order in which they are handed out."""
     numbers = list(range(len(turns)))
     if order == LONGEST_FIRST:
         numbers.sort(key=lambda number: -turns[number])
@@ -136,7 +140,7 @@ def _ordered(order: str, turns: list[int]) -> list[int]:
     return numbers
 
 
-def _parts(way: str, chunk: int, order: list[int], workers: int) -> list[list[int]]:
+def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list[int]]:
     """Return the rows of each hand-out."""
     if way == INTERLEAVED:
         return [order[worker::workers] for worker in range(workers)]
@@ -198,22 +202,20 @@ def _message(block: x.Spread, handed_out: x.Spread) -> str:
 
 def defaults(machine: x.Machine) -> Params:
     """Use two to eight workers, as many as there are cores."""
-    return _within(FULL_S, Params(workers=min(8, max(2, x.physical_cores(machine) or 2))))
+    return x.shrink(
+        Params(workers=min(8, max(2, x.physical_cores(machine) or 2))), seconds, FULL_S, columns=4
+    )
 
 
 def quick(params: Params) -> Params:
     """Compute narrower rows, three times."""
-    return _within(QUICK_S, replace(params, columns=max(4, params.columns // 4), rounds=3))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Make the rows narrower until a run is expected to end within `limit_s`."""
-    share = min(1.0, limit_s / seconds(params))
-    return replace(params, columns=max(4, int(params.columns * share)))
+    return x.shrink(
+        replace(params, columns=max(4, params.columns // 4), rounds=3), seconds, QUICK_S, columns=4
+    )
 
 
 def seconds(params: Params) -> float:
-    """Estimate: all rows by one, and in each other way by all; two cores' worth at the least."""
+    """Estimate: all rows by one worker, then in each other way by all, with two cores at least."""
     work_s = params.rows * params.columns * params.iterations * IN_SET_FRACTION * TURN_S
     ways = 2 + len(chunks(params))
     each_round_s = work_s * (1 + 1.9 * ways / min(params.workers, 2)) + 0.05
@@ -223,7 +225,7 @@ def seconds(params: Params) -> float:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share, "slices": Slice, "costs": Cost},
+    tables={"shares": WayTime, "slices": Slice, "costs": Cost},
     measure=measure,
     analyse=analyse,
     views=(
@@ -272,7 +274,8 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES,),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, workers=2, rows=16, columns=4, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # many iterations can be asked for
-    memory_bytes=lambda params: (params.workers + 2) * 30 * 2**20,
+    memory_bytes=lambda params: (params.workers + 2) * 30 * x.MIB,
 )

@@ -1,6 +1,6 @@
-"""The rows of a Mandelbrot set, computed by processes that are handed them in several ways.
+"""The rows of a Mandelbrot set, computed by processes that receive them in several ways.
 
-A process of its own hands out; the workers are its children, started and warm before the clock.
+One process hands the rows out. The workers are its children, started and warm before the clock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LEFT, RIGHT, TOP, BOTTOM = -2.0, 0.6, 1.25, 0.05  # not symmetric: the costly ro
 
 
 def row(number: int, rows: int, columns: int, iterations: int) -> list[int]:
-    """Return after how many iterations each point of a row escapes; all, for those that do not."""
+    """Return after how many iterations each point of a row escapes, or the maximum."""
     imaginary = TOP + (BOTTOM - TOP) * number / rows
     found = []
     for column in range(columns):
@@ -28,7 +28,7 @@ def row(number: int, rows: int, columns: int, iterations: int) -> list[int]:
 
 
 def work(connection: Connection, rows: int, columns: int, iterations: int) -> None:
-    """Compute the rows that come and tell from when to when, until nobody is there any more."""
+    """Compute the rows that come and report their times, until the input ends."""
     while True:
         try:
             numbers = connection.recv()
@@ -57,7 +57,7 @@ class Workers:
             connection.recv()
 
     def run(self, chunks: list[list[int]], *, own: bool) -> dict[str, Any]:
-        """Have all chunks computed: one for each worker, or each to whoever is free next."""
+        """Have all chunks computed: one for each worker, or each by the next free worker."""
         start_s = time.perf_counter()
         slices: list[tuple[int, float, float]] = []
         left = iter(chunks)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from experiments import api as x
@@ -24,16 +24,16 @@ from experiments.tools.interpreters import own
 JOBS = Path(__file__).with_name("jobs.py")
 SERIAL, COROUTINES, THREADS, PROCESSES = WAYS = ("serial", "coroutines", "threads", "processes")
 STEP = 4  # from one number of waits to the next
-MOST = {SERIAL: 16, PROCESSES: 64}  # others go on to the end
+MOST = {SERIAL: 16, PROCESSES: 64}  # the others go up to the largest number
 KINDS = ("coroutine", "thread")
-LONGER = 1.5  # times one wait: more than noise
+LONGER = 1.5  # times one wait: beyond noise
 SPARE_FILES = 64  # of a process, beside its connections
 STARTS_S = {SERIAL: 1e-4, COROUTINES: 1.5e-4, THREADS: 5e-4, PROCESSES: 5e-3}  # of each wait
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; numbers of waits are powers of four."""
+    """The parameters; numbers of waits are powers of four."""
 
     wait_s: float = x.param(0.1, unit="s", minimum=0.001, maximum=5.0, scale="log10")
     most_waits: int = x.param(4096, minimum=1, maximum=65536, scale="log2")
@@ -43,7 +43,7 @@ class Params:
     rounds: int = x.param(3, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Wait:
     """All waits of one way together, once."""
 
@@ -53,9 +53,9 @@ class Wait:
     all_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Weight:
-    """What each of many that wait adds to the memory of its process."""
+    """The memory that each of many waiting ones adds to its process."""
 
     kind: str = x.column()
     repeat: int = x.column()
@@ -63,7 +63,7 @@ class Weight:
 
 
 def numbers(params: Params) -> list[int]:
-    """Return the numbers of waits, least first."""
+    """Return the numbers of waits, smallest first."""
     found = [1]
     while found[-1] * STEP <= params.most_waits:
         found.append(found[-1] * STEP)
@@ -71,7 +71,7 @@ def numbers(params: Params) -> list[int]:
 
 
 def arms(params: Params) -> list[tuple[str, int]]:
-    """Return every way with every number that it goes to."""
+    """Return every way with each of its numbers of waits."""
     return [
         (way, number)
         for way in WAYS
@@ -114,7 +114,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]:
-    """In a process of its own each time: what has grown once stays grown."""
+    """Weigh in a new process each time: memory that has grown once stays."""
     with contextlib.closing(own(JOBS, bench.check_stop)) as python:
         python.ask(arm="weigh", kind=kind, count=count)
         answer = python.answer()
@@ -123,7 +123,7 @@ def _weigh(kind: str, count: int, turn: int, bench: x.Bench) -> Iterator[Weight]
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare the ways where all were measured; at once is claimed only where spreads part."""
+    """Compare the ways where all were measured; waits overlap only where spreads part."""
     of = x.spreads(((row.way, row.waits), row.all_s) for row in tables["waits"])
     values: dict[str, float] = {"wait_s": params.wait_s}
     if (SERIAL, 1) in of:
@@ -173,7 +173,7 @@ def defaults(_machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Wait less long, up to 64 at once, three times."""
+    """Wait for a shorter time, up to 64 at once, three times."""
     return replace(params, wait_s=0.01, most_waits=64, weighed=300, rounds=3)
 
 
@@ -220,6 +220,7 @@ EXPERIMENT = x.Experiment(
     parts=(x.Part.CORES, x.Part.MEMORY),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, wait_s=0.002, most_waits=16, weighed=100, rounds=2),
     seconds=seconds,
     quiet_limit_s=120.0,  # much work can be asked for
     memory_bytes=lambda params: 100 * x.MIB + params.most_waits * 64 * 2**10,

@@ -1,7 +1,7 @@
 """Both ends of waiting: a server that answers after a fixed time, and clients that wait for it.
 
-They run in two processes. The server does as little as it can: whoever connects is answered one
-byte when the time is up; the times are all equal, so whoever came first is served first.
+They run in two processes. The server does as little as it can: it answers one byte when the time is
+up. All times are equal, so it serves in order of arrival.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 HOST = "127.0.0.1"
-STACK_BYTES = 256 * 2**10  # reserved for a thread, of which it touches little
+STACK_BYTES = 256 * 2**10  # reserved for a thread, which touches little of it
 ANSWER = b"."
 
 # --- the server ---------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def _serve(listener: socket.socket, wait_s: float) -> None:
         while True:
             left_s = None if not due else max(0.0, due[0][0] - time.perf_counter())
             if selector.select(left_s):
-                with contextlib.suppress(OSError):  # nobody more, or no more files for now
+                with contextlib.suppress(OSError):  # no more clients, or no more files for now
                     while True:
                         client, _ = listener.accept()
                         due.append((time.perf_counter() + wait_s, client))
@@ -140,7 +140,7 @@ WAYS = {"serial": serial, "coroutines": coroutines, "threads": threads, "process
 
 
 def wait(request: dict[str, Any]) -> dict[str, Any]:
-    """Wait `count` times in one way; tell how long it took, or that the system allows no more."""
+    """Wait `count` times in one way; return the time, or that the system allows no more."""
     threading.stack_size(STACK_BYTES)
     start_s = time.perf_counter()
     try:
@@ -154,12 +154,12 @@ def wait(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def ready(_request: dict[str, Any]) -> dict[str, Any]:
-    """Allow this process as many files as it may have, and tell how many."""
+    """Allow this process its most open files; return how many."""
     return {"files": allow_files()}
 
 
 def allow_files() -> int | None:
-    """Raise this process's own limit of open files to the most allowed; None if there is none."""
+    """Raise this process's limit of open files to its maximum; None if there is none."""
     try:
         import resource
     except ImportError:  # Windows
@@ -175,11 +175,11 @@ def allow_files() -> int | None:
 
 
 def weigh(request: dict[str, Any]) -> dict[str, Any]:
-    """Return by how much this process grows while `count` coroutines or threads wait."""
+    """Return the growth of this process while `count` coroutines or threads wait."""
     threading.stack_size(STACK_BYTES)
     weighed = _coroutines_grow if request["kind"] == "coroutine" else _threads_grow
     try:
-        weighed(8)  # what the first ones need once, such as the modules of the loop
+        weighed(8)  # one-time costs, such as the loop's modules
         return {"refused": False, "growth_bytes": weighed(request["count"])}
     except RuntimeError:
         return {"refused": True}

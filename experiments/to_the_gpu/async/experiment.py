@@ -7,6 +7,8 @@ lanes come from marks in the device's queue, laid on the caller's clock where bo
 
 What it cannot tell: what waits inside libraries. On a processor there is no queue: a call comes
 back when its work is done.
+
+To be confirmed on a GPU: the common clock of the lanes.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import product_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
 from experiments.devices.timing import taken, warm
@@ -27,12 +30,11 @@ BLOCKERS = ("print", "item", "cpu", "numpy", "if", "nonzero", "synchronize")
 FP32_BYTES = 4
 SHOWN = 10  # products on the lanes
 WAY = "products"
-CPU_FLOP_PER_S, GPU_FLOP_PER_S = 5e10, 1.5e13  # cautious, to tell the time beforehand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `size` is the number of rows of the square matrices."""
+    """The parameters; `size` is the number of rows of the square matrices."""
 
     device: str = x.param(CPU, choices=devices_of)
     size: int = x.param(512, minimum=16, maximum=16384, scale="log2")
@@ -40,9 +42,9 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Calls:
-    """So many products: `kind` is "queued" (all calls are back) or "finished"."""
+    """The time of some products: "queued" (all calls are back) or "finished"."""
 
     products: int = x.column(scale="log2")
     kind: str = x.column()
@@ -50,9 +52,9 @@ class Calls:
     until_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Blocker:
-    """What needs a result, called right behind `most` products."""
+    """An operation that needs a result, called right after `most` products."""
 
     blocker: str = x.column()
     repeat: int = x.column()
@@ -71,7 +73,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
     blockers = _blockers(device, out)
     warm(device, product)
-    for block in blockers.values():  # each loads its own kernel the first time
+    for block in blockers.values():  # each loads its kernel the first time
         block()
     conditions = Conditions(device)
     counts = sorted({2**n for n in range(params.most.bit_length())} | {params.most})
@@ -119,11 +121,11 @@ def _blocked(
 
 
 def _blockers(device: Device, out: Any) -> dict[str, Callable[[], object]]:
-    """Return the usual things that need a result; each looks at one number, or a corner."""
+    """Return the usual operations that need a result; each looks at one number, or a corner."""
     corner = out[:2, :2]
 
     def show() -> None:
-        with redirect_stdout(io.StringIO()):  # the terminal's own time is not the point
+        with redirect_stdout(io.StringIO()):  # the terminal's own time does not count
             print(corner[0, 0])  # noqa: T201
 
     calls: tuple[Callable[[], object], ...] = (
@@ -139,7 +141,7 @@ def _blockers(device: Device, out: Any) -> dict[str, Callable[[], object]]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Compare what the caller saw with what the device needed, and name what blocks."""
+    """Compare the caller's time with the device's, and name the blockers."""
     calls = x.spreads(
         (row.kind, row.until_s) for row in tables["calls"] if row.products == _most(tables)
     )
@@ -162,13 +164,13 @@ def _most(tables: x.Tables) -> int:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take products that last for many calls, on a GPU as on a processor."""
+    """Take products that outlast many calls, on a GPU as on a processor."""
     device = default_device(machine)
     return Params(device=device, size=512 if device == CPU else 2048)
 
 
 def quick(params: Params) -> Params:
-    """Take fewer products and rounds, and smaller ones where that is still too long."""
+    """Take fewer products and rounds, and smaller ones if that is still too long."""
     reduced = replace(params, most=min(params.most, 16), rounds=3)
     while seconds(reduced) > 3 and reduced.size > 64:
         reduced = replace(reduced, size=reduced.size // 2)
@@ -177,14 +179,14 @@ def quick(params: Params) -> Params:
 
 def seconds(params: Params) -> float:
     """Estimate from the arithmetic, at a cautious rate."""
-    rate = CPU_FLOP_PER_S if params.device == CPU else GPU_FLOP_PER_S
+    rate = product_flop_per_s(params.device)
     product_s = 2 * params.size**3 / rate + 1e-5
     products = params.rounds * params.most * (2 + len(BLOCKERS)) + SHOWN
     return 1.0 + products * product_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Two matrices, and one more while the first is made."""
+    """Return the bytes of two matrices, and of one more while the first is made."""
     return 3 * FP32_BYTES * params.size**2
 
 

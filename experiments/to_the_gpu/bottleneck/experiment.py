@@ -6,14 +6,16 @@ wait for data or work; idle is when both wait. On the processor: loading, operat
 between them. As many steps without the profiler tell how much longer recording made them.
 Source: the documentation of torch.profiler; the parts follow Holistic Trace Analysis.
 
-What it cannot tell: which of the parts could be hidden behind another one; try it with helpers.
+What it cannot tell: which of the parts could be hidden behind another one; try it with workers.
 Recording makes the host's part longer. The other threads of the host are not looked at.
+
+To be confirmed on a GPU: the names of kernels and copies in the profiler's trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,9 @@ SLOWER = 1.5  # times: how much longer steps are when they are recorded
 QUICK_S = 4.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
+    """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
     workers: int = x.param(0, minimum=0, maximum=256)
@@ -49,17 +51,17 @@ class Params:
     folder: str = x.param("", is_folder=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """One part of the steps of a round: what each of them spent with it."""
+@x.record
+class PartTime:
+    """One part of a round's steps: the time that each step spent on it."""
 
     part: str = x.column()
     repeat: int = x.column()
     part_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+@x.record
+class WholeStep:
     """A step of a round, recorded or not."""
 
     is_recorded: bool = x.column()
@@ -67,9 +69,9 @@ class Whole:
     step_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Slice:
-    """When something of a kind was going on, in the first steps of the last round.
+    """When events of a kind were going on, in the first steps of the last round.
 
     `lane` is "host" or "device".
     """
@@ -83,7 +85,7 @@ class Slice:
 def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield the parts of the steps, round by round, then the lanes of a few steps."""
     device = Device(params.device, bench)
-    with training.one_thread(device), training.helpers(params.workers > 0) as context:
+    with training.one_thread(device), training.worker_context(params.workers > 0) as context:
         learner = training.Training(device, params.width)
         conditions = Conditions(device)
         with training.loader(
@@ -95,7 +97,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
             workers=params.workers,
             pin=params.pin_memory,
         ) as loader:
-            profiling.traced(device, lambda: _steps(bench, loader, learner))  # all is loaded
+            profiling.traced(device, lambda: _steps(bench, loader, learner))  # load everything
             yield x.Progress(0.1)
             trace: dict[str, Any] = {}
             for turn, is_recorded in bench.interleave([False, True], params.rounds):
@@ -110,7 +112,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
                     yield from _shares(trace, device, params.steps, turn.round)
                 else:
                     work()
-                yield Whole(is_recorded=is_recorded, repeat=turn.round, step_s=step_s)
+                yield WholeStep(is_recorded=is_recorded, repeat=turn.round, step_s=step_s)
                 yield from conditions.rows(turn.round) if is_recorded else ()
                 yield x.Progress(0.1 + 0.9 * turn.fraction)
     yield from _lanes(trace)
@@ -119,7 +121,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
-    """Learn all batches but the first, which starts the epoch; return the time of a step."""
+    """Learn all batches but the first, which starts the epoch; return a step's time."""
     batches = iter(loader)
     learner.step(*next(batches))
     start_s, count = bench.now_s(), len(loader) - 1
@@ -130,16 +132,16 @@ def _steps(bench: x.Bench, loader: Any, learner: training.Training) -> float:
         with marked(STEP):
             learner.step(*batch)
     took_s = bench.now_s() - start_s
-    assert next(batches, None) is None  # or helpers that stay would not begin again
+    assert next(batches, None) is None  # or persistent workers would not begin again
     return took_s / count
 
 
-def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> Iterator[Share]:
+def _shares(trace: dict[str, Any], device: Device, steps: int, repeat: int) -> Iterator[PartTime]:
     found = profiling.spans(trace)
     if device.is_gpu and not has_device(found):
         return
     for part, when in divided(found, on_gpu=device.is_gpu).items():
-        yield Share(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
+        yield PartTime(part=part, repeat=repeat, part_s=x.length_s(when) / steps)
 
 
 def _lanes(trace: dict[str, Any]) -> Iterator[Slice]:
@@ -162,7 +164,7 @@ def _saved(trace: dict[str, Any], folder: str) -> str:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Name the largest part, where its spread parts from all others."""
+    """Name the largest part, if its spread parts from all others."""
     of = x.spreads((row.part, row.part_s) for row in tables["shares"])
     wholes = x.spreads((row.is_recorded, row.step_s) for row in tables["wholes"])
     values: dict[str, float] = {}
@@ -183,7 +185,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(of: dict[str, x.Spread]) -> str:
-    """Return what to say of the largest part, if there is one."""
+    """Return the message about the largest part, if there is one."""
     if x.too_few(of.values()):
         return x.TOO_FEW
     largest = max(of, key=lambda part: of[part].median)
@@ -203,14 +205,14 @@ def _message(of: dict[str, x.Spread]) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Load without helpers, as it is usually begun; a GPU gets a larger network."""
+    """Load without workers, as most programs begin; a GPU gets a larger network."""
     device = default_device(machine)
     params = Params(device=device)
     return params if device == CPU else replace(params, width=128, batch=32, pin_memory=True)
 
 
 def quick(params: Params) -> Params:
-    """Take a few small steps, three times, without helpers, who would have to start first."""
+    """Take a few small steps, three times, without workers, which would have to start first."""
     reduced = replace(params, batch=min(params.batch, 8), steps=4, rounds=3, workers=0)
     while seconds(reduced) > QUICK_S and reduced.batch > 1:
         reduced = replace(reduced, batch=reduced.batch // 2)
@@ -218,7 +220,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic of a step and from what a picture costs."""
+    """Estimate from a step's arithmetic and an image's cost."""
     load_s = training.image_s(params.passes) * params.batch / max(1, params.workers)
     step_s = training.step_s(params.device, params.width, params.batch)
     start_s = training.SERVER_S if params.workers else 0.0
@@ -228,14 +230,14 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the helpers take, and the batches under way; the traces are small."""
+    """Return the bytes of workers and batches under way; the traces are small."""
     return training.memory_bytes(params.device, params.width, params.batch, params.workers)
 
 
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"shares": Share, "wholes": Whole, "slices": Slice, "conditions": Condition},
+    tables={"shares": PartTime, "wholes": WholeStep, "slices": Slice, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(
@@ -264,6 +266,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch.profiler", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, batch=2, steps=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

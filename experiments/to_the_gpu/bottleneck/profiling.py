@@ -1,7 +1,7 @@
-"""What did host and device do, and when? As torch's profiler recorded it.
+"""What host and device did and when, as torch's profiler recorded it.
 
-It writes what Perfetto reads, and that is also read here, so that what is shown and what is saved
-are the same. `spans` and `divided` are pure.
+The profiler writes a file for Perfetto. The same file is read here, so the display and the saved
+trace agree. `spans` and `divided` are pure.
 Source: the trace event format; the categories of events as Kineto (libkineto) names them.
 """
 
@@ -39,7 +39,7 @@ US = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that was recorded; `kind` is "waiting", "step", "operator", "call", "copy"...
+    """A recorded event; `kind` is "waiting", "step", "operator", "call", "copy"...
 
     A "blocked" call waits for the device.
     """
@@ -51,7 +51,7 @@ class Span:
 
 
 def traced(device: Device, work: Callable[[], object]) -> dict[str, Any]:
-    """Return the trace of some work, as Perfetto reads it; names neither machine nor folder."""
+    """Return the trace of some work, as Perfetto reads it; it names neither machine nor folder."""
     from torch import profiler
 
     wanted = {profiler.ProfilerActivity.CPU}
@@ -67,7 +67,7 @@ def traced(device: Device, work: Callable[[], object]) -> dict[str, Any]:
 
 
 def marked(name: str) -> contextlib.AbstractContextManager[Any]:
-    """Mark what is done meanwhile in the trace."""
+    """Mark the block's work in the trace."""
     from torch.profiler import record_function
 
     made: contextlib.AbstractContextManager[Any] = record_function(name)
@@ -75,7 +75,7 @@ def marked(name: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def save(trace: Mapping[str, Any], folder: Path, name: str) -> str:
-    """Write a trace that ui.perfetto.dev opens, and return its file's name. Raises OSError."""
+    """Write a trace that ui.perfetto.dev opens, and return its file name. Raises OSError."""
     for number in itertools.count(1):
         path = folder / f"{name}-{number}.trace.json.gz"
         with contextlib.suppress(FileExistsError), path.open("xb") as file:
@@ -85,7 +85,7 @@ def save(trace: Mapping[str, Any], folder: Path, name: str) -> str:
 
 
 def spans(trace: Mapping[str, Any]) -> list[Span]:
-    """Return what is known of the events of a trace, in order; 0 is the first of them."""
+    """Return a trace's known events, in order; the first one starts at 0."""
     found = []
     for event in trace.get("traceEvents", ()):
         kind = _kind(event) if event.get("ph") == "X" else None
@@ -111,7 +111,7 @@ def _kind(event: Mapping[str, Any]) -> str | None:
 
 
 def lanes(found: Iterable[Span]) -> dict[str, list[x.Interval]]:
-    """Return when something of each kind was going on."""
+    """Return when events of each kind were going on."""
     of: dict[str, list[tuple[float, float]]] = {}
     for span in found:
         of.setdefault(span.kind, []).append((span.start_s, span.end_s))
@@ -119,16 +119,16 @@ def lanes(found: Iterable[Span]) -> dict[str, list[x.Interval]]:
 
 
 def has_device(found: Iterable[Span]) -> bool:
-    """Was the work of a GPU recorded? Not every one can be, and not every user may."""
+    """Does the trace contain a GPU's work? Some GPUs and users cannot record it."""
     return any(span.kind == "kernel" for span in found)
 
 
 def divided(found: Iterable[Span], *, on_gpu: bool) -> dict[str, list[x.Interval]]:
-    """Return to which part every moment of the steps belongs; each belongs to one.
+    """Return the part of the steps that each moment belongs to; each belongs to one.
 
-    With a GPU: what it computes; what it only copies; else whether the host waits for data, works,
+    With a GPU: its computing; its copying alone; otherwise whether the host waits for data, works,
     or is blocked ("idle": then nobody does anything). On the processor alone: the loading, the
-    operators, the Python between them; idle is what lies between steps.
+    operators, the Python between them; idle is the time between steps.
     """
     of = lanes(found)
     ranges = [of.get("waiting", []), of.get("step", [])]

@@ -8,6 +8,9 @@ that is not known.
 
 What it cannot tell: which units were busy. Utilisation is the share of the time in which at least
 one kernel ran, whatever it did; that is how the drivers define it.
+
+To be confirmed on a GPU: that power and load are told while the queue is still full (some 20 ms
+before it ends).
 """
 
 from __future__ import annotations
@@ -28,46 +31,46 @@ LOADS = (TINY, COPY, PRODUCT)
 BUSY, WORK, POWER = "busy", "work", "power"
 SEEN = tuple(f"{load}_{kind}" for load in LOADS for kind in (BUSY, POWER, WORK))
 PRECISION = "fp16"
-BATCH_S = 0.02  # is under way while the driver is asked
-FULL_LOAD_S = 1.0  # drivers tell utilisation and power of up to so long ago
+BATCH_S = 0.02  # calls are under way while the driver is asked
+FULL_LOAD_S = 1.0  # drivers report utilisation and power with up to this delay
 NEARLY_ALL = 0.9
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the copy moves `copy_bytes`, or a quarter of what is free."""
+    """The parameters; the copy moves `copy_bytes`, or a quarter of what is free."""
 
     device: str = x.param(CPU, choices=gpus_of)
     size: int = x.param(8192, minimum=16, maximum=32768, scale="log2")
     copy_bytes: int = x.param(
-        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=2**33, scale="log2"
+        512 * x.MIB, unit="bytes", minimum=x.MIB // 16, maximum=8 * x.GIB, scale="log2"
     )
     load_s: float = x.param(1.5, unit="s", minimum=0.002, maximum=60.0)
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Seen:
-    """A share of what could be, such as "tiny_busy": of time, power limit or best work."""
+    """A share of the possible, such as "tiny_busy": of time, power limit or best work."""
 
     seen: str = x.column()
     repeat: int = x.column()
     share_fraction: float = x.column("fraction")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Power:
-    """What the GPU took at the end of a load; "idle" is before the first."""
+    """The GPU's power at the end of a load; "idle" is before the first."""
 
     load: str = x.column()
     repeat: int = x.column()
     power_watts: float = x.column("watts")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Done:
-    """What the device completed under a load."""
+    """The work that the device completed under a load."""
 
     load: str = x.column()
     repeat: int = x.column()
@@ -78,7 +81,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Work to be repeated: what one call computes or moves, of which so much a second is all."""
+    """Repeated work: what one call computes or moves, and how much a second is full."""
 
     call: Callable[[], object]
     flop: float
@@ -98,7 +101,7 @@ class Load:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what was seen and done under each load, in shuffled rounds."""
+    """Yield the drivers' view and the work done under each load, in shuffled rounds."""
     device = Device(params.device, bench)
     conditions = Conditions(device)
     idle = conditions.look()
@@ -127,7 +130,7 @@ def _told(now: GpuSample | None) -> Iterator[tuple[str, float]]:
 
 
 def _loads(params: Params, device: Device) -> dict[str, Load]:
-    """Return the three loads, warm, each with what of it the device could do at best."""
+    """Return the three loads, warm, each with the device's best rate for it."""
     torch = device.torch
     number = torch.zeros(1, device=device.name)
     factor = torch.randn(params.size, params.size, device=device.name, dtype=torch.float16)
@@ -160,7 +163,7 @@ def _loads(params: Params, device: Device) -> dict[str, Load]:
 def _under(
     device: Device, load: Load, at_least_s: float, conditions: Conditions
 ) -> tuple[float, GpuSample | None]:
-    """Return calls a second, and what was told while the last of them were under way."""
+    """Return calls a second, and the driver's answers while the last calls were under way."""
     start_s, start = device.bench.now_s(), device.mark()
     marks, calls = [start], 0
     while device.bench.now_s() - start_s < at_least_s:
@@ -169,14 +172,14 @@ def _under(
             load.call()
         calls += load.count
         marks.append(device.mark())
-        marks.pop(0).wait()  # one batch always waits behind the one that runs
+        marks.pop(0).wait()  # one batch always waits behind the running one
     now = conditions.look()
     marks[-1].wait()
     return calls / marks[-1].since(start), now
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Tell what each load was seen as, and what it did."""
+    """Compare what the driver reports for each load with the work it did."""
     limits = ["counts_any_kernel"]
     if params.load_s < FULL_LOAD_S:
         limits.append("short_loads")
@@ -230,7 +233,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Count the loads, and warming up."""
+    """Count the loads, and the warm-up."""
     return 0.9 + params.rounds * len(LOADS) * (params.load_s + 0.05)
 
 
@@ -269,6 +272,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, size=16, copy_bytes=64 * x.KIB, load_s=0.002, rounds=2),
     seconds=seconds,
     memory_bytes=lambda params: 0,
 )

@@ -1,4 +1,4 @@
-"""From which size does one way win over another? Where two lines cross, if they do."""
+"""The size from which one way wins over another: where two lines cross, if they do."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from experiments import api as x
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """From `size` on the second way wins, the first whole one.
+    """From `size` on the second way wins; it is a whole number.
 
-    It clearly lost at `low`, clearly wins at `high`, and is ahead by the median at every size from
-    there on: one disturbed sample at a larger size hides no win. `low` is None, and `size` is
-    `high`, where it has not clearly lost at any size.
+    The second way clearly loses at `low` and clearly wins at `high`. It is ahead by the median at
+    every size from there on, so one disturbed sample at a larger size hides no win. If it clearly
+    loses at no size, `low` is None and `size` is `high`.
     """
 
     size: int
@@ -25,9 +25,10 @@ class Crossing:
 
 
 def crossing(first: Mapping[int, x.Spread], second: Mapping[int, x.Spread]) -> Crossing | None:
-    """Return where the second way becomes the faster one, None if it never clearly and for good is.
+    """Return where the second way becomes faster, None if it never clearly and lastingly is.
 
-    Between two sizes by a straight line through the logarithms, as times follow powers of a size.
+    Between two sizes a straight line through the logarithms is taken: times follow powers of a
+    size.
     """
     common = sorted(first.keys() & second.keys())
     ahead = itertools.takewhile(lambda s: second[s].median < first[s].median, reversed(common))

@@ -9,49 +9,39 @@ where it clearly wins and from which on its median is ahead at every size.
 
 What it cannot tell: where other operations cross. Those that compute less for each number they
 move win later, or never. Small matrices lie in caches, also in the GPU's.
+
+To be confirmed on a GPU: both crossings; double precision on GeForce; the time of the full run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CORE_FLOP_PER_S, GPU_FLOP_PER_S, PINNED_BYTES_PER_S
 from experiments.devices.ceilings import arithmetic_flop_per_s
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.host_memory import can_pin
 from experiments.devices.timing import SAMPLE_S
-from experiments.tools.crossover_ways import (
-    ALL,
-    CALLED,
-    COPIED,
-    KERNEL,
-    KINDS,
-    ONE,
-    Sample,
-    cores_of,
-    matrices,
-    on_cores,
-    on_gpu,
-)
 
 from .crossing import Crossing, crossing
+from .ways import ALL, CALLED, COPIED, KERNEL, KINDS, ONE, Sample, matrices, on_cores, on_gpu
 
 SMALLEST = 16
-SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # what the best rate would need at every size
+SLOPES = {"cpu_slope": ALL, "gpu_slope": CALLED}  # the time at the best rate, for every size
 ELEMENT_BYTES = {"fp32": 4, "fp64": 8}
 TRIES = 3
 TOO_MUCH = 1.02  # of a theoretical limit: then something is wrong
 FULL_S, QUICK_S = 28.0, 4.0
-CORE_FLOP_PER_S, GPU_FLOP_PER_S, LINK_BYTES_PER_S = 3e10, 1e13, 2e10  # cautious, for the estimate
-NEXT = 1.5**3  # times as long takes a product of the next size, at most
+NEXT = 1.5**3  # a product of the next size takes at most so many times as long
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; the largest matrices have `largest` rows."""
+    """The parameters; the largest matrices have `largest` rows."""
 
     device: str = x.param(CPU, choices=devices_of)
     largest: int = x.param(2048, minimum=32, maximum=16384, scale="log2")
@@ -61,7 +51,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Product:
     """One product of square matrices with `size` rows; a slope has no repeats."""
 
@@ -120,9 +110,9 @@ def _row(size: int, kind: str, repeat: int, product_s: float) -> Product:
 
 
 def _in_time(params: Params, sample: Sample) -> Iterator[int]:
-    """Yield the sizes of which a product does not take too long; each has then been made.
+    """Yield the sizes whose product does not take too long; each has then been made.
 
-    A size is tried again before it is too large: something else may have been running.
+    A size is tried again before it counts as too large: something else may have been running.
     """
     for size in sizes(params):
         yield size
@@ -132,7 +122,7 @@ def _in_time(params: Params, sample: Sample) -> Iterator[int]:
 
 
 def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
-    """Yield what the best rates would need, from where that comes near the shortest time."""
+    """Yield the best rates' times, from where they come near the shortest time."""
     floor_s = min((row.product_s for row in rows), default=0.0)
     for slope, kind in SLOPES.items():
         best = max((row.flop_per_s for row in rows if row.kind == kind), default=0.0)
@@ -142,7 +132,7 @@ def _slopes(rows: Sequence[Product]) -> Iterator[Product]:
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Find where the lines cross, and how high and how low they go."""
+    """Find where the lines cross, and their highest and lowest rates."""
     of = x.spreads(((row.kind, row.size), row.product_s) for row in tables["products"])
     lines: dict[str, dict[int, x.Spread]] = {kind: {} for kind in KINDS}
     for (kind, size), found in of.items():
@@ -185,7 +175,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _said(name: str, found: Crossing | None) -> dict[str, float]:
-    """Return from where on the second is ahead, and the crossing where that was seen too."""
+    """Return the size from which the second way is ahead, and the crossing if it was seen."""
     if found is None:
         return {}
     ahead: dict[str, float] = {f"{name}_high": found.high}
@@ -207,25 +197,21 @@ def _message(called: Crossing | None, copied: Crossing | None) -> str:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Take the first GPU, and larger matrices for it."""
+    """Take the first GPU, with larger matrices."""
     device = default_device(machine)
-    return _within(Params(device=device, largest=2048 if device == CPU else 8192), FULL_S)
+    return x.shrink(
+        Params(device=device, largest=2048 if device == CPU else 8192), seconds, FULL_S, largest=64
+    )
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and leave out what takes long."""
+    """Take three rounds, and leave out long products."""
     reduced = replace(params, largest=min(params.largest, 1024), most_s=0.02, rounds=3)
-    return _within(reduced, QUICK_S)
-
-
-def _within(params: Params, most_s: float) -> Params:
-    while seconds(params) > most_s and params.largest > 64:
-        params = replace(params, largest=params.largest // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, largest=64)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic and the copies, at cautious rates, of one core and of four."""
+    """Estimate from the arithmetic and the copies, at cautious rates for one core and four."""
     rates = [CORE_FLOP_PER_S, 4 * CORE_FLOP_PER_S]
     total_s = 0.5 + params.largest**2 * 2e-8
     if params.device != CPU:
@@ -233,16 +219,16 @@ def seconds(params: Params) -> float:
         total_s += 2.0
     for place, rate in enumerate(rates):
         for size in sizes(params):
-            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / LINK_BYTES_PER_S
+            copied_s = 3 * ELEMENT_BYTES[params.precision] * size**2 / PINNED_BYTES_PER_S
             product_s = 2 * size**3 / rate + 1e-5 + (copied_s if place == 4 else 0.0)
             total_s += (params.rounds + 2) * (2 * product_s + SAMPLE_S)
-            if product_s * NEXT > params.most_s:  # there a line ends
+            if product_s * NEXT > params.most_s:  # the line ends there
                 break
     return total_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Three matrices on the processor's side."""
+    """Return the bytes of three matrices on the processor's side."""
     return 3 * ELEMENT_BYTES[params.precision] * params.largest**2
 
 
@@ -298,6 +284,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest=64, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -1,15 +1,17 @@
-"""How many helpers does the training need? Loading and learning form a pipeline.
+"""How many workers does the training need? Loading and learning form a pipeline.
 
-Method: torch's DataLoader decodes pictures with 0 to n helping processes and hands them to a small
-network. A round has one new loader for each number of helpers, which runs two epochs: one in which
+Method: torch's DataLoader decodes pictures with 0 to n worker processes and hands them to a small
+network. A round has one new loader for each number of workers, which runs two epochs: one in which
 the network learns, and one in which the batches are only taken. An epoch counts from when every
-helper has delivered once; what passes until the first batch is told apart, with new helpers and
+worker has delivered once; what passes until the first batch is told apart, with new workers and
 with those that stayed. The network alone learns a batch that lies on the device already. A step
 ends when the device has finished. Numbers are shuffled in each round; compared are the medians.
 Source: the documentation of torch.utils.data.
 
 What it cannot tell: how long a disk or a network would take; the pictures lie in memory, packed.
-Where the system can fork, helpers come from a server that has loaded torch, and start sooner.
+Where the system can fork, workers come from a server that has loaded torch, and start sooner.
+
+To be confirmed on a GPU: the best number of workers with a GPU behind them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any
 
 from experiments import api as x
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.timing import warm
 from experiments.tools import training
 
@@ -29,15 +31,15 @@ LEARNING, LOADING = "learning", "loading_alone"
 NEW, KEPT = "new_helpers", "kept_helpers"
 WAITING, COMPUTING = "waiting", "computing"
 MOST_WORKERS = 16  # unless told
-LAPS = 8  # batches of each helper, at least
+LAPS = 8  # batches of each worker, at least
 FULL_S, QUICK_S = 27.0, 4.8
 TOO_MUCH = 1.02
 HARDLY = 0.1  # of a step: then the network is fed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; each pass of smoothing makes a picture dearer, `width` the network."""
+    """The parameters; each pass of smoothing makes a picture dearer, `width` the network."""
 
     device: str = x.param(CPU, choices=devices_of)
     most_workers: int = x.param(2, minimum=1, maximum=256, scale="log2")
@@ -49,7 +51,7 @@ class Params:
     rounds: int = x.param(4, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Epoch:
     """One epoch: `kind` is "learning" or "loading_alone"."""
 
@@ -59,7 +61,7 @@ class Epoch:
     samples_per_s: float = x.column("per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Alone:
     """The network with a batch that lies on its device."""
 
@@ -67,9 +69,9 @@ class Alone:
     samples_per_s: float = x.column("per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Step:
-    """What a step of the learning epoch was spent with: `part` is "waiting" or "computing"."""
+    """The time that a step of the learning epoch spent: `part` is "waiting" or "computing"."""
 
     workers: int = x.column()
     part: str = x.column()
@@ -77,9 +79,9 @@ class Step:
     step_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Start:
-    """Until the first batch of an epoch is there, with new helpers or with those that stayed."""
+    """The time until an epoch's first batch, with new workers or with persistent ones."""
 
     workers: int = x.column()
     helpers: str = x.column()
@@ -89,7 +91,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One epoch as it was passed; what waiting and computing took is that of one step."""
+    """One epoch; the times of waiting and computing are those of one step."""
 
     samples_per_s: float
     first_batch_s: float
@@ -98,19 +100,19 @@ class Passed:
 
 
 def counts(params: Params) -> list[int]:
-    """Return the numbers of helpers: none, powers of two, and the most."""
+    """Return the numbers of workers: none, powers of two, and the most."""
     powers = [2**bits for bits in range(params.most_workers.bit_length())]
     return sorted({0, *powers, params.most_workers})
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield the network alone and each number of helpers, in shuffled rounds."""
+    """Yield the network alone and each number of workers, in shuffled rounds."""
     device = Device(params.device, bench)
-    with training.one_thread(device), training.helpers() as context:
+    with training.one_thread(device), training.worker_context() as context:
         learner = training.Training(device, params.width)
         here = learner.batch(params.batch)
         warm(device, lambda: learner.step(*here))
-        # The server loads torch with its first helper.
+        # The server loads torch with its first worker.
         for _ in _epochs(device, context, params, 1, learner):
             pass
         yield x.Progress(0.1)
@@ -155,7 +157,7 @@ def _rows(
 def _epochs(
     device: Device, context: Any, params: Params, workers: int, learner: training.Training
 ) -> Iterator[tuple[str, Passed]]:
-    """Yield one epoch in which the network learns, and one in which nobody does."""
+    """Yield one epoch in which the network learns, and one that only takes the batches."""
     with training.loader(
         device,
         context,
@@ -174,7 +176,7 @@ def _batches(params: Params, workers: int) -> int:
 
 
 def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int) -> Passed:
-    """Pass one epoch; the first batches do not count: all helpers made theirs at once."""
+    """Pass one epoch; the first batches do not count: all workers made theirs at once."""
     waiting_s = computing_s = first_batch_s = 0.0
     start_s = done_s = begun_s = bench.now_s()
     batches = iter(loader)
@@ -204,7 +206,7 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Find the fewest helpers with which learning is as fast as it gets, and what then limits."""
+    """Find the fewest workers with which learning is fastest, and what then limits it."""
     of = x.spreads(((row.kind, row.workers), row.samples_per_s) for row in tables["epochs"])
     learning = {workers: found for (kind, workers), found in of.items() if kind == LEARNING}
     alone = x.spreads((LEARNING, row.samples_per_s) for row in tables["alone"]).get(LEARNING)
@@ -256,17 +258,17 @@ def _waiting_fraction(tables: x.Tables, workers: int) -> float:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Use up to one helper a core; a GPU gets a network that gives it something to do."""
+    """Use up to one worker a core; a GPU gets a network that keeps it busy."""
     device = default_device(machine)
-    cores = x.physical_cores(machine) or len(x.usable_threads(machine)) or 1
+    cores = cores_of(machine)
     params = Params(device=device, most_workers=min(cores, MOST_WORKERS))
     if device != CPU:
         params = replace(params, width=64, batch=32, pin_memory=True)
-    return _within(FULL_S, params)
+    return x.shrink(params, seconds, FULL_S, rounds=3, batch=1)
 
 
 def quick(params: Params) -> Params:
-    """Try fewer helpers and a smaller network, with small batches, three times."""
+    """Try fewer workers and a smaller network, with small batches, three times."""
     reduced = replace(
         params,
         most_workers=min(params.most_workers, 2),
@@ -275,20 +277,11 @@ def quick(params: Params) -> Params:
         batches=min(params.batches, 8),
         rounds=3,
     )
-    return _within(QUICK_S, reduced)
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.batch > 1:
-        params = replace(params, batch=params.batch // 2)
-    return params
+    return x.shrink(reduced, seconds, QUICK_S, rounds=3, batch=1)
 
 
 def seconds(params: Params) -> float:
-    """Estimate from the arithmetic of a step, and from what a picture costs on a few cores."""
+    """Estimate from a step's arithmetic, and from an image's cost on a few cores."""
     step_s = training.step_s(params.device, params.width, params.batch)
     load_s = training.image_s(params.passes) * params.batch
     round_s = step_s * params.batches
@@ -296,12 +289,12 @@ def seconds(params: Params) -> float:
         alone_s = load_s / max(1, workers)
         both_s = max(alone_s, step_s) if workers else alone_s + step_s
         round_s += _batches(params, workers) * (alone_s + both_s)
-        round_s += training.HELPER_S + 0.01 * workers
+        round_s += training.WORKER_S + 0.01 * workers
     return training.SERVER_S + params.rounds * round_s
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what the helpers take, and the batches under way."""
+    """Return the bytes of the workers and of the batches under way."""
     return training.memory_bytes(params.device, params.width, params.batch, params.most_workers)
 
 
@@ -366,6 +359,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "torch.utils.data", "numpy"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, most_workers=1, batch=2, batches=4, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

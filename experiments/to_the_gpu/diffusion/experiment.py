@@ -10,12 +10,15 @@ Source: the diffusion of M. Gorelick and I. Ozsvald, High Performance Python (64
 
 What it cannot tell: the traffic itself. Each operation is counted as if it read and wrote its
 arrays once; caches may save some of it, and a line is read before it is written.
+
+To be confirmed on a GPU: the field's rate against the GPU's memory, and its launches on small
+grids.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
@@ -49,11 +52,11 @@ GROWTH = 4
 BEYOND_CACHE = 2  # times the last cache, for each of the two fields
 SAMPLE_S = 0.02
 CHECKED_STEPS = 20
-TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # rounding of so many steps
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12}  # the rounding of all the steps
 PICTURE, FRAMES_PER_S, DRAWN_STEPS = 320, 30, 10
-MOST_DRAWN = 60  # steps before a picture: with more of them it would fade at once
+MOST_DRAWN = 60  # steps before a picture: with more it would fade at once
 ONE_CORE, GPU = "cpu_one", "gpu"  # with all cores it is CPU
-THROUGH = 3  # arrays that the loop beside moves: two are read, one is written
+THROUGH = 3  # arrays that the memory loop moves: two are read, one is written
 COMPILE_S = 12.0  # of torch on a GPU, for all sizes
 CELLS_PER_S = {
     NUMPY: 3e8, TORCH_ONE: 3e8, TORCH_CPU: 5e8, COMPILED: 1e9, TORCH_GPU: 1e10, GPU_COMPILED: 3e10,
@@ -62,9 +65,9 @@ FULL_S, QUICK_S, FREE_SHARE = 27.0, 4.5, 0.4
 TOO_MUCH = 1.02
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `large` is how many cells the largest plate has to a side."""
+    """The parameters; `large` is how many cells the largest plate has to a side."""
 
     device: str = x.param(CPU, choices=devices_of)
     large: int = x.param(5120, minimum=64, maximum=65536)
@@ -74,7 +77,7 @@ class Params:
     rounds: int = x.param(5, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Rate:
     """One sample; `bytes_per_s` counts the arrays that the engine's operations touch."""
 
@@ -85,7 +88,7 @@ class Rate:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Through:
     """How fast one simple operation goes through the largest plate.
 
@@ -97,17 +100,17 @@ class Through:
     bytes_per_s: float = x.column("bytes/s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Check:
-    """How far the farthest cell of an engine is from that of NumPy in double precision."""
+    """The largest difference of an engine's cells from NumPy's in double precision."""
 
     engine: str = x.column()
     difference: float = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Drawn:
-    """A picture, and how many steps lie before it."""
+    """A picture, and how many steps precede it."""
 
     picture: int = x.column()
     steps: int = x.column()
@@ -162,7 +165,7 @@ def _sampled(
 
 
 def _checked(params: Params, device: Device, engines: Engines) -> Iterator[Check]:
-    """Hold all engines against NumPy; leave out what cannot be compiled for the GPU."""
+    """Compare all engines with NumPy; leave out those that cannot be compiled for the GPU."""
     import numpy as np
 
     side = min(USUAL, params.large)
@@ -176,7 +179,7 @@ def _checked(params: Params, device: Device, engines: Engines) -> Iterator[Check
         except (RuntimeError, ImportError):
             if engine != GPU_COMPILED:
                 raise
-            engines.names.remove(engine)  # the compiler's own troubles are many
+            engines.names.remove(engine)  # the compiler fails in many ways
             continue
         found = plate.now.cpu().numpy() if device.torch.is_tensor(plate.now) else plate.now
         yield Check(engine=engine, difference=float(np.abs(found - exact.now).max()))
@@ -200,7 +203,7 @@ def _drawn(params: Params, device: Device, engines: Engines) -> Iterator[x.Frame
 
 
 def _plates(params: Params, device: Device, engines: Engines) -> dict[tuple[str, int], Plate]:
-    """Return a plate for each engine and size; all of the processor's share their memory."""
+    """Return a plate for each engine and size; those of the processor share their memory."""
     found: dict[tuple[str, int], Plate] = {}
     torch, free_bytes = device.torch, device.free_bytes()
 
@@ -240,7 +243,7 @@ def _laps(device: Device, plate: Plate) -> int:
 
 
 def _advanced_s(device: Device, plate: Plate, steps: int) -> float:
-    """Return how long some steps take, after one that brings the plate into the caches."""
+    """Return the time of some steps, after one that brings the plate into the caches."""
     device.torch.set_num_threads(plate.threads)
     plate.advance(1)
     return whole_s(device, lambda: plate.advance(steps))
@@ -289,7 +292,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _message(large: Mapping[str, x.Spread]) -> str:
-    """Return what to say of the largest plate; who is faster only where the spreads part."""
+    """Return the message about the largest plate; an engine is faster only where spreads part."""
     if TORCH_GPU in large:
         is_faster = large[TORCH_CPU].is_below(large[TORCH_GPU])
         return "gpu_is_faster" if is_faster else "gpu_is_not_faster"
@@ -300,7 +303,7 @@ def _message(large: Mapping[str, x.Spread]) -> str:
 
 
 def _memory(params: Params, tables: x.Tables, machine: x.Machine) -> dict[str, float]:
-    """Return how fast each memory is, as told or as gone through, and the cells that allows."""
+    """Return each memory's rate, as rated or as measured, and the cells it allows."""
     values: dict[str, float] = {}
     best: dict[bool, float] = {}
     for row in tables["through"]:  # of the processor, with one core or all
@@ -322,14 +325,14 @@ def _memory(params: Params, tables: x.Tables, machine: x.Machine) -> dict[str, f
 
 
 def _is_in_cache(params: Params, machine: x.Machine) -> bool:
-    """May caches hold a part of the largest plate? Then no memory limits it."""
+    """May caches hold part of the largest plate? Then memory does not limit it."""
     field_bytes = params.large**2 * ITEM_BYTES[params.dtype]
     known = [cache_bytes(machine, device) for device in {CPU, params.device}]
     return any(not each or field_bytes < BEYOND_CACHE * each for each in known)
 
 
 def _exceeds(params: Params, large: Mapping[str, x.Spread], values: Mapping[str, float]) -> bool:
-    """Is an engine faster than its memory?"""
+    """Is an engine faster than its memory allows?"""
     for engine, found in large.items():
         rate = values.get("gpu_memory_bytes_per_s" if engine in ON_GPU else "memory_bytes_per_s")
         moved = found.median * MOVED[engine] * ITEM_BYTES[params.dtype]
@@ -343,33 +346,26 @@ def defaults(machine: x.Machine) -> Params:
     device = default_device(machine)
     known = max(cache_bytes(machine, each) or 0 for each in (CPU, device))
     params = Params(device=device, large=LEAST_LARGE)
-    free_bytes = x.available_bytes() or 2**33
     while params.large**2 * ITEM_BYTES[params.dtype] < BEYOND_CACHE * known:
         wider = replace(params, large=2 * params.large)
-        is_too_much = memory_bytes(wider) > FREE_SHARE * free_bytes
+        wanted_bytes = memory_bytes(wider)
+        is_too_much = x.fits(wanted_bytes, FREE_SHARE) < wanted_bytes
         if is_too_much or seconds(replace(wider, rounds=3)) > FULL_S:
             break
         params = wider
-    return _within(FULL_S, params)
+    return x.shrink(params, seconds, FULL_S, rounds=3, large=USUAL)
 
 
 def quick(params: Params) -> Params:
-    """A smaller plate, three times, and nothing that torch would have to compile first."""
+    """Take a smaller plate, three times, and nothing that torch must compile first."""
     reduced = replace(params, large=min(params.large, LEAST_LARGE), compiles=False, rounds=3)
-    return _within(QUICK_S, replace(reduced, shown_s=min(params.shown_s, 0.5)))
-
-
-def _within(limit_s: float, params: Params) -> Params:
-    """Return these parameters, with less to do where it would take longer than that."""
-    while seconds(params) > limit_s and params.rounds > 3:
-        params = replace(params, rounds=params.rounds - 1)
-    while seconds(params) > limit_s and params.large > USUAL:
-        params = replace(params, large=params.large // 2)
-    return params
+    return x.shrink(
+        replace(reduced, shown_s=min(params.shown_s, 0.5)), seconds, QUICK_S, rounds=3, large=USUAL
+    )
 
 
 def seconds(params: Params) -> float:
-    """Estimate from cautious rates of the engines, and what compiling takes."""
+    """Estimate from cautious rates of the engines, and from the time to compile."""
     total_s = 0.8 + params.shown_s
     on_gpu = params.device != CPU
     if on_gpu and params.compiles:
@@ -387,7 +383,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """Return what two fields of each size take, and the pictures of the smaller one."""
+    """Return the bytes of two fields of each size, and the smaller one's pictures."""
     cells = sum(side**2 for side in sides(params.large)) + 4 * USUAL**2
     return 2 * cells * ITEM_BYTES[params.dtype]
 
@@ -461,7 +457,8 @@ EXPERIMENT = x.Experiment(
     imports=("torch", "numpy", "numba"),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, large=64, shown_s=0.1, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
-    quiet_limit_s=60.0,  # torch compiles for a GPU without a word
+    quiet_limit_s=60.0,  # torch reports nothing while it compiles for a GPU
 )

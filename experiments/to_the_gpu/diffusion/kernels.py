@@ -1,6 +1,6 @@
-"""One step of heat that spreads, some rows of it: every cell becomes the mean of five.
+"""One diffusion step for some rows: every cell becomes the mean of itself and its neighbours.
 
-Whole rows, as slices: indices that count from 0 let LLVM use vectors.
+The loop runs over whole rows as slices: indices from 0 let LLVM use vectors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Heat that spreads over a plate: the same step by NumPy, torch, and compiled loops.
+"""Diffusion of heat on a plate: the same step by NumPy, torch, and compiled loops.
 
-Every cell becomes the mean of itself and its four neighbours, which is the heat equation with
-D dt / dx² = 1/5; the cells at the edges stay. Whole operations go over the plate five times, a
-compiled step once.
+Every cell becomes the mean of itself and its four neighbours: the heat equation with D dt / dx² =
+1/5. The cells at the edges stay. Whole-array operations pass over the plate five times, a compiled
+step once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ON_GPU = (TORCH_GPU, GPU_COMPILED)
 # the cache; a fourth, and a product in place. A compiled step reads one and writes one.
 PASSES = 13
 MOVED = dict.fromkeys(ENGINES, PASSES) | {COMPILED: 2, GPU_COMPILED: 2}
-BAND_CELLS = 2**20  # of each thread of the compiled loop, at least: threads wait for each other
+BAND_CELLS = 2**20  # least for each thread of the compiled loop: threads wait for each other
 SHARE = 0.2
 COMPILERS = ("cc", "gcc", "clang")  # that Triton calls
 
@@ -41,7 +41,7 @@ Run = Callable[[Any, Any, int], None]  # so many steps, from one field to the ot
 
 @dataclass
 class Plate:
-    """A field now and a step later; `advance` lets the heat spread."""
+    """A field now and one step later; `advance` lets the heat spread."""
 
     now: Any
     then: Any
@@ -56,7 +56,7 @@ class Plate:
 
 
 class Engines:
-    """What can compute it here, and the plates that they do it with."""
+    """The engines that can compute it here, and their plates."""
 
     def __init__(self, device: Device, threads: int, *, compiles: bool) -> None:
         self._device, self._threads = device, threads
@@ -64,21 +64,21 @@ class Engines:
         self.names = [NUMPY, TORCH_ONE, TORCH_CPU, *([COMPILED] if has_numba else [])]
         if device.is_gpu:
             self.names.append(TORCH_GPU)
-        if device.has_streams and compiles and _has_triton():
+        if device.has_streams and compiles and has_triton():
             self.names.append(GPU_COMPILED)
 
     def fastest(self) -> str:
-        """Return the one that draws: the device's own, or the best of the processor's."""
+        """Return the engine that draws: the device's own, or the processor's best."""
         wanted = (TORCH_GPU, COMPILED, NUMPY)
         return next(name for name in wanted if name in self.names)
 
     def plate(self, name: str, now: NDArray[Any], then: NDArray[Any]) -> Plate:
-        """Return a plate of two equal fields; on the processor it takes the arrays themselves."""
+        """Return a plate of two equal fields; on the processor it shares the arrays' memory."""
         if name == NUMPY:
             return Plate(now, then, _one_by_one(_numpy_step))
         if name == COMPILED:
             bands = max(1, min(self._threads, now.size // BAND_CELLS))
-            return Plate(now, then, functools.partial(_in_bands, bands))
+            return Plate(now, then, functools.partial(in_bands, bands))
         torch = self._device.torch
         tensors = torch.from_numpy(now), torch.from_numpy(then)
         if name not in ON_GPU:
@@ -88,7 +88,7 @@ class Engines:
         return self.moved(name, *(tensor.to(self._device.name) for tensor in tensors))
 
     def moved(self, name: str, now: Any, then: Any) -> Plate:
-        """Return a plate of two equal fields that are on the GPU already."""
+        """Return a plate of two equal fields on the GPU."""
         torch = self._device.torch
         if name == GPU_COMPILED:
             return Plate(now, then, _one_by_one(torch.compile(_fused_step)))
@@ -97,7 +97,7 @@ class Engines:
 
 @contextlib.contextmanager
 def threads_kept(device: Device) -> Iterator[None]:
-    """Give torch back the threads on the processor that it has now."""
+    """Restore torch's number of threads afterwards."""
     before = device.torch.get_num_threads()
     try:
         yield
@@ -124,13 +124,13 @@ def flower(side: int, dtype: str) -> NDArray[Any]:
     edge = 0.55 + 0.3 * np.cos(8 * np.arctan2(y, x))
     radius = np.hypot(x, y)
     hot = (radius < edge) & (radius > 0.2)
-    # Not 0: what spreads into it would be so small that processors take many times as long.
+    # Not 0: the tiny (denormal) numbers that spread into it would slow processors many times.
     field: NDArray[Any] = np.where(hot, 1.0, 0.1).astype(dtype)
     return field
 
 
 def random_field(side: int, dtype: str) -> NDArray[Any]:
-    """Return cells from 0 to 1: a GPU is faster with numbers that are all the same."""
+    """Return random cells from 0 to 1: equal numbers would make a GPU faster."""
     import numpy as np
 
     numbers = np.random.default_rng(side)
@@ -172,8 +172,8 @@ def _fused_step(now: Any, then: Any) -> None:
     then[1:-1, 1:-1] = total * SHARE
 
 
-def _in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
-    """Let each thread do its rows; all of them have done a step before the next one begins."""
+def in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
+    """Let each thread do its rows; all finish a step before the next one begins."""
     from .kernels import spread_rows
 
     inner, share = now.shape[0] - 2, now.dtype.type(SHARE)
@@ -196,6 +196,7 @@ def _in_bands(bands: int, now: Any, then: Any, steps: int) -> None:
         list(pool.map(band, edges[:-1], edges[1:]))
 
 
-def _has_triton() -> bool:
+def has_triton() -> bool:
+    """Can torch compile for a GPU: are Triton and a C compiler there?"""
     compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
     return compiler is not None and importlib.util.find_spec("triton") is not None

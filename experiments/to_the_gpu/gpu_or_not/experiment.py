@@ -13,29 +13,30 @@ three, as its calls are queued; with a decision after every step, a wait for eac
 from and to ordinary memory.
 
 What it cannot tell: what a better program would need.
+
+To be confirmed on a GPU: how far the estimate is off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CPU_BYTES_PER_S, CPU_FLOP_PER_S
 from experiments.devices.conditions import Condition, Conditions
-from experiments.devices.device import CPU, Device, default_device, devices_of
+from experiments.devices.device import CPU, Device, cores_of, default_device, devices_of
 from experiments.devices.timing import warm, whole_s
-from experiments.tools.crossover_ways import cores_of
 
 from .known_speeds import Known, can_be_known, is_usual
 from .speeds import Speeds, sampler
-from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, Work
+from .works import ELEMENT_BYTES, ELEMENTWISE, PRODUCT, WORKS, WorkStep
 
 WHERE = ("cpu", "gpu", "copy")
 ESTIMATED = {where: f"{where}_estimated" for where in WHERE}
 PIECES = ("calls", "memory", "arithmetic", "asking", "there", "back")
 PROBE_BYTES, QUICK_PROBE_BYTES = 64 * x.MIB, 16 * x.MIB
-CPU_FLOP_PER_S, CPU_BYTES_PER_S = 3e10, 5e9  # cautious, to tell the time beforehand
 QUICK_S = 4.2
 SAMPLES = 3
 
@@ -44,11 +45,11 @@ def _earned(unit: str, earned: str) -> Any:
     return x.param(0.0, unit=unit, minimum=0.0, maximum=1e18, earned=earned)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned: your data, what is done to it, and how often before it comes back.
+    """The parameters: your data, the work on it, and how many steps before the result returns.
 
-    A rate of 0 is not known; that of arithmetic is of products in single precision.
+    A rate of 0 is unknown; that of arithmetic is of products in single precision.
     """
 
     device: str = x.param(CPU, choices=devices_of)
@@ -68,7 +69,7 @@ class Params:
     from_gpu_bytes_per_s: float = _earned("bytes/s", "pinned.pageable_from_gpu_bytes_per_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Time:
     """All steps on a device, or the copies: "cpu" is measured, "cpu_estimated" is not.
 
@@ -81,9 +82,9 @@ class Time:
     taken_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Piece:
-    """What an estimate is made of."""
+    """A part of an estimate."""
 
     where: str = x.column()
     piece: str = x.column()
@@ -91,7 +92,7 @@ class Piece:
     piece_s: float = x.column("s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Answer:
     """Is the work supported on a device, and does it fit?"""
 
@@ -102,7 +103,7 @@ class Answer:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield the answers, then an estimate and the work itself in every round."""
+    """Yield the answers, then in every round an estimate and the work itself."""
     work = _work(params)
     devices = {"cpu": Device(CPU, bench)}
     devices["cpu"].torch.set_num_threads(cores_of(bench.machine))
@@ -126,7 +127,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for where, device in able.items():
         samplers[where] = _speeds(params, where, sampler(device, work, probe_bytes))
         yield x.Progress(0.05 if where == "cpu" else 0.1)
-        # One sample may have been disturbed; a trial that is not made cannot be made up for.
+        # A single sample may be disturbed, and would wrongly rule out a trial for good.
         estimates_s = [_all_s(params, work, samplers[where]()) for _ in range(SAMPLES)]
         trials[where] = _trial(params, work, device, min(estimates_s) / params.steps)
         yield x.Progress(0.1 if where == "cpu" else 0.15)
@@ -147,8 +148,8 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
         yield x.Progress(0.15 + 0.85 * turn.fraction)
 
 
-def _work(params: Params) -> Work:
-    return Work(params.work, params.rows, params.columns, params.precision)
+def _work(params: Params) -> WorkStep:
+    return WorkStep(params.work, params.rows, params.columns, params.precision)
 
 
 def _known(params: Params, where: str) -> Known:
@@ -163,7 +164,7 @@ def _speeds(params: Params, where: str, sample: Callable[[], Speeds]) -> Callabl
     return lambda: known.instead(sample(), work)
 
 
-def _all_s(params: Params, work: Work, speeds: Speeds) -> float:
+def _all_s(params: Params, work: WorkStep, speeds: Speeds) -> float:
     return sum(speeds.pieces(work, params.steps, asks=params.asks).values())
 
 
@@ -179,9 +180,9 @@ def _estimate(
 
 
 def _trial(
-    params: Params, work: Work, device: Device, step_s: float
+    params: Params, work: WorkStep, device: Device, step_s: float
 ) -> Callable[[], dict[str, tuple[int, float]]]:
-    """Return what does the work once, as much of it as there is time for, and tells the time."""
+    """Return a call that does the work once, as far as time allows, and returns its time."""
     if step_s > params.most_s:  # not even one step
         return dict
     steps = max(1, min(params.steps, int(params.most_s / step_s)))
@@ -215,7 +216,7 @@ def _trial(
 
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
-    """Answer the four questions, and tell how far the estimate was off."""
+    """Answer the four questions, and compare the estimate with the measured time."""
     work, has_gpu = _work(params), params.device != CPU
     answers = {row.where: row for row in tables["answers"]}
     values: dict[str, float] = {
@@ -254,7 +255,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def _sampled(params: Params) -> list[str]:
-    """Name what had to be sampled, and the experiment that would have told it."""
+    """Name what had to be sampled, and the experiment that measures it."""
     has_gpu, is_product = params.device != CPU, is_usual(_work(params))
     cpu, gpu = _known(params, "cpu"), _known(params, "gpu")
     limits = {
@@ -295,7 +296,7 @@ def _message(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
 
 
 def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> str:
-    """Answer by the numbers given of a GPU, or tell that they are wanting."""
+    """Answer with the numbers given for a GPU, or say that they are missing."""
     cpu, gpu = of["cpu"], of.get(ESTIMATED["gpu"])
     with_copies = _with_copies(tables, ESTIMATED["gpu"], ESTIMATED["copy"])
     if gpu is None or with_copies is None:
@@ -308,7 +309,7 @@ def _without_gpu(params: Params, tables: x.Tables, of: dict[str, x.Spread]) -> s
 
 
 def _with_copies(tables: x.Tables, gpu: str, copy: str) -> x.Spread | None:
-    """Return the GPU's time and that of the copies together, round by round."""
+    """Return the sum of the GPU's time and its copies, round by round."""
     copies_s = {row.repeat: row.taken_s for row in tables["times"] if row.kind == copy}
     return x.spread(
         row.taken_s + copies_s[row.repeat]
@@ -323,7 +324,7 @@ def defaults(machine: x.Machine) -> Params:
 
 
 def quick(params: Params) -> Params:
-    """Take three rounds, and shorter trials of it."""
+    """Take three rounds, and shorter trials."""
     reduced = replace(params, rounds=3, most_s=min(params.most_s, 0.15))
     while seconds(reduced) > QUICK_S and reduced.rows > 64:
         reduced = replace(reduced, rows=reduced.rows // 2)
@@ -331,7 +332,7 @@ def quick(params: Params) -> Params:
 
 
 def seconds(params: Params) -> float:
-    """Estimate: samples, and trials that are as long as they may be, at a cautious rate."""
+    """Estimate: samples, and trials of the longest length, at a cautious rate."""
     work = _work(params)
     step_s = max(work.operations / CPU_FLOP_PER_S, work.needed_bytes / CPU_BYTES_PER_S)
     devices = 1 if params.device == CPU else 2
@@ -344,7 +345,7 @@ def seconds(params: Params) -> float:
 
 
 def memory_bytes(params: Params) -> int:
-    """The work itself, copies of it for a GPU, and what the samples take."""
+    """Return the bytes of the work itself, its copies for a GPU, and the samples."""
     return 3 * _work(params).needed_bytes + 3 * PROBE_BYTES
 
 
@@ -387,6 +388,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, rows=32, columns=16, steps=3, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

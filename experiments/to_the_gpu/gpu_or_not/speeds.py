@@ -1,4 +1,4 @@
-"""How fast are a device, and the way to it? Short samples that a time can be estimated from."""
+"""Short samples of a device and the copies to it, from which a time is estimated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from experiments.devices.device import CPU, Device
 from experiments.devices.timing import each_s, whole_s
 
-from .works import ELEMENTWISE, PRODUCT, Work
+from .works import ELEMENTWISE, PRODUCT, WorkStep
 
 CALLS = 50
 STEPS, QUEUED_STEPS = 3, 20
@@ -19,7 +19,7 @@ SORT_ROWS, SORT_COLUMNS = 256, 1024
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
-    """What one sample of each says; the way there is None of the processor."""
+    """One sample of each speed; the processor has no copies."""
 
     is_queued: bool
     call_s: float
@@ -29,10 +29,11 @@ class Speeds:
     there_bytes_per_s: float | None = None
     back_bytes_per_s: float | None = None
 
-    def pieces(self, work: Work, steps: int, *, asks: bool) -> dict[str, float]:
-        """Return what so many steps are made of: only what holds them back.
+    def pieces(self, work: WorkStep, steps: int, *, asks: bool) -> dict[str, float]:
+        """Return the parts of the steps' time: only those that limit it.
 
-        The processor calls, and then computes; where calls are queued the longest hides the others.
+        The processor calls, and then computes. Where calls are queued, the longest part hides the
+        others.
         """
         parts = {
             "calls": self.call_s,
@@ -44,10 +45,10 @@ class Speeds:
         found = {name: steps * part_s for name, part_s in parts.items() if name in held_back}
         return found | {"asking": (steps if asks else 1) * self.ask_s}
 
-    def copies(self, work: Work) -> dict[str, float]:
-        """Return the way there and back, nothing where there is none.
+    def copies(self, work: WorkStep) -> dict[str, float]:
+        """Return the copies there and back, nothing if there are none.
 
-        A copy costs at least what it costs to ask for one number.
+        A copy costs at least as much as reading one number.
         """
         if self.there_bytes_per_s is None or self.back_bytes_per_s is None:
             return {}
@@ -57,8 +58,8 @@ class Speeds:
         }
 
 
-def sampler(device: Device, work: Work, probe_bytes: int) -> Callable[[], Speeds]:
-    """Return what takes one sample of everything, warm; memory by copies of `probe_bytes`."""
+def sampler(device: Device, work: WorkStep, probe_bytes: int) -> Callable[[], Speeds]:
+    """Return a call that samples everything, warm; memory by copies of `probe_bytes`."""
     torch = device.torch
     number = torch.zeros(1, device=device.name)
     source = torch.randn(probe_bytes // 4, device=device.name)
@@ -90,10 +91,10 @@ def sampler(device: Device, work: Work, probe_bytes: int) -> Callable[[], Speeds
     return sample
 
 
-def _little(device: Device, work: Work) -> Work:
+def _little(device: Device, work: WorkStep) -> WorkStep:
     if work.kind != PRODUCT:
         rows, columns = SORT_ROWS, SORT_COLUMNS
     else:
         is_slow = device.name == CPU and work.precision in ("fp16", "bf16")
         rows = columns = HALF_ROWS if is_slow else PRODUCT_ROWS
-    return Work(work.kind, min(rows, work.rows), min(columns, work.columns), work.precision)
+    return WorkStep(work.kind, min(rows, work.rows), min(columns, work.columns), work.precision)

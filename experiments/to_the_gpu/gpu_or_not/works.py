@@ -1,4 +1,4 @@
-"""What does the work of `gpu-or-not` compute, read and copy? For data of the user's own sizes."""
+"""The work of `gpu-or-not`: what a step computes, reads and copies, for the user's data sizes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from experiments.devices.failures import device_problem
 PRODUCT, ELEMENTWISE, SORT = "product", "elementwise", "sort"
 WORKS = (PRODUCT, ELEMENTWISE, SORT)
 ELEMENT_BYTES = {"fp32": 4, "fp64": 8, "fp16": 2, "bf16": 2}
-PLACE_BYTES = 8  # of an element that is sorted, which torch keeps as well
+PLACE_BYTES = 8  # of a sorted element's index, which torch keeps as well
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """One step of a kind on data of so many rows and columns."""
+class WorkStep:
+    """One step of a kind on data of `rows` and `columns`."""
 
     kind: str
     rows: int
@@ -36,28 +36,28 @@ class Work:
 
     @property
     def inputs_count(self) -> int:
-        """The data alone, or something else as well."""
+        """The number of inputs: a sort has only the data."""
         return 1 if self.kind == SORT else 2
 
     @property
     def bytes_there(self) -> int:
-        """What has to be there before: the data, and the weights or the other summand."""
+        """The bytes to copy there: the data, and the weights or the other summand."""
         others = {PRODUCT: self.columns**2, ELEMENTWISE: self.rows * self.columns, SORT: 0}
         return ELEMENT_BYTES[self.precision] * (self.rows * self.columns + others[self.kind])
 
     @property
     def bytes_back(self) -> int:
-        """The result."""
+        """The bytes to copy back: the result."""
         return ELEMENT_BYTES[self.precision] * self.rows * self.columns
 
     @property
     def needed_bytes(self) -> int:
-        """All that the step has in memory, and reads or writes at least once."""
+        """All bytes of the step in memory, each read or written at least once."""
         places = PLACE_BYTES * self.rows * self.columns if self.kind == SORT else 0
         return self.bytes_there + self.bytes_back + places
 
     def inputs(self, device: Device) -> list[Any]:
-        """Return random data on a device: what has to be there before."""
+        """Return random data on a device: all that the step needs."""
         torch, kind = device.torch, dtype(device.torch, self.precision)
         shapes = {PRODUCT: (self.columns, self.columns), ELEMENTWISE: (self.rows, self.columns)}
         found = [torch.randn(self.rows, self.columns, device=device.name).to(kind)]
@@ -66,7 +66,7 @@ class Work:
         return found
 
     def step(self, device: Device, inputs: Sequence[Any]) -> tuple[Callable[[], object], Any]:
-        """Return what does the work once, and where its result will lie."""
+        """Return a call that does the work once, and where its result will lie."""
         torch, out = device.torch, device.torch.empty_like(inputs[0])
         if self.kind == PRODUCT:
             return functools.partial(torch.mm, inputs[0], inputs[1], out=out), out
@@ -76,8 +76,8 @@ class Work:
         return functools.partial(torch.sort, inputs[0], dim=1, out=(out, places)), out
 
     def is_supported(self, device: Device) -> bool:
-        """Does torch have it on this device, in this precision? Tried with very little."""
-        little = Work(self.kind, 4, 4, self.precision)
+        """Can torch do it on this device, in this precision? Tried with very little."""
+        little = WorkStep(self.kind, 4, 4, self.precision)
         try:
             little.step(device, little.inputs(device))[0]()
             device.wait()
@@ -89,6 +89,6 @@ class Work:
 
 
 def dtype(torch: Any, precision: str) -> Any:
-    """Return torch's type of numbers for a precision."""
+    """Return torch's dtype of a precision."""
     kinds = {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"}
     return getattr(torch, kinds[precision])

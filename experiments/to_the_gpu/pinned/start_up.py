@@ -1,4 +1,4 @@
-"""What does a copy cost before its first byte moves? A line through times of many sizes."""
+"""The start-up cost of a copy before its first byte moves, from a line through many sizes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StartUp:
-    """A copy takes `start_s` and then one second for each `bytes_per_s`."""
+    """A copy takes `start_s`, then one second for each `bytes_per_s`."""
 
     start_s: float
     bytes_per_s: float
 
     @property
     def half_bytes(self) -> float:
-        """Return the size at which half of the time is start-up, and so the rate half as high."""
+        """Return the size whose time is half start-up, so its rate is half."""
         return self.start_s * self.bytes_per_s
 
 
 def start_up(times_s: Mapping[int, float]) -> StartUp | None:
-    """Fit t = start + bytes / rate to the time of each size, so that all count by their share.
+    """Fit t = start + bytes / rate to the time of each size, by relative errors.
 
-    None where the sizes are too few, or their times no such line.
+    None if there are too few sizes, or their times are no such line.
     Source: R. W. Hockney's r-infinity and n-half (The Science of Computer Benchmarking, 1996).
     """
     points = [(float(size), took_s) for size, took_s in times_s.items() if took_s > 0]

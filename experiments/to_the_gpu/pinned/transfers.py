@@ -1,4 +1,4 @@
-"""Which copies are there between the two memories? Buffers on both sides, and samples of them."""
+"""Copies between host and device memory: buffers on both sides, and samples of the copies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Transfers:
         current.wait_stream(self._beside)
 
     def check(self) -> None:
-        """Send everything there and back. Raises UserError where other data returns."""
+        """Send everything there and back. Raises UserError if other data returns."""
         for kind, sent in self.sent.items():
             self.there.zero_()
             self.there.copy_(sent)

@@ -10,16 +10,20 @@ last wait counts little.
 
 What it cannot tell: what pinned memory would gain (`pinned` does), or copying while computing
 (`streams`).
+
+To be confirmed on a GPU: CUDA's own sentence for two devices; small pageable copies, which may come
+back early.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from experiments import api as x
+from experiments.devices.assumed import CPU_BYTES_PER_S, PAGEABLE_BYTES_PER_S
 from experiments.devices.ceilings import link_bytes_per_s
 from experiments.devices.conditions import Condition, Conditions
 from experiments.devices.device import CPU, Device, default_device, devices_of
@@ -29,7 +33,7 @@ from experiments.devices.timing import SAMPLE_S, each_s, enough_in_a_row, warm
 FP32_BYTES = 4
 SMALLEST_BYTES = 4 * x.KIB
 STEP = 4  # times, from one size to the next
-VECTORS = 3  # on the device: two, and the result; one more in main memory
+VECTORS = 3  # two and the result on the device; one more in main memory
 SAME, THERE, WITHIN, FETCH, FETCH_ADD, BACK = (
     "same",
     "there",
@@ -49,12 +53,11 @@ NAMES = {
     THERE: "already_there_s",
 }
 ABOVE = 1.02  # of a limit, and more, is suspect
-CPU_BYTES_PER_S, GPU_BYTES_PER_S = 5e9, 5e9  # cautious: memory; a copy of what is not pinned
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Params:
-    """What may be turned; `largest_bytes` is the size of one vector."""
+    """The parameters; `largest_bytes` is the size of one vector."""
 
     device: str = x.param(CPU, choices=devices_of)
     largest_bytes: int = x.param(
@@ -63,7 +66,7 @@ class Params:
     rounds: int = x.param(7, minimum=1, maximum=50)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Attempt:
     """One addition across devices; `said` is PyTorch's answer, empty where it added."""
 
@@ -73,8 +76,8 @@ class Attempt:
     said: str = x.column()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+@x.record
+class SumTime:
     """One way to a sum, or a part of it, with vectors of one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")
@@ -83,9 +86,9 @@ class Way:
     took_s: float = x.column("s", scale="log10")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Copy:
-    """The same of a copy, as a rate."""
+    """A copy's rate at one size."""
 
     size_bytes: int = x.column("bytes", scale="log2")
     way: str = x.column()
@@ -103,7 +106,7 @@ def sizes(params: Params, most_bytes: int | None = None) -> list[int]:
 
 
 def measure(params: Params, bench: x.Bench) -> x.Measured:
-    """Yield what PyTorch says to two devices, then the ways in shuffled rounds."""
+    """Yield PyTorch's answers to two devices, then the ways in shuffled rounds."""
     device = Device(params.device, bench)
     for attempt in _attempts(device):
         yield attempt
@@ -118,7 +121,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     for turn, arm in bench.interleave(list(works), params.rounds):
         size_bytes, way = arm
         took_s = each_s(device, works[arm], counts[arm])
-        yield Way(size_bytes=size_bytes, way=way, repeat=turn.round, took_s=took_s)
+        yield SumTime(size_bytes=size_bytes, way=way, repeat=turn.round, took_s=took_s)
         if way in COPIES:
             rate = size_bytes / took_s
             yield Copy(size_bytes=size_bytes, way=way, repeat=turn.round, bytes_per_s=rate)
@@ -128,7 +131,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 
 def _attempts(device: Device) -> Iterator[Attempt]:
-    """Add what lies on two devices: vectors, and a vector and a single number."""
+    """Add across two devices: vectors, and a vector and a single number."""
     torch, second = device.torch, device.name if device.is_gpu else "meta"
     there = torch.ones(3, device=second)
     for what, here in (("vectors", torch.ones(3)), ("number", torch.tensor(1.0))):
@@ -136,14 +139,14 @@ def _attempts(device: Device) -> Iterator[Attempt]:
         try:
             here + there
         except RuntimeError as error:
-            if device_problem(error) is not None:  # not a refusal: the GPU itself is in trouble
+            if device_problem(error) is not None:  # not a refusal: the GPU itself failed
                 raise
             said = str(error).partition("\n")[0]
         yield Attempt(what=what, first=CPU, second=second, said=said)
 
 
 def _works(device: Device, of_sizes: list[int]) -> dict[tuple[int, str], Callable[[], object]]:
-    """Return each way at each size; the smaller vectors are the beginnings of the largest."""
+    """Return each way at each size; the smaller vectors are the heads of the largest."""
     torch, most = device.torch, max(of_sizes) // FP32_BYTES
     all_a, all_there = (torch.randn(most, device=device.name) for _ in range(2))
     all_out, all_host = torch.empty_like(all_a), torch.randn(most if device.is_gpu else 0)
@@ -213,7 +216,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 
 def defaults(machine: x.Machine) -> Params:
-    """Go beyond the caches, and on a GPU further."""
+    """Go beyond the caches, and further on a GPU."""
     device = default_device(machine)
     return Params(device=device, largest_bytes=(64 if device == CPU else 256) * x.MIB)
 
@@ -227,13 +230,13 @@ def quick(params: Params) -> Params:
 def seconds(params: Params) -> float:
     """Estimate from the bytes that a call moves, at a cautious rate."""
     ways = 3 if params.device == CPU else len(WAYS)
-    rate = CPU_BYTES_PER_S if params.device == CPU else GPU_BYTES_PER_S
+    rate = CPU_BYTES_PER_S if params.device == CPU else PAGEABLE_BYTES_PER_S
     passes = sum(2 * SAMPLE_S + 2 * size / rate for size in sizes(params))
     return 0.5 + ways * (params.rounds + 3) * passes
 
 
 def memory_bytes(params: Params) -> int:
-    """All vectors on the processor; of those of a GPU, the one in main memory."""
+    """Return the bytes of all vectors on the processor; with a GPU, of the one in main memory."""
     vectors = VECTORS if params.device == CPU else 1
     return vectors * sizes(params)[-1] + x.MIB
 
@@ -241,7 +244,7 @@ def memory_bytes(params: Params) -> int:
 EXPERIMENT = x.Experiment(
     version=1,
     params=Params,
-    tables={"attempts": Attempt, "ways": Way, "copies": Copy, "conditions": Condition},
+    tables={"attempts": Attempt, "ways": SumTime, "copies": Copy, "conditions": Condition},
     measure=measure,
     analyse=analyse,
     views=(
@@ -280,6 +283,7 @@ EXPERIMENT = x.Experiment(
     imports=("torch",),
     defaults=defaults,
     quick=quick,
+    smallest=lambda params: replace(params, largest_bytes=64 * x.KIB, rounds=2),
     seconds=seconds,
     memory_bytes=memory_bytes,
 )

@@ -1,6 +1,6 @@
-"""How much of the time in which data is copied does the GPU compute as well?
+"""The share of copying time in which the GPU also computes.
 
-Pure functions of intervals (from, to) in seconds, on one clock.
+These are pure functions of intervals (from, to) in seconds, on one clock.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def overlap_fraction(copies: Iterable[x.Interval], computing: Iterable[x.Interva
 def one_after_another(intervals: Sequence[x.Interval]) -> list[x.Interval]:
     """Return, in the given order, when each really ran on an engine that does one at a time.
 
-    A mark before work is passed when the work is next in its own queue, though its engine may still
-    be busy for another queue. What such an interval covers beyond its own work is the other's time,
-    so nothing changes in what all of them cover.
+    Work's first mark passes when the work is next in its own queue, though its engine may still
+    serve another queue. So such an interval may start too early, by another's time. Shortening it
+    changes nothing in what all intervals cover.
     """
     found, free_s = list(intervals), float("-inf")
     for place in sorted(range(len(intervals)), key=lambda n: (intervals[n][1], intervals[n][0])):

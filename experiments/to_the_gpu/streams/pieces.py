@@ -1,13 +1,12 @@
-"""Work in pieces, to be dealt out to streams: there, through two matrix products, and back.
+"""Work in pieces, dealt out to streams: there, through two matrix products, and back.
 
-The products are as wide as makes them last as long as asked for. Each stream has room of its own
-between them; the pieces share nothing else.
+The products are widened until they last as long as asked for. Each stream has its own room between
+them; the pieces share nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,14 +21,14 @@ FP32_BYTES = 4
 WIDTH = 1024  # columns of a piece
 INNER, STEP, MOST_INNER = 256, 32, 16384  # columns between the products
 SAMPLES = 8
-TOLERANCE = 0.05  # of numbers about 1: TF32 is told apart from other data, and let pass
+TOLERANCE = 0.05  # of numbers about 1: it lets TF32 pass, but no wrong data
 PARTS = ("to_gpu", "compute", "from_gpu")
 BESIDE = "compute_in_two"  # streams
 ALONE = (*PARTS, BESIDE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+@x.record
+class PieceWork:
     """One part of one piece: when it ran, from the start of the course."""
 
     part: str
@@ -38,11 +37,11 @@ class Work:
     ran: x.Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@x.record
 class Course:
-    """All pieces, once; `called_s` until the last call was back."""
+    """All pieces, once; `called_s` is when the last call returned."""
 
-    works: Sequence[Work]
+    works: Sequence[PieceWork]
     called_s: float
 
     @property
@@ -59,7 +58,7 @@ class Course:
 
 
 class Pieces:
-    """The pieces on both sides, and what is done with each."""
+    """The pieces on both sides, and the work on each."""
 
     def __init__(
         self, device: Device, total_bytes: int, count: int, streams: int, kinds: Sequence[str]
@@ -78,27 +77,27 @@ class Pieces:
         return numbers.view(self.count, self.rows, WIDTH)
 
     def widen(self, inner: int) -> None:
-        """Make the products that wide."""
+        """Set the products' width."""
         torch, name = self.device.torch, self.device.name
         self.inner = inner
         self._first = torch.randn(WIDTH, inner, device=name) / WIDTH**0.5
         self._second = torch.randn(inner, WIDTH, device=name) / inner**0.5
         self._between = [torch.empty(self.rows, inner, device=name) for _ in self.streams]
-        self.device.wait()  # other streams use them next
+        self.device.wait()  # other streams will use them
 
     def calibrate(self, compute_per_copy: float) -> None:
-        """Make computing a piece last so many times as long as copying it there."""
+        """Widen until computing a piece takes `compute_per_copy` times its copy."""
         device = self.device
         copy_s = taken(device, partial(self.do, "to_gpu", 0), SAMPLES).device_s
         row_bytes = FP32_BYTES * (self.rows * len(self.streams) + 2 * WIDTH)
-        for _ in range(2):  # wider products make better use of the GPU, so once is not enough
+        for _ in range(2):  # wider products use the GPU better, so once is not enough
             compute_s = taken(device, partial(self.do, "compute", 0), SAMPLES).device_s
             wanted = self.inner * compute_per_copy * copy_s / compute_s
             room = device.free_bytes() // (2 * row_bytes)
             self.widen(STEP * max(1, round(min(wanted, room, MOST_INNER) / STEP)))
 
     def do(self, part: str, piece: int, place: int = 0, kind: str = PINNED) -> None:
-        """Queue one part of one piece into the current stream, which is the `place`-th."""
+        """Queue one part of one piece into the current stream, the `place`-th."""
         if part == "to_gpu":
             self.there[piece].copy_(self.sent[kind][piece], non_blocking=True)
         elif part == "from_gpu":
@@ -124,7 +123,7 @@ class Pieces:
             current.wait_stream(stream)
 
     def course(self, streams: int, kind: str) -> Course:
-        """Do all of it with all pieces, dealt out to the first `streams`; and wait for the end."""
+        """Process all pieces, dealt out to the first `streams`, and wait for the end."""
         device, bench = self.device, self.device.bench
         bench.check_stop()
         device.wait()
@@ -140,7 +139,7 @@ class Pieces:
         device.wait()
         moments = [[mark.since(start) for mark in of_piece] for of_piece in marks]
         works = [
-            Work(part=part, stream=piece % streams, piece=piece, ran=ran)
+            PieceWork(part=part, stream=piece % streams, piece=piece, ran=ran)
             for place, part in enumerate(PARTS)
             for piece, ran in enumerate(
                 one_after_another([(ends[place], ends[place + 1]) for ends in moments])
@@ -149,7 +148,7 @@ class Pieces:
         return Course(works=works, called_s=called_s)
 
     def check(self, kind: str) -> None:
-        """Is what came back what should? Looks at a row of each piece. Raises UserError if not."""
+        """Did the right results come back? Checks a row of each piece. Raises UserError if not."""
         expected = self.sent[kind][:, 0] @ self._first.cpu() @ self._second.cpu()
         if not bool(
             (expected - self.got[kind][:, 0]).abs().max() < TOLERANCE

@@ -56,9 +56,10 @@ def test_pinned_memory_is_given_back_where_torch_can(gpu, device, monkeypatch):
     assert gpu.log[-1] == "give back"
 
     monkeypatch.delattr(torch.accelerator, "empty_host_cache")
-    monkeypatch.setattr(torch._C, "_host_emptyCache", lambda: None, raising=False)
+    own = torch._C  # noqa: SLF001  (there torch before 2.12 has it)
+    monkeypatch.setattr(own, "_host_emptyCache", lambda: None, raising=False)
     assert host_memory.give_back_pinned(device)
-    monkeypatch.delattr(torch._C, "_host_emptyCache")
+    monkeypatch.delattr(own, "_host_emptyCache")
     assert not host_memory.give_back_pinned(device)
 
 

@@ -76,7 +76,8 @@ events = st.one_of(
         machine=objects, environment=objects, at=texts,
     ),
     st.builds(
-        messages.Row, n=whole, t_s=floats, table=texts, row=st.dictionaries(texts, cells, max_size=4)
+        messages.Row, n=whole, t_s=floats, table=texts,
+        row=st.dictionaries(texts, cells, max_size=4),
     ),
     frames(),
     st.builds(messages.Progress, fraction=floats, left_s=st.none() | floats),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 
 import numpy as np
 import pytest
@@ -23,6 +22,11 @@ from experiments.kernels.chains import (
 from experiments.kernels.streams import add, scale, triad
 from experiments.kernels.sums import sum_at_random, sum_in_a_row
 from experiments.tools.buffers import Buffer
+from tests.experiments.kernel_checks import (
+    check_kept,
+    check_twice_takes_twice,
+    kernels_of,
+)
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 100, 127, 128, 1000, 1023, 1024, 1025, 4097]
 KEYS = [0, 1, 0x9E3779B9, 2**63 + 5]
@@ -176,16 +180,6 @@ def test_a_step_of_the_walk_is_one_load():
 # --- no work may be optimised away: twice the count takes twice as long --------------------------
 
 
-def best_s(work, count: int) -> float:
-    """Return the least of several times, since all disturbance only adds."""
-    times = []
-    for _ in range(7):
-        start_s = time.perf_counter()
-        work(count)
-        times.append(time.perf_counter() - start_s)
-    return min(times)
-
-
 def again(kernel, *args) -> None:
     for _ in range(100):
         kernel(*args)
@@ -212,25 +206,12 @@ def test_twice_the_work_takes_about_twice_as_long(kernel, count):
         "link_random": lambda n: again(link_random, buffer.words, n, buffer.address, 5),
         "link_in_a_row": lambda n: again(link_in_a_row, buffer.words, n, buffer.address),
     }
-    for _ in range(5):  # a neighbour that comes and goes may spoil a try
-        ratio = best_s(works[kernel], 2 * count) / best_s(works[kernel], count)
-        if 0.7 * 2 < ratio < 1.4 * 2:
-            return
-    pytest.fail(f"{kernel}: twice the work took {ratio:.2f} times as long")
+    check_twice_takes_twice(works[kernel], count)
 
 
 def test_every_kernel_is_compiled_once_and_kept_on_disk():
-    from numba.core.registry import CPUDispatcher
-
-    kernels = [
-        (name, each)
-        for module in (chains, sums)
-        for name, each in vars(module).items()
-        if isinstance(each, CPUDispatcher)
-    ]
+    kernels = [*kernels_of(chains), *kernels_of(sums)]
 
     assert len(kernels) >= 6
-    for name, kernel in kernels:
-        assert len(kernel.signatures) == 1, name
-        assert kernel.targetoptions.get("nogil"), name
-        assert kernel._cache is not None, name
+    assert all(len(kernel.signatures) == 1 for kernel in kernels)
+    check_kept(kernels)

@@ -31,7 +31,7 @@ from experiments.many_devices.data_parallel.training_turns import (
     IDEAL,
     IDLE,
     Rate,
-    Share,
+    StepPart,
     counts,
     own_batch,
     work,
@@ -40,6 +40,8 @@ from tests.experiments.machines import machine
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+AGREED = {"one_worker_samples_per_s", "best_samples_per_s", "efficiency", "allreduce_bytes_per_s"}
 
 FOUR = Params(most_workers=4)
 SMALL = Params(device="cuda", most_workers=2, batch=8, width=8, largest_bytes=4096,
@@ -160,7 +162,7 @@ def tables_of(rates, *, most=4, machines=1, differ=0.0):
             for (run, n), rate in of.items()
         ]
         found["shares"] += [
-            Share(workers=most, part=part, repeat=repeat, step_s=step_s)
+            StepPart(workers=most, part=part, repeat=repeat, step_s=step_s)
             for part, step_s in ((COMPUTE, 0.1), (COMMUNICATION, 0.02), (IDLE, 0.01))
         ]
         found["reductions"].append(

@@ -11,7 +11,7 @@ from experiments.many_devices.p2p import experiment as module
 from experiments.many_devices.p2p.experiment import Params, analyse
 from experiments.many_devices.p2p.links import NO, RIGHT, UNKNOWN, WRONG, YES
 from machine.devices import GpuLink, Link
-from tests.experiments.machines import machine
+from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.devices.device import Device  # noqa: E402
@@ -20,7 +20,13 @@ from experiments.many_devices.p2p.pairs import Pair  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import NAME, SECOND, fake_gpu  # noqa: E402
 
-MIB = 2**20
+AGREED_COLUMNS = {
+    "copies": {"source", "target", "bytes_per_s"},
+    "delays": {"source", "target", "latency_s"},
+    "staged": {"source", "target", "bytes_per_s"},
+    "access": {"nvml", "cuda", "measured"},
+}
+
 SMALL = Params(device=NAME, gpus=3, size_bytes=MIB, rounds=3)
 THREE = machine(gpus=3)
 NVLINKED = GpuLink(a=0, b=1, path="NV18", nvlinks=18, nvlink_version="4.0",

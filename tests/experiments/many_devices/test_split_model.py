@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiments.core import words
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from experiments.many_devices.split_model import experiment as module
@@ -18,8 +17,8 @@ from experiments.many_devices.split_model.ways import (
     ByChannels,
     ByData,
     ByLayers,
+    MemberStep,
     Shape,
-    Share,
     Start,
 )
 from tests.experiments.machines import machine
@@ -27,6 +26,12 @@ from tests.experiments.machines import machine
 torch = pytest.importorskip("torch")
 from experiments.devices.device import Device  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+AGREED = {
+    f"{way}_{what}"
+    for way in ("data", "layers", "channels")
+    for what in ("step_s", "memory_bytes", "moved_bytes")
+}
 
 SHAPE = Shape(layers=4, width=8, batch=12)
 
@@ -108,12 +113,12 @@ def member(device="cpu", rank=0, size=2, bench=None):
 
 
 def alone(member):
-    return Share(member, Start(member, SHAPE))
+    return MemberStep(member, Start(member, SHAPE))
 
 
 def test_memory_and_traffic_are_those_of_the_shapes():
     start = Start(member(), SHAPE)
-    one, data = Share(member(), start), ByData(member(), start)
+    one, data = MemberStep(member(), start), ByData(member(), start)
     layers, channels = ByLayers(member(), start, 2), ByChannels(member(), start)
     weights, made = 4 * 64 * 4, 12 * 8 * 4  # bytes of all weights, and of what a layer makes
 
@@ -194,18 +199,6 @@ def test_the_text_follows_the_times(steps, message):
     assert finding.values["expected_bubble_fraction"] == pytest.approx(0.2)
     if message == "none_is_faster":
         assert "data_speedup" in finding.unclear
-
-
-def test_who_reads_of_the_bubble_is_told_what_it_is():
-    english = words.load("en")
-    keys = [key for key in english.keys("split-model.") if ".about." not in key]
-    said = [english.say(key) for key in keys]
-    bubbles = [text for text in said if "bubble alone" in text or "(p − 1)" in text]
-
-    assert len(bubbles) == 4  # two findings, a value and the line
-    assert all("micro-batch" in text for text in bubbles)
-    assert all(("p devices" in text) is not text.endswith(".") for text in bubbles)
-    assert all("no piece of the batch" in text for text in bubbles if text.endswith("."))
 
 
 def test_other_results_are_no_result():

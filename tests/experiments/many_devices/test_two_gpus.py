@@ -8,6 +8,7 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
@@ -15,6 +16,8 @@ from experiments.many_devices.two_gpus import experiment as module  # noqa: E402
 from experiments.many_devices.two_gpus.experiment import READ, SEQUENCE, TOGETHER, WAYS, Params  # noqa: E402
 from experiments.many_devices.two_gpus.feeding import Half, workers  # noqa: E402
 from tests.experiments.fake_gpu import NAME, SECOND, fake_gpu  # noqa: E402
+
+AGREED = {"a_s", "b_s", "in_sequence_s", "together_s"}
 
 SMALL = Params(device=NAME, beside=SECOND, job_s=0.002, a_rows=64, b_rows=64, rounds=3)
 SLOW = {"count": 2, "flop_per_s": 1e10}  # 50 µs for 64 rows: ten calls
@@ -141,11 +144,7 @@ def test_a_gpu_that_runs_out_of_memory_is_told_by_its_own_error():
 
 def test_the_processor_in_two_halves_takes_calls_and_lets_the_caller_go_on():
     params = Params(job_s=0.004, a_rows=128, b_rows=128, rounds=2)
-    kinds = {kind: name for name, kind in module.EXPERIMENT.tables.items()}
-    tables = {name: [] for name in kinds.values()}
-    for item in module.measure(params, Bench(machine())):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
+    tables = in_tables(module.EXPERIMENT, module.measure(params, Bench(machine())))
     finding = module.analyse(params, tables, machine(cores=4))
 
     assert {row.way for row in tables["runs"]} == set(WAYS)

@@ -17,6 +17,9 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
+AGREED = {"one_chain_s", "best_s", "parallelism", "bytes_in_flight"}
+AGREED_COLUMNS = {"reads": {"chains", "latency_s"}}
+
 NOISE = (1.0, 1.02, 0.98)
 CLOCK = [Clock(repeat=turn, core_hz=hz) for turn, hz in enumerate((3.0e9, 1.1e9, 3.9e9))]
 

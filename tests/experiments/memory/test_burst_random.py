@@ -17,6 +17,11 @@ from experiments.memory.burst_random.experiment import (
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
+AGREED = {
+    "sequential_s", "random_s", "dependent_s", "random_over_sequential",
+    "dependent_over_sequential",
+}  # fmt: skip
+
 PARAMS = Params(largest_bytes=256 * MIB)
 NOISE = (1.0, 1.02, 0.98)
 PLAIN = {IN_A_ROW: 0.3e-9, RANDOM: 6e-9, DEPENDENT: 120e-9}

@@ -17,6 +17,9 @@ from experiments.tools.core_clock import Clock
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
+AGREED = {"l1_latency_s", "l2_latency_s", "l3_latency_s", "memory_latency_s", "memory_over_l1"}
+AGREED_COLUMNS = {"steps": {"size_bytes", "order", "latency_s"}}
+
 PARAMS = Params(largest_bytes=256 * MIB)
 
 

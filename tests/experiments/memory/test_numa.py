@@ -7,12 +7,13 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.memory.numa import experiment as numa
-from experiments.memory.numa.experiment import Access, Params, analyse
-from experiments.memory.numa.placement import share_on_node
+from experiments.memory.numa.experiment import Access, Params, analyse, share_on_node
 from experiments.tools.buffers import Buffer
 from machine.inspect import inspect
 from machine.model import NumaNode
 from tests.experiments.machines import GIB, MIB, machine
+
+AGREED = {"local_latency_s", "remote_latency_s", "local_bytes_per_s", "remote_bytes_per_s"}
 
 PARAMS = Params(node_bytes=256 * MIB)
 

@@ -11,6 +11,7 @@ from experiments.memory.roofline import gpu as gpu_roof
 from experiments.memory.roofline.experiment import EXPERIMENT, Params, analyse, measure
 from machine.devices import Gpu
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -24,12 +25,7 @@ def items_of(gpu, params=SMALL, here=HERE):
 
 
 def tables_of(items):
-    names = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    tables = {name: [] for name in EXPERIMENT.tables}
-    for item in items:
-        if type(item) in names:
-            tables[names[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, items)
 
 
 @pytest.fixture
@@ -124,18 +120,18 @@ def test_a_precision_that_the_device_lacks_is_named(gpu, monkeypatch):
 def test_an_operation_that_torch_refuses_is_left_out_and_a_broken_gpu_is_not(gpu, monkeypatch):
     device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
     gpu.fails = lambda work: RuntimeError("aspect fp64 is missing") if work == "mm" else None
-    assert gpu_roof._product(device, "fp64", 2**13) is None
+    assert gpu_roof.large_product(device, "fp64", 2**13) is None
 
     gpu.fails = lambda work: torch.OutOfMemoryError("CUDA out of memory") if work == "mm" else None
     with pytest.raises(torch.OutOfMemoryError):
-        gpu_roof._product(device, "fp64", 2**13)
+        gpu_roof.large_product(device, "fp64", 2**13)
 
 
 def test_products_that_take_too_long_get_smaller(gpu, monkeypatch):
     device = gpu_roof.Device(NAME, Bench(HERE, clock=gpu.clock))
     gpu.flop_per_s = 1e6
 
-    arm = gpu_roof._product(device, "fp32", 2**13)
+    arm = gpu_roof.large_product(device, "fp32", 2**13)
     assert arm.row(0, 1.0).flop_per_s <= gpu_roof.MOST_S * 1e6
 
 

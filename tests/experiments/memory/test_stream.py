@@ -18,6 +18,11 @@ from machine.model import Cache, Machine
 from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
+AGREED = {
+    "copy_bytes_per_s", "scale_bytes_per_s", "add_bytes_per_s", "triad_bytes_per_s",
+    "read_bytes_per_s", "threads_for_90_percent", "peak_fraction",
+}  # fmt: skip
+
 PARAMS = Params(array_bytes=256 * MIB, threads=4)
 NOISE = (1.0, 1.01, 0.99)
 

@@ -37,6 +37,12 @@ torch = pytest.importorskip("torch")
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import LAUNCH_S, NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    f"{function}_{device}_s"
+    for function in ("copy", "relu", "gelu", "tanh", "sigmoid")
+    for device in ("cpu", "gpu0")
+}
+
 SMALL = Params(numbers=20_000, rounds=3)
 ON_GPU = Params(device=NAME, numbers=20_000, rounds=3)
 WORK_S = 50e-6  # of a function over all numbers

@@ -31,6 +31,8 @@ from experiments.numbers.alignment import products  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 from tests.experiments.fake_gpu import FLOP_PER_S, LAUNCH_S, NAME, fake_gpu  # noqa: E402
 
+AGREED = {"aligned_flop_per_s", "misaligned_flop_per_s", "penalty"}
+
 SMALL = Params(size=128, span=4, wide_sizes=3, rounds=3)
 ON_GPU = replace(SMALL, device=NAME, precision="fp16")
 ODD_COSTS = 1.5
@@ -39,7 +41,7 @@ ODD_COSTS = 1.5
 @contextlib.contextmanager
 def played(monkeypatch):
     """A GPU on which products with an odd side take longer."""
-    flop = fake._flop
+    flop = fake.flop_of
 
     def with_penalty(name, given):
         is_odd = name == "mm" and any(size % 2 for size in given[0].shape)
@@ -47,7 +49,7 @@ def played(monkeypatch):
 
     monkeypatch.setattr(alignment, "SAMPLE_S", 1e-5)
     monkeypatch.setattr(products, "TRIED", 16)
-    monkeypatch.setattr(fake, "_flop", with_penalty)
+    monkeypatch.setattr(fake, "flop_of", with_penalty)
     with fake_gpu(monkeypatch, flop_per_s=FLOP_PER_S / 1000) as gpu:
         yield gpu
 
@@ -124,7 +126,7 @@ def test_a_processor_sweeps_in_single_precision(short):
 @pytest.mark.parametrize("changed", CHANGES)
 def test_only_what_is_asked_for_changes(changed, short):
     params = replace(SMALL, changed=changed)
-    m, n, k = alignment._shape(params, 131)
+    m, n, k = alignment.shape_of(params, 131)
 
     assert [m, n, k] == [131 if changed in ("all", each) else 128 for each in ("m", "n", "k")]
     tables = measured(replace(params, rounds=1), Bench(machine(cores=1)))
@@ -148,14 +150,14 @@ def test_odd_sizes_on_a_gpu_are_told_in_every_precision(run):
 
 def test_tf32_is_switched_for_each_product(gpu, monkeypatch):
     seen = []
-    flop = fake._flop
+    flop = fake.flop_of
 
     def watched(name, given):
         if name == "mm":
             seen.append((torch.get_float32_matmul_precision(), given[0].dtype))
         return flop(name, given)
 
-    monkeypatch.setattr(fake, "_flop", watched)
+    monkeypatch.setattr(fake, "flop_of", watched)
     measured(replace(ON_GPU, rounds=1), Bench(machine(gpus=1), clock=gpu.clock))
 
     assert {("high", torch.float32), ("highest", torch.float32)} <= set(seen)

@@ -32,6 +32,12 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    "fp32_samples_per_s", "tf32_samples_per_s", "fp16_samples_per_s", "bf16_samples_per_s",
+    "fp32_peak_bytes", "tf32_peak_bytes", "fp16_peak_bytes", "bf16_peak_bytes",
+    "loss_scale_final", "skipped_steps", "speedup_best",
+}  # fmt: skip
+
 SMALL = Params(device=NAME, width=16, batch=32, steps=40, rounds=3)
 HERE = machine(gpus=1)
 
@@ -195,7 +201,7 @@ def test_an_arm_that_is_slow_ends_at_a_narrower_network(monkeypatch):
 
     def in_time(s_per_width):
         monkeypatch.setattr(amp, "whole_s", lambda device, width: width * s_per_width)
-        return [task.width for task in amp._in_time(0.1, device, Slow, tasks)]
+        return [task.width for task in amp.tasks_in_time(0.1, device, Slow, tasks)]
 
     assert in_time(1e-6) == [16, 64, 256]
     assert in_time(1e-3) == [16, 64]
@@ -213,7 +219,7 @@ def test_a_loss_that_is_no_number_ends_the_line_and_makes_no_row(monkeypatch):
         def power(self):
             return 0
 
-    rows = list(amp._learning(Params(), device, UNSCALED, Learned()))
+    rows = list(amp.learn_arm(Params(), device, UNSCALED, Learned()))
 
     assert [row.loss for row in rows[:-1]] == [2.5, 2.0]
     assert rows[-1] == Diverged(arm=UNSCALED, step=2)

@@ -31,6 +31,12 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    f"{layout}_{precision}_images_per_s"
+    for layout in ("contiguous", "channels_last")
+    for precision in ("fp32", "tf32", "fp16", "bf16")
+}
+
 SMALL = Params(device=NAME, images=2, channels=8, side=8, rounds=3)
 HERE = machine(gpus=1)
 
@@ -111,7 +117,7 @@ def test_tf32_is_switched_for_products_and_convolutions_alike(gpu, monkeypatch):
         seen.add((pictures.dtype, products, torch.backends.cudnn.allow_tf32))
         return pictures + 0
 
-    monkeypatch.setattr(channels_last, "_forward", looked)
+    monkeypatch.setattr(channels_last, "run_forward", looked)
     items_on(gpu)
 
     assert seen == {
@@ -138,14 +144,14 @@ def test_both_layouts_come_to_the_same_result(played):
 
 
 def test_a_precision_that_torch_refuses_is_left_out(gpu, monkeypatch):
-    calls = channels_last._calls
+    calls = channels_last.layout_calls
 
     def refused(params, device, precision, images):
         if precision == BF16:
             raise RuntimeError('"slow_conv2d" not implemented for BFloat16')
         return calls(params, device, precision, images)
 
-    monkeypatch.setattr(channels_last, "_calls", refused)
+    monkeypatch.setattr(channels_last, "layout_calls", refused)
     items = items_on(gpu)
 
     assert Note("precision_left_out", {"precision": BF16}) in items
@@ -177,9 +183,9 @@ def test_a_slow_precision_gets_fewer_pictures_and_then_none(monkeypatch):
     monkeypatch.setattr(channels_last, "whole_s", slow)
     monkeypatch.setattr(channels_last, "warm", lambda device, call: None)
 
-    assert channels_last._prepared(params, device, FP32)[0] == 8
-    assert channels_last._prepared(replace(params, most_s=0.005), device, BF16)[1] == {}
-    assert channels_last._prepared(replace(params, most_s=0.005), device, FP32)[0] == 1
+    assert channels_last.prepare(params, device, FP32)[0] == 8
+    assert channels_last.prepare(replace(params, most_s=0.005), device, BF16)[1] == {}
+    assert channels_last.prepare(replace(params, most_s=0.005), device, FP32)[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+AGREED = {"faults_total", "broken_step_s", "mended_step_s"}
+
 SMALL = Params(device=NAME, length=64, rounds=3)
 of_each = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.key)
 # What the checker says because of each fault, and in which line that is.
@@ -123,7 +125,7 @@ def test_what_is_run_is_the_text_that_is_shown(monkeypatch):
 def test_the_weather_model_mixes_stations_before_it_is_mended(version):
     """That is what the fault's text says: batch and time are taken for each other."""
     (piece,) = [piece for piece in PIECES if piece.key == STATIONS]
-    names = clinic._made(torch, piece, version, device="cpu")
+    names = clinic.run_piece(torch, piece, version, device="cpu")
     inputs = names["inputs"].clone()
     before = names["model"](inputs)[5]
     inputs[3] += 1.0  # another station
@@ -149,9 +151,9 @@ def test_each_piece_that_runs_is_timed_on_the_gpu(run):
 
 def test_no_more_words_than_there_is_room_for(monkeypatch):
     read = []
-    made = clinic._made
+    made = clinic.run_piece
     monkeypatch.setattr(
-        clinic, "_made", lambda *given, **more: read.append(more) or made(*given, **more)
+        clinic, "run_piece", lambda *given, **more: read.append(more) or made(*given, **more)
     )
     room = clinic.FP32_BYTES * clinic.WORDS * clinic.LOGITS * 40 / 0.6
     with fake_gpu(monkeypatch, free_bytes=int(room)) as gpu:

@@ -30,6 +30,20 @@ torch = pytest.importorskip("torch")
 from experiments.devices.device import CPU, Device  # noqa: E402
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    "eager_step_s",
+    "script_step_s",
+    "compiled_step_s",
+    "graph_step_s",
+    "compile_s",
+    "break_even_steps",
+    *(
+        f"{form}_{what}"
+        for form in ("state_dict", "script", "exported")
+        for what in ("bytes", "save_s", "load_cpu_s", "load_gpu0_s")
+    ),
+}
+
 SMALL = Params(width=8, layers=2, batch=2, rounds=3, compiles=False)
 ON_GPU = replace(SMALL, device=NAME, compiles=True)
 
@@ -231,7 +245,7 @@ def test_there_is_no_part_of_a_step():
 
 
 def test_totals_are_getting_ready_and_so_many_steps():
-    rows = list(compiling._row(COMPILED, 0, 2e-3, 5.0))[1:]
+    rows = list(compiling.rows_of_step(COMPILED, 0, 2e-3, 5.0))[1:]
 
     assert [row.steps for row in rows] == STEPS
     assert rows[0].total_s == pytest.approx(5.002)

@@ -12,6 +12,7 @@ from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Need, Note
 from experiments.core.needs import missing_need
 from experiments.python_at_work.core_to_core import experiment as core_to_core
+from experiments.python_at_work.core_to_core import kernels as handover
 from experiments.python_at_work.core_to_core.experiment import (
     EXPERIMENT,
     Handover,
@@ -23,9 +24,14 @@ from experiments.python_at_work.core_to_core.experiment import (
     one_way_s,
     seconds,
 )
+from experiments.python_at_work.core_to_core.kernels import hand_over
+from experiments.tools.buffers import Buffer
 from machine.inspect import inspect
 from machine.model import Machine, Thread
+from tests.experiments.kernel_checks import check_kept, kernels_of
 from tests.experiments.machines import machine
+
+AGREED = {"median_s", "fastest_s", "slowest_s", "group_count"}
 
 HERE = inspect()
 two_cores = pytest.mark.skipif(
@@ -192,3 +198,45 @@ def test_a_pair_without_a_figure_is_noted(monkeypatch):
 
     assert [i.key for i in items if isinstance(i, Note)] == ["pair_too_disturbed"]
     assert not [i for i in items if isinstance(i, Handover)]
+
+
+# --- the kernel ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def buffer():
+    return Buffer(4096)
+
+
+def test_a_word_goes_to_and_fro(buffer):
+    buffer.words[:] = 0
+    word, up = int(buffer.address) + 512, int(buffer.address)
+    other = threading.Thread(target=hand_over, args=(word, up, 5_000, 1, 0))
+    other.start()
+
+    assert hand_over(word, up, 5_000, 0, 1)
+    other.join()
+    assert buffer.words[64] == 0
+    assert buffer.words[0] == 0
+
+
+def test_who_is_told_that_all_is_up_waits_no_longer(buffer):
+    buffer.words[:] = 0
+    buffer.words[0] = 1
+
+    assert not hand_over(int(buffer.address) + 512, int(buffer.address), 1, 1, 0)
+
+
+def test_who_waits_in_vain_says_so_and_ends(buffer, monkeypatch):
+    from numba import njit
+
+    monkeypatch.setattr(handover, "_GIVE_UP", 10_000)
+    impatient = njit(handover.hand_over.signatures, nogil=True)(handover.hand_over.py_func)
+    buffer.words[:] = 0
+
+    assert not impatient(int(buffer.address) + 512, int(buffer.address), 1, 1, 0)
+    assert buffer.words[0] == 1
+
+
+def test_the_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
+    check_kept(kernels_of(handover))

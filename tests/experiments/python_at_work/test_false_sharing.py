@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import threading
 
+import numpy as np
 import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.python_at_work.false_sharing import experiment as false_sharing
+from experiments.python_at_work.false_sharing import kernels as counters
 from experiments.python_at_work.false_sharing.experiment import (
     DISTANCES_BYTES,
     READERS,
@@ -16,9 +20,23 @@ from experiments.python_at_work.false_sharing.experiment import (
     analyse,
     measure,
 )
+from experiments.python_at_work.false_sharing.kernels import (
+    increment,
+    increment_at_once,
+    read_often,
+)
+from experiments.tools.buffers import Buffer
 from experiments.tools.neighbours import FAR, SAME_CACHE, SAME_CORE, UNKNOWN
 from machine.inspect import inspect
+from tests.experiments.kernel_checks import (
+    best_s,
+    check_kept,
+    check_twice_takes_twice,
+    kernels_of,
+)
 from tests.experiments.machines import machine
+
+AGREED = {"same_line_s", "far_apart_s", "slowdown", "line_bytes_seen"}
 
 NOISE = (1.0, 1.03, 0.97)
 CLIFF_64 = {at: 3e-9 if at < 64 else 0.4e-9 for at in DISTANCES_BYTES}
@@ -156,3 +174,56 @@ def test_siblings_that_do_not_part_have_no_slowdown_though_cores_have_one():
 
     assert finding.message == "neighbours_fight"
     assert finding.unclear == ("same_core_slowdown",)
+
+
+# --- the kernels --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def buffer():
+    return Buffer(4096)
+
+
+@pytest.mark.parametrize("kernel", [increment, increment_at_once])
+def test_every_increment_is_in_the_counter(buffer, kernel):
+    kernel(buffer.address, 12_345)
+
+    assert buffer.words[0] == 12_346  # a buffer is filled with ones
+    assert set(buffer.words[1:]) == {1}
+
+
+def test_two_threads_on_one_line_lose_nothing(buffer):
+    threads = [
+        threading.Thread(target=increment, args=(buffer.address + np.uint64(8 * n), 300_000))
+        for n in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert list(buffer.words[:2]) == [300_001, 300_001]
+
+
+def test_reads_add_up(buffer):
+    buffer.words[0] = 3
+
+    assert read_often(buffer.address, 1000) == 3000
+
+
+@pytest.mark.parametrize(
+    ("kernel", "count"),
+    [(increment, 2_000_000), (increment_at_once, 400_000), (read_often, 2_000_000)],
+)
+def test_twice_the_work_takes_about_twice_as_long(buffer, kernel, count):
+    check_twice_takes_twice(functools.partial(kernel, buffer.address), count)
+
+
+@pytest.mark.parametrize("kernel", [increment, read_often])
+def test_an_increment_is_not_taken_out_of_its_loop(buffer, kernel):
+    """Trap 6 of measurement.md: a hoisted loop would take 0.01 ns an increment."""
+    assert best_s(functools.partial(kernel, buffer.address), 5_000_000) / 5_000_000 > 0.05e-9
+
+
+def test_every_kernel_lets_go_of_the_lock_and_is_kept_on_disk():
+    check_kept(kernels_of(counters))

@@ -10,6 +10,12 @@ from experiments.python_at_work.gil_threads.experiment import Params, Slice, Tim
 from machine.model import Machine
 from tests.experiments.machines import machine
 
+AGREED = {
+    "job_s", "serial_s", "threads_s", "processes_s", "released_threads_s", "released_serial_s",
+    "subinterpreters_s", "threads_speedup", "processes_speedup", "released_speedup", "workers",
+    "gil_enabled", "sleeper_late_idle_s", "sleeper_late_one_s", "sleeper_late_two_s",
+}  # fmt: skip
+
 NOISE = (1.0, 1.02, 0.98, 1.01, 0.99)
 PARAMS = Params(workers=4, methods=("serial", "threads", "processes"), rounds=5)
 

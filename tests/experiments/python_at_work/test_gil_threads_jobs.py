@@ -83,7 +83,7 @@ def test_many_interrupted_workers_do_not_wait_for_each_others_answers(monkeypatc
     many = "import os; os.write({writes}, b'[' + b'1.5, ' * 3000 + b'2.5]' + b'\\n')"
     monkeypatch.setattr(gil_jobs, "_IN_SUBINTERPRETER", many)
     subinterpreters = gil_jobs.Subinterpreters.__new__(gil_jobs.Subinterpreters)
-    subinterpreters._module, subinterpreters._ids = Module, []
+    subinterpreters._module, subinterpreters._ids = Module, []  # noqa: SLF001  (3.12 only)
 
     answer = subinterpreters({"workers": 16, **LOOP})
 

@@ -17,6 +17,8 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
+AGREED = {"expected", "lost_fraction_bare", "lost_fraction_read_call_write", "locked_slowdown"}
+
 PARAMS = Params(workers=4, times=1000, pythons=("3.8",))
 TINY = Params(workers=2, times=20_000, rounds=2)
 
@@ -153,7 +155,7 @@ def test_twice_as_many_take_twice_as_long(form):
 def test_the_moments_of_a_lost_update_lie_within_each_other():
     found = next((t for _ in range(10) if (t := race_jobs.trace(100_000))["late"]), None)
     assert found is not None
-    holds, raises = race._moments(found)
+    holds, raises = race.moments_of(found)
 
     assert isinstance(holds, Moment)
     assert {holds.worker, raises.worker} == {0, 1}

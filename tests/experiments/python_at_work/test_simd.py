@@ -20,6 +20,8 @@ from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
 
+AGREED = {"scalar_per_s", "vector_per_s", "gain_in_l1", "gain_in_memory", "width_bits"}
+
 PARAMS = Params(largest_bytes=128 * MIB)
 NOISE = (1.0, 1.02, 0.98)
 
@@ -153,7 +155,7 @@ def test_every_way_is_measured_and_python_where_it_is_short_enough(numbers):
 def test_vectors_wider_than_the_processor_has_are_left_out(monkeypatch):
     monkeypatch.setattr("experiments.kernels.lanes.widest_bits", lambda: 128)
 
-    assert list(simd._ways(32)) == [PYTHON, SCALAR, "128"]
+    assert list(simd.ways_for(32)) == [PYTHON, SCALAR, "128"]
 
 
 def test_the_default_fits_a_large_cache_little_memory_and_half_a_minute(free_memory):

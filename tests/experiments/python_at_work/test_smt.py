@@ -14,12 +14,14 @@ from experiments.python_at_work.smt.experiment import (
     SIBLINGS,
     WAITING,
     Params,
-    Share,
+    WorkRate,
     analyse,
     measure,
 )
 from machine.inspect import inspect
 from tests.experiments.machines import GIB, MIB, machine
+
+AGREED = {"arithmetic_gain", "waiting_gain"}
 
 NOISE = (1.0, 1.02, 0.98)
 WITH_SMT = machine(threads_per_core=2)
@@ -33,7 +35,7 @@ TEXTBOOK = {
 
 def shares(gains, noise=NOISE):
     return [
-        Share(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
+        WorkRate(work=work, place=place, repeat=turn, work_per_s=1e9 * gain, gain=gain * factor)
         for (work, place), gain in gains.items()
         for turn, factor in enumerate(noise)
     ]
@@ -112,18 +114,20 @@ def test_a_machine_without_hardware_threads_is_told_so():
     ],
 )
 def test_threads_are_put_on_one_core_and_on_two(here, places):
-    assert smt._placed(here) == places
+    assert smt.place_threads(here) == places
 
 
 def test_two_siblings_are_measured_like_any_two_threads(monkeypatch):
     """No hardware threads here: two cores play them, which changes nothing in the work."""
     here = inspect()
     threads = tuple(thread.id for thread in here.cpu.threads_list[:2])
-    monkeypatch.setattr(smt, "_placed", lambda _machine: {ONE: threads[:1], SIBLINGS: threads})
+    monkeypatch.setattr(
+        smt, "place_threads", lambda _machine: {ONE: threads[:1], SIBLINGS: threads}
+    )
     rows = [
         item
         for item in measure(Params(chain_bytes=MIB, rounds=2), Bench(here))
-        if isinstance(item, Share)
+        if isinstance(item, WorkRate)
     ]
 
     assert len(rows) == 8

@@ -24,6 +24,11 @@ from tests.experiments.doubling import takes_twice_as_long
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
+AGREED = {
+    "call_s", "coroutine_s", "task_s", "thread_s", "fork_s", "forkserver_s", "spawn_s",
+    "subinterpreter_s",
+}  # fmt: skip
+
 NOISE = (1.0, 1.1, 0.9)
 USUAL = {
     "call": 40e-9, "coroutine": 100e-9, "task": 8e-6, "thread": 100e-6, "fork": 3e-3,
@@ -126,11 +131,11 @@ def test_a_warm_pool_is_cheaper_than_a_cold_one():
 
 def test_what_this_system_lacks_is_left_out(monkeypatch):
     monkeypatch.setattr(start_cost.sys, "version_info", (3, 11, 7))
-    assert start_cost._possible(Params().methods, ["spawn"]) == [
+    assert start_cost.possible_methods(Params().methods, ["spawn"]) == [
         m for m in Params().methods if m not in ("fork", "forkserver", "subinterpreter")
     ]
     monkeypatch.setattr(start_cost.sys, "version_info", (3, 14, 0))
-    assert "subinterpreter" in start_cost._possible(Params().methods, ["fork"])
+    assert "subinterpreter" in start_cost.possible_methods(Params().methods, ["fork"])
 
 
 def test_a_python_without_subinterpreters_is_told():

@@ -22,6 +22,12 @@ from machine.inspect import inspect
 from tests.experiments.machines import GIB, KIB, MIB, machine
 from tests.experiments.stopping import stop_after_rows
 
+AGREED = {
+    "thread_queue_small_s", "pipe_small_s", "process_queue_small_s", "shared_memory_small_s",
+    "thread_queue_large_bytes_per_s", "pipe_large_bytes_per_s",
+    "process_queue_large_bytes_per_s", "shared_memory_large_bytes_per_s",
+}  # fmt: skip
+
 PARAMS = Params(largest_bytes=MIB)
 NOISE = (1.0, 1.1, 0.9)
 LARGE = {"thread_queue": 40e-6, "pipe": 3e-3, "process_queue": 4e-3, "shared_memory": 2e-4}
@@ -132,14 +138,14 @@ def ends():
     before = set(multiprocessing.active_children())
     talks = talk_jobs.Talks(64 * KIB)
     yield talks
-    talks._between_threads[0].put(None)
+    talks._between_threads[0].put(None)  # noqa: SLF001  (a run's process just ends)
     for child in set(multiprocessing.active_children()) - before:
         child.kill()
         child.join()
-    for each in talks._queues:
+    for each in talks._queues:  # noqa: SLF001  (likewise)
         each.close()
         each.join_thread()
-    talk_jobs._maps.clear()
+    talk_jobs._maps.clear()  # noqa: SLF001  (likewise)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork, beside threads of the tests
@@ -160,7 +166,7 @@ def test_a_message_is_as_long_as_it_says():
 
 def test_a_wrong_answer_is_noticed():
     with pytest.raises(RuntimeError, match="arrived"):
-        talk_jobs._check((3, 7), (4, 7))
+        talk_jobs.check_answer((3, 7), (4, 7))
 
 
 def test_a_larger_message_takes_longer_through_a_pipe():

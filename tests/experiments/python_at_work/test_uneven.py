@@ -12,14 +12,16 @@ from experiments.python_at_work.uneven import jobs as uneven_jobs
 from experiments.python_at_work.uneven.experiment import (
     EXPERIMENT,
     Params,
-    Share,
     Slice,
+    WayTime,
     analyse,
     chunks,
 )
 from machine.inspect import inspect
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
+
+AGREED = {"ideal_s", "block_s", "interleaved_s", "dynamic_1_s", "dynamic_best_s", "best_chunk"}
 
 PARAMS = Params(workers=4, rows=64)
 NOISE = (1.0, 1.02, 0.98)
@@ -33,7 +35,7 @@ TINY = Params(workers=2, rows=32, columns=16, iterations=100, rounds=2)
 def tables(times=USUAL, noise=NOISE):
     return {
         "shares": [
-            Share(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
+            WayTime(way=way, chunk=chunk, repeat=n, wall_s=wall_s * f, efficiency_fraction=0.9)
             for (way, chunk), wall_s in times.items()
             for n, f in enumerate(noise)
         ],
@@ -140,16 +142,16 @@ def test_a_run_without_one_of_the_ways_compares_nothing(missing):
 def test_every_way_shares_out_every_row_once():
     order = list(range(64))
     for way, chunk in USUAL:
-        parts = uneven._parts(way, chunk, order, 4)
+        parts = uneven.hand_outs(way, chunk, order, 4)
         assert sorted(number for part in parts for number in part) == order
         if way != "dynamic":
             assert len(parts) == (1 if way == "serial" else 4)
 
 
 def test_rows_can_come_the_longest_first():
-    assert uneven._ordered("longest_first", [3, 9, 5]) == [1, 2, 0]
-    assert uneven._ordered("as_it_comes", [3, 9, 5]) == [0, 1, 2]
-    assert sorted(uneven._ordered("shuffled", [3, 9, 5])) == [0, 1, 2]
+    assert uneven.order_rows("longest_first", [3, 9, 5]) == [1, 2, 0]
+    assert uneven.order_rows("as_it_comes", [3, 9, 5]) == [0, 1, 2]
+    assert sorted(uneven.order_rows("shuffled", [3, 9, 5])) == [0, 1, 2]
 
 
 def test_chunks_leave_one_hand_out_for_each_worker():
@@ -172,7 +174,7 @@ def test_twice_the_points_are_twice_the_iterations():
 
 def test_a_real_run_is_complete():
     items = list(EXPERIMENT.measure(TINY, Bench(inspect())))
-    shares = [item for item in items if isinstance(item, Share)]
+    shares = [item for item in items if isinstance(item, WayTime)]
     pictures = [item for item in items if isinstance(item, Frame)]
 
     assert len(shares) == 2 * (3 + len(chunks(TINY)))

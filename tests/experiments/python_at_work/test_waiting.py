@@ -24,6 +24,11 @@ from machine.inspect import inspect
 from tests.experiments.machines import machine
 from tests.experiments.stopping import stop_after_rows
 
+AGREED = {
+    "one_wait_s", "serial_s", "coroutines_s", "threads_s", "processes_s",
+    "bytes_per_coroutine", "bytes_per_thread",
+}  # fmt: skip
+
 NOISE = (1.0, 1.05, 0.95)
 AT_16 = {"serial": 1.6, "coroutines": 0.105, "threads": 0.11, "processes": 0.16}
 TINY = Params(wait_s=0.02, most_waits=16, weighed=200, rounds=2)

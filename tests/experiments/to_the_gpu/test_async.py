@@ -7,51 +7,50 @@ import pytest
 
 from experiments.core.bench import Bench
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu
+
+AGREED = {
+    "queued_s", "finished_s", "print_s", "item_s", "cpu_s", "numpy_s", "if_s", "nonzero_s",
+    "synchronize_s",
+}  # fmt: skip
 
 module = importlib.import_module("experiments.to_the_gpu.async.experiment")  # its name is a keyword
 SMALL = module.Params(device=NAME, size=64, most=8, rounds=3)
 
 
-@pytest.fixture
-def gpu(monkeypatch):
-    with fake_gpu(monkeypatch, flop_per_s=1e10) as gpu:  # so that small products last
-        yield gpu
-
-
 def tables_of(params, bench):
-    tables = {name: [] for name in module.EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in module.EXPERIMENT.tables.items()}
-    for item in module.measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(module.EXPERIMENT, module.measure(params, bench))
 
 
-@pytest.fixture
-def tables(gpu):
-    return tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+@pytest.fixture(scope="module")
+def played():
+    """One run: the GPU and the tables."""
+    with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, flop_per_s=1e10) as gpu:
+        # at so low a rate small products last
+        yield gpu, tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
 
 
-def test_on_a_gpu_calls_are_back_before_the_work_is_done(gpu):
-    tables = tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+def test_on_a_gpu_calls_are_back_before_the_work_is_done(played):
+    _, tables = played
     finding = module.analyse(SMALL, tables, machine(gpus=1))
 
     assert finding.message == "comes_back_early"
     assert finding.values["finished_s"] > 2 * finding.values["queued_s"]
 
 
-def test_each_blocker_waits_for_all_of_it(gpu):
-    tables = tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+def test_each_blocker_waits_for_all_of_it(played):
+    _, tables = played
     values = module.analyse(SMALL, tables, machine(gpus=1)).values
 
     for name in module.BLOCKERS:
         assert values[f"{name}_s"] >= 0.9 * values["finished_s"], name
 
 
-def test_on_the_lanes_no_work_begins_before_its_call_or_beside_other_work(tables):
+def test_on_the_lanes_no_work_begins_before_its_call_or_beside_other_work(played):
+    _, tables = played
     calls = [row for row in tables["lanes"] if row.lane == "calls"]
     work = [row for row in tables["lanes"] if row.lane == "device"]
 
@@ -62,7 +61,8 @@ def test_on_the_lanes_no_work_begins_before_its_call_or_beside_other_work(tables
     assert all(one.end_s <= other.start_s for one, other in itertools.pairwise(work))
 
 
-def test_warming_up_is_not_counted(gpu, tables):
+def test_warming_up_is_not_counted(played):
+    gpu, tables = played
     first = next(n for n, entry in enumerate(gpu.log) if entry.startswith("mm"))
     assert "wait" in gpu.log[first + 1]
     products = sum(row.products for row in tables["calls"] if row.kind == "queued")
@@ -71,12 +71,16 @@ def test_warming_up_is_not_counted(gpu, tables):
     assert called > products + blocked + module.SHOWN
 
 
-def test_a_gpu_without_memory_is_told_by_its_own_error(gpu):
+def test_a_gpu_without_memory_is_told_by_its_own_error(monkeypatch):
     import torch
 
-    gpu.fails = lambda work: torch.OutOfMemoryError("CUDA out of memory") if work == "mm" else None
-    with pytest.raises(torch.OutOfMemoryError):
-        tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
+    def fails(work):
+        return torch.OutOfMemoryError("CUDA out of memory") if work == "mm" else None
+
+    with fake_gpu(monkeypatch) as gpu:
+        gpu.fails = fails
+        with pytest.raises(torch.OutOfMemoryError):
+            tables_of(SMALL, Bench(machine(gpus=1), clock=gpu.clock))
 
 
 def test_a_processor_has_no_queue():

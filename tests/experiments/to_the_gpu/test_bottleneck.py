@@ -9,12 +9,15 @@ from experiments.core.bench import Bench, StopRequested
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 from tests.experiments.to_the_gpu.test_bottleneck_profiling import STEP_OF_CUDA
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.bottleneck import experiment as bottleneck  # noqa: E402
-from experiments.to_the_gpu.bottleneck.experiment import PARTS, Params, Share, Whole, analyse  # noqa: E402
+from experiments.to_the_gpu.bottleneck.experiment import PARTS, Params, PartTime, WholeStep, analyse  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+AGREED = {"waiting_fraction", "host_fraction", "copy_fraction", "compute_fraction", "idle_fraction"}
 
 SMALL = Params(width=2, batch=2, steps=3, rounds=2)
 ON_GPU = Params(device=NAME, width=2, batch=2, steps=3, rounds=3)
@@ -27,22 +30,17 @@ def gpu(monkeypatch):
 
 
 def measured(params, bench):
-    tables = {name: [] for name in bottleneck.EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in bottleneck.EXPERIMENT.tables.items()}
-    for item in bottleneck.measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(bottleneck.EXPERIMENT, bottleneck.measure(params, bench))
 
 
 def tables_of(**parts_s):
     shares = [
-        Share(part=part, repeat=repeat, part_s=part_s * (1 + 0.01 * repeat))
+        PartTime(part=part, repeat=repeat, part_s=part_s * (1 + 0.01 * repeat))
         for part, part_s in parts_s.items()
         for repeat in range(3)
     ]
     wholes = [
-        Whole(is_recorded=is_recorded, repeat=repeat, step_s=1.0 + is_recorded)
+        WholeStep(is_recorded=is_recorded, repeat=repeat, step_s=1.0 + is_recorded)
         for is_recorded in (False, True)
         for repeat in range(3)
     ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,7 @@ from experiments.to_the_gpu.busy_not_full.experiment import (
 from machine.devices import Gpu
 from machine.live.gpu_samples import GpuSample
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
@@ -35,34 +37,41 @@ def gpu(monkeypatch):
         yield gpu
 
 
-@pytest.fixture
-def told(gpu, monkeypatch):
+@contextlib.contextmanager
+def told(gpu, patch):
     """Let the driver tell: busy whatever runs, and the power of what was queued last."""
-    asked = []
+    asked: list[tuple[str | None, bool]] = []
 
     def look(_conditions):
-        work = next((e.split(" ")[0] for e in reversed(gpu.log) if e.split(" ")[0] in WATTS), None)
+        works = (entry.split(" ")[0] for entry in reversed(gpu.log))
+        work = next((work for work in works if work in WATTS), None)
         asked.append((work, gpu.default.query()))
         return GpuSample(
-            index=0, busy=1.0 if work else 0.0, power_watts=WATTS.get(work, 70.0),
+            index=0, busy=1.0 if work else 0.0, power_watts=WATTS.get(work or "", 70.0),
             power_limit_watts=700.0,
         )  # fmt: skip
 
-    monkeypatch.setattr(Conditions, "look", look)
-    return asked
+    patch.setattr(Conditions, "look", look)
+    yield asked
+
+
+@pytest.fixture(scope="module")
+def played():
+    """One run: the GPU, what the driver was asked for, and the tables."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        fake_gpu(patch, flop_per_s=5e9) as gpu,
+        told(gpu, patch) as asked,
+    ):
+        yield gpu, asked, tables_of(gpu)
 
 
 def tables_of(gpu, params=SMALL, here=HERE):
-    tables = {name: [] for name in EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    for item in measure(params, Bench(here, clock=gpu.clock)):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, measure(params, Bench(here, clock=gpu.clock)))
 
 
-def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(gpu, told):
-    finding = analyse(SMALL, tables_of(gpu), HERE)
+def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(played):
+    finding = analyse(SMALL, played[-1], HERE)
     values = finding.values
 
     assert finding.message == "busy_but_not_full"
@@ -73,9 +82,8 @@ def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(gpu, t
     assert values["tiny_work_fraction"] < 1e-3 < values["product_work_fraction"]
 
 
-def test_the_driver_is_asked_while_the_load_is_under_way(gpu, told):
-    tables_of(gpu)
-    (before, _), *others = told
+def test_the_driver_is_asked_while_the_load_is_under_way(played):
+    (before, _), *others = played[1]
 
     assert before is None
     assert {work for work, _ in others} == set(WATTS)
@@ -83,23 +91,22 @@ def test_the_driver_is_asked_while_the_load_is_under_way(gpu, told):
     assert products == [False, True] * SMALL.rounds  # and once more for the conditions
 
 
-def test_every_mark_is_read_once(gpu, told):
-    tables_of(gpu)
-
-    assert max(event.reads for event in gpu.events) == 1
+def test_every_mark_is_read_once(played):
+    assert max(event.reads for event in played[0].events) == 1
 
 
-def test_work_is_counted_by_the_device_s_own_time(gpu, told):
-    values = analyse(SMALL, tables_of(gpu), HERE).values
+def test_work_is_counted_by_the_device_s_own_time(played):
+    values = analyse(SMALL, played[-1], HERE).values
 
-    assert values["product_flop_per_s"] < gpu.flop_per_s
+    assert values["product_flop_per_s"] < played[0].flop_per_s
     assert values["copy_bytes_per_s"] < 3e12
     assert 1e4 < values["tiny_calls_per_s"] < 1e6
 
 
-def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, told):
+def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, monkeypatch):
     here = replace(HERE, gpus=(KNOWN,))
-    tables = tables_of(gpu, here=here)
+    with told(gpu, monkeypatch):
+        tables = tables_of(gpu, here=here)
     finding = analyse(SMALL, tables, here)
 
     assert "share_of_the_best_seen" not in finding.limits
@@ -108,10 +115,10 @@ def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, told):
     assert "share_of_the_best_seen" in analyse(SMALL, tables, HERE).limits
 
 
-def test_more_than_the_limit_is_suspect(gpu, told):
+def test_more_than_the_limit_is_suspect(played):
     slow = replace(HERE, gpus=(replace(KNOWN, memory_clock_hz=1000, sms=100_000),))
 
-    assert "above_the_limit" in analyse(SMALL, tables_of(gpu), slow).limits
+    assert "above_the_limit" in analyse(SMALL, played[-1], slow).limits
 
 
 def test_where_nobody_tells_the_work_is_measured_all_the_same(gpu, monkeypatch):
@@ -124,13 +131,12 @@ def test_where_nobody_tells_the_work_is_measured_all_the_same(gpu, monkeypatch):
     assert not tables["power"]
 
 
-def test_loads_that_look_alike_by_power_are_said_to(gpu, monkeypatch):
-    even = GpuSample(index=0, busy=1.0, power_watts=50.0, power_limit_watts=100.0)
-    monkeypatch.setattr(Conditions, "look", lambda _: even)
-    assert analyse(SMALL, tables_of(gpu), HERE).message == "busy_alike"
+def test_loads_that_look_alike_by_power_are_said_to(played):
+    even = {**played[-1], "power": [replace(row, power_watts=50.0) for row in played[-1]["power"]]}
+    assert analyse(SMALL, even, HERE).message == "busy_alike"
 
-    monkeypatch.setattr(Conditions, "look", lambda _: replace(even, busy=0.3))
-    assert analyse(SMALL, tables_of(gpu), HERE).message == "not_always_busy"
+    seldom = {**even, "seen": [replace(row, share_fraction=0.3) for row in even["seen"]]}
+    assert analyse(SMALL, seldom, HERE).message == "not_always_busy"
 
 
 def test_out_of_memory_ends_the_run_by_its_own_error(gpu):

@@ -16,9 +16,15 @@ from experiments.to_the_gpu.crossover.experiment import (
 )
 from machine.devices import Gpu
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+AGREED = {
+    "crossover_size", "crossover_size_with_copies", "cpu_peak_flop_per_s",
+    "gpu_peak_flop_per_s",
+}  # fmt: skip
 
 SMALL = Params(device=NAME, largest=128, rounds=3)
 HERE = machine(gpus=1, cores=1)  # threads that are not there slow each other down
@@ -31,12 +37,7 @@ def gpu(monkeypatch):
 
 
 def tables_of(params, bench):
-    tables = {name: [] for name in EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    for item in measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from experiments.core.bench import Bench, StopRequested
 from experiments.tools import own_folder
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.dataloader import experiment as dataloader  # noqa: E402
@@ -29,6 +30,11 @@ from experiments.tools import training  # noqa: E402
 from experiments.tools.images import CLASSES, TAKEN, Images  # noqa: E402
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    "best_workers", "best_samples_per_s", "model_alone_samples_per_s",
+    "zero_workers_samples_per_s",
+}  # fmt: skip
+
 IMAGE_S = 1e-3  # of a loader that is played
 ON_GPU = Params(device=NAME, most_workers=2, width=1, batch=2, batches=8, rounds=3, pin_memory=True)
 
@@ -40,12 +46,7 @@ def gpu(monkeypatch):
 
 
 def measured(params, bench):
-    tables = {name: [] for name in dataloader.EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in dataloader.EXPERIMENT.tables.items()}
-    for item in dataloader.measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(dataloader.EXPERIMENT, dataloader.measure(params, bench))
 
 
 class Played:
@@ -80,7 +81,7 @@ def played(gpu, monkeypatch):
 
     monkeypatch.setattr(dataloader, "LAPS", 4)
     monkeypatch.setattr(training, "loader", loader)
-    monkeypatch.setattr(training, "helpers", lambda: contextlib.nullcontext())
+    monkeypatch.setattr(training, "worker_context", lambda: contextlib.nullcontext())
     return asked
 
 

@@ -21,6 +21,11 @@ from experiments.to_the_gpu.diffusion.solvers import (  # noqa: E402
 )
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
 
+AGREED = {
+    "numpy_cells_per_s", "torch_cpu_cells_per_s", "torch_gpu_cells_per_s",
+    "compiled_cells_per_s",
+}  # fmt: skip
+
 SMALL = Params(large=320, shown_s=0.07, rounds=3)
 ON_GPU = Params(device=NAME, large=320, shown_s=0.0, rounds=3, compiles=False)
 ONE_CORE = machine(cores=1)
@@ -92,7 +97,7 @@ def plate(name, side, bands=1):
     field = heat.random_field(side, "float64")
     made = engines.plate(name, field.copy(), field.copy())
     if name == COMPILED:
-        made.run = heat.functools.partial(heat._in_bands, bands)
+        made.run = heat.functools.partial(heat.in_bands, bands)
     return made
 
 
@@ -165,7 +170,7 @@ def test_a_compiler_that_fails_is_left_out(gpu, monkeypatch):
 
         return fails
 
-    monkeypatch.setattr(heat, "_has_triton", lambda: True)
+    monkeypatch.setattr(heat, "has_triton", lambda: True)
     monkeypatch.setattr(torch, "compile", compiled)
     params = Params(device=NAME, large=160, shown_s=0.0, rounds=1)
     tables, _ = measured(params, Bench(WITH_GPU, clock=gpu.clock))
@@ -175,7 +180,7 @@ def test_a_compiler_that_fails_is_left_out(gpu, monkeypatch):
 
 
 def test_what_is_compiled_for_the_gpu_is_measured_beside(gpu, monkeypatch):
-    monkeypatch.setattr(heat, "_has_triton", lambda: True)
+    monkeypatch.setattr(heat, "has_triton", lambda: True)
     monkeypatch.setattr(torch, "compile", lambda step: step)
     params = Params(device=NAME, large=160, shown_s=0.0, rounds=1)
     tables, _ = measured(params, Bench(WITH_GPU, clock=gpu.clock))

@@ -15,11 +15,14 @@ from experiments.to_the_gpu.gpu_or_not.experiment import (
     analyse,
     measure,
 )
-from experiments.to_the_gpu.gpu_or_not.works import WORKS, Work
+from experiments.to_the_gpu.gpu_or_not.works import WORKS, WorkStep
 from tests.experiments.machines import machine
+from tests.experiments.tables import in_tables
 
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import NAME, fake_gpu  # noqa: E402
+
+AGREED = {"cpu_s", "gpu_s", "copy_s"}
 
 SMALL = Params(device=NAME, rows=64, columns=64, steps=10, rounds=3)
 HERE = machine(gpus=1, cores=1)
@@ -34,12 +37,7 @@ def gpu(monkeypatch):
 
 
 def tables_of(params, bench):
-    tables = {name: [] for name in EXPERIMENT.tables}
-    kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
-    for item in measure(params, bench):
-        if type(item) in kinds:
-            tables[kinds[type(item)]].append(item)
-    return tables
+    return in_tables(EXPERIMENT, measure(params, bench))
 
 
 def finding_of(gpu, params=SMALL):
@@ -149,7 +147,7 @@ def test_on_the_processor_it_says_what_to_run_for_the_rest(kind, asks, monkeypat
 
 
 def test_work_knows_what_it_computes_and_moves():
-    product, add, sort = (Work(kind, 100, 10, "fp64") for kind in WORKS)
+    product, add, sort = (WorkStep(kind, 100, 10, "fp64") for kind in WORKS)
 
     assert (product.operations, add.operations) == (20_000, 2000)
     assert sort.operations == pytest.approx(1000 * 3.3219, rel=1e-3)
@@ -161,7 +159,7 @@ def test_work_knows_what_it_computes_and_moves():
 @pytest.mark.parametrize("kind", WORKS)
 def test_work_does_what_it_says(kind):
     device = gpu_or_not.Device("cpu", Bench(machine()))
-    work = Work(kind, 8, 6, "fp64")
+    work = WorkStep(kind, 8, 6, "fp64")
     inputs = work.inputs(device)
     step, out = work.step(device, inputs)
     step()

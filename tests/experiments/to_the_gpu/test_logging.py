@@ -29,6 +29,8 @@ from tests.experiments.tables import in_tables
 torch = pytest.importorskip("torch")
 from tests.experiments.fake_gpu import CALL_S, NAME, fake_gpu  # noqa: E402
 
+AGREED = {"every_step_slowdown", "on_device_slowdown"}
+
 FEW = Params(device=NAME, small=4, large=64, steps=20, rounds=3)
 SLOW = (
     2 * 64**3 / 1e-3

@@ -6,13 +6,20 @@ import pytest
 
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
-from tests.experiments.machines import machine
+from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.non_blocking import experiment as module  # noqa: E402
 from tests.experiments.fake_gpu import NAME, PAGEABLE_BYTES_PER_S, fake_gpu  # noqa: E402
 
-MIB = 2**20
+AGREED = {
+    f"{memory}_{call}_{direction}_{until}_s"
+    for memory in ("pageable", "pinned")
+    for call in ("blocking", "non_blocking")
+    for direction in ("to_gpu", "from_gpu")
+    for until in ("returned", "finished")
+}
+
 SMALL = module.Params(device=NAME, size_bytes=MIB, rounds=3)
 
 

@@ -6,22 +6,26 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
-from experiments.core.catalogue import Catalogue
 from experiments.core.declare import Note
 from experiments.core.needs import check_needs
 from experiments.core.problems import UserError
-from experiments.core.words import load
 from experiments.devices import timing
 from experiments.devices.conditions import Condition
 from machine.devices import Gpu, Link
-from tests.experiments.machines import machine
+from tests.experiments.machines import KIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.pinned import experiment as module  # noqa: E402
 from experiments.to_the_gpu.pinned import transfers  # noqa: E402
+from experiments.to_the_gpu.pinned.start_up import start_up  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
-KIB, MIB = 2**10, 2**20
+AGREED = {
+    "pageable_to_gpu_bytes_per_s", "pinned_to_gpu_bytes_per_s",
+    "pageable_from_gpu_bytes_per_s", "pinned_from_gpu_bytes_per_s", "pinning_s",
+    "link_fraction",
+}  # fmt: skip
+
 SMALL = module.Params(device=fake.NAME, smallest_bytes=16 * KIB, largest_bytes=256 * KIB, rounds=3)
 
 
@@ -135,7 +139,9 @@ def test_memory_is_pinned_anew_for_each_copy_that_pays_for_it(run):
     gpu, tables = run
     paid = len(tables["pinnings"])
 
-    assert paid == SMALL.rounds * len(module._sizes(SMALL.smallest_bytes, SMALL.largest_bytes))
+    assert paid == SMALL.rounds * len(
+        module.sizes_between(SMALL.smallest_bytes, SMALL.largest_bytes)
+    )
     pins = [n for n, entry in enumerate(gpu.log) if entry == "pin"][2:]  # the buffers' own
     assert len(pins) == paid
     assert all(gpu.log[n - 1] == "give back" for n in pins)
@@ -242,15 +248,42 @@ def test_running_out_of_memory_in_the_middle_is_the_gpu_s_own_error(gpu):
 
 
 def test_sizes_end_at_the_largest():
-    assert module._sizes(4 * KIB, 64 * KIB) == [4 * KIB, 16 * KIB, 64 * KIB]
-    assert module._sizes(4 * KIB, 32 * KIB) == [8 * KIB, 32 * KIB]
-    assert module._sizes(4 * KIB, KIB) == [KIB]
+    assert module.sizes_between(4 * KIB, 64 * KIB) == [4 * KIB, 16 * KIB, 64 * KIB]
+    assert module.sizes_between(4 * KIB, 32 * KIB) == [8 * KIB, 32 * KIB]
+    assert module.sizes_between(4 * KIB, KIB) == [KIB]
 
 
 def test_a_machine_without_a_gpu_is_told_what_is_needed():
-    words = load("en")
-    for name in ("pinned", "non-blocking", "streams"):
-        with pytest.raises(UserError) as caught:
-            check_needs(Catalogue().load(name), machine())
-        said = words.say(f"problems.{caught.value.problem.key}")
-        assert said == "This needs a GPU that PyTorch can use, and there is none here."
+    with pytest.raises(UserError) as caught:
+        check_needs(module.EXPERIMENT, machine())
+
+    assert caught.value.problem.key == "needs_gpu"
+
+
+# --- the line through the times of many sizes ---------------------------------------------------
+
+
+def test_start_up_and_rate_are_found_in_times_that_follow_the_line():
+    line = start_up({size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)})
+
+    assert line is not None
+    assert line.start_s == pytest.approx(1e-5)
+    assert line.bytes_per_s == pytest.approx(2e10)
+    assert line.half_bytes == pytest.approx(2e5)
+
+
+def test_small_and_large_sizes_count_alike():
+    times = {size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)}
+    times[2**28] *= 1.05  # half a millisecond, 50 times the start-up
+
+    line = start_up(times)
+    assert line is not None
+    assert line.start_s == pytest.approx(1e-5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [{}, {1: 1.0}, {1: 1.0, 2: 2.0}, {1: 3.0, 2: 2.0, 3: 1.0}, {1: 0.0, 2: 0.0, 3: 0.0}],
+)
+def test_where_there_is_no_such_line_nothing_is_said(times):
+    assert start_up(times) is None

@@ -29,6 +29,8 @@ from tests.experiments.fake_gpu import (  # noqa: E402
     fake_gpu,
 )
 
+AGREED = {"same_device_s", "copy_then_add_s", "copy_s"}
+
 SMALL = Params(device=NAME, largest_bytes=256 * KIB, rounds=3)
 
 

@@ -9,14 +9,15 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Note
 from experiments.core.problems import UserError
-from tests.experiments.machines import machine
+from tests.experiments.machines import MIB, machine
 
 torch = pytest.importorskip("torch")
 from experiments.to_the_gpu.streams import experiment as module  # noqa: E402
-from experiments.to_the_gpu.streams.pieces import ALONE, PARTS, Course, Pieces, Work  # noqa: E402
+from experiments.to_the_gpu.streams.pieces import ALONE, PARTS, Course, Pieces, PieceWork  # noqa: E402
 from tests.experiments import fake_gpu as fake  # noqa: E402
 
-MIB = 2**20
+AGREED = {"one_stream_s", "two_streams_s", "best_s", "overlap_fraction", "longest_part_s", "sum_s"}
+
 SMALL = module.Params(device=fake.NAME, total_bytes=2 * MIB, pieces=4, rounds=3)
 SHORT = replace(SMALL, rounds=1, streams=2)
 
@@ -218,7 +219,7 @@ def test_running_out_of_memory_in_the_middle_is_the_gpu_s_own_error(gpu):
 
 def test_the_overlap_of_a_course_is_of_both_directions():
     def work(part, start, end):
-        return Work(part=part, stream=0, piece=0, ran=(start, end))
+        return PieceWork(part=part, stream=0, piece=0, ran=(start, end))
 
     works = (work("to_gpu", 0, 2), work("compute", 1, 5), work("from_gpu", 4, 8))
     course = Course(works=works, called_s=0.1)
@@ -231,7 +232,7 @@ def test_the_overlap_of_a_course_is_of_both_directions():
     ("streams", "counts"), [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (6, [1, 2, 4, 6])]
 )
 def test_one_two_four_and_as_many_as_allowed_are_tried(streams, counts):
-    assert module._counts(streams) == counts
+    assert module.stream_counts(streams) == counts
 
 
 def test_each_part_is_timed_alone(tables):

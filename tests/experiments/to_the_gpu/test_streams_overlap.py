@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.to_the_gpu.pinned.start_up import start_up
 from experiments.to_the_gpu.streams.overlap import one_after_another, overlap_fraction
 
 moments = st.integers(0, 40)
@@ -66,26 +65,3 @@ def test_waiting_for_a_busy_engine_changes_no_share():
     assert overlap_fraction(asked, computing) == overlap_fraction(
         one_after_another(asked), computing
     )
-
-
-def test_start_up_and_rate_are_found_in_times_that_follow_the_line():
-    line = start_up({size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)})
-
-    assert line.start_s == pytest.approx(1e-5)
-    assert line.bytes_per_s == pytest.approx(2e10)
-    assert line.half_bytes == pytest.approx(2e5)
-
-
-def test_small_and_large_sizes_count_alike():
-    times = {size: 1e-5 + size / 2e10 for size in (4096, 2**16, 2**20, 2**28)}
-    times[2**28] *= 1.05  # half a millisecond, 50 times the start-up
-
-    assert start_up(times).start_s == pytest.approx(1e-5, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    "times",
-    [{}, {1: 1.0}, {1: 1.0, 2: 2.0}, {1: 3.0, 2: 2.0, 3: 1.0}, {1: 0.0, 2: 0.0, 3: 0.0}],
-)
-def test_where_there_is_no_such_line_nothing_is_said(times):
-    assert start_up(times) is None

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import pathlib
 import sys
+from itertools import takewhile
 
 import numpy as np
 import pytest
 
-from experiments.tools.buffers import HUGE_PAGE_BYTES, Buffer, huge_pages_fraction
-
-MIB = 2**20
+from experiments.core.bench import Bench
+from experiments.core.catalogue import Catalogue
+from experiments.core.declare import Note, specs
+from experiments.tools.buffers import (
+    HUGE_PAGE_BYTES,
+    Buffer,
+    huge_pages_fraction,
+    huge_pages_told,
+)
+from machine.inspect import inspect
+from tests.experiments.machines import MIB
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -74,3 +85,30 @@ def test_a_part_lies_inside_the_buffer_and_elsewhere_each_turn():
         assert int(buffer.address) <= address <= int(buffer.address) + 6 * MIB
     assert len({address for _, address in parts}) == 4
     assert buffer.part(9 * MIB, 5)[1] == int(buffer.address)
+
+
+def test_what_the_system_gave_is_told():
+    (given,) = huge_pages_told(0.98)
+    (refused,) = huge_pages_told(0.25)
+
+    assert given == Note("huge_pages_given", {"on_huge_fraction": 0.98})
+    assert refused == Note("huge_pages_refused", {"on_huge_fraction": 0.25})
+    assert list(huge_pages_told(None)) == []
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [each for each in Catalogue() if "huge_pages" in specs(each.params)],
+    ids=lambda experiment: experiment.id,
+)
+@pytest.mark.parametrize(("asked", "told"), [(True, ["huge_pages_refused"]), (False, [])])
+def test_a_run_says_how_much_of_it_the_system_gave(experiment, asked, told, monkeypatch):
+    module = importlib.import_module(experiment.params.__module__)
+    monkeypatch.setattr(module, "huge_pages_told", lambda _fraction: huge_pages_told(0.1))
+    here = inspect()
+    smallest = experiment.smallest(experiment.params_for(here, quick=True))
+    params = dataclasses.replace(smallest, huge_pages=asked)
+
+    begun = takewhile(lambda item: isinstance(item, Note), module.measure(params, Bench(here)))
+
+    assert [note.key for note in begun if "huge" in note.key] == told

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 
 import psutil
@@ -10,21 +11,32 @@ import pytest
 from experiments.core import killed_cpu_time
 from experiments.core.bench import StopRequested
 from experiments.core.problems import UserError
-from experiments.python_at_work.gil_threads.arms import JOBS
 from experiments.tools.interpreters import Interpreter
 
 OWN = [sys.executable, "-P"]
-LONG = {"arm": "serial", "workers": 1, "job": "sleep", "size": 60_000_000, "switch_s": 0.005}
-SHORT = {**LONG, "size": 1000}
+JOBS = """
+import time
+from experiments.tools.serving import serve
+
+def sleep(request):
+    time.sleep(request["wall_s"])
+    return request
+
+serve({"sleep": sleep})
+"""
+LONG = {"arm": "sleep", "wall_s": 60.0}
+SHORT = {**LONG, "wall_s": 0.001}
 
 
 @pytest.fixture
-def start():
+def start(tmp_path):
     """Return a function that starts a Python; all are closed at the end."""
+    script = tmp_path / "jobs.py"
+    script.write_text(JOBS)
     started = []
 
     def one(command=OWN, check_stop=lambda: None):
-        started.append(Interpreter("3.99", command, JOBS, check_stop))
+        started.append(Interpreter("3.99", command, script, check_stop))
         return started[-1]
 
     yield one
@@ -32,23 +44,20 @@ def start():
         python.close()
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def child():
+    """Return the only child of the tests that runs the script of jobs."""
+    living = (c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE)
+    (found,) = (c for c in living if c.cmdline()[-1].endswith("jobs.py"))
+    return found
 
 
 def test_requests_are_answered_in_their_order(start):
     python = start()
 
-    for size in (1000, 3000):
-        python.ask(**{**SHORT, "size": size})
-    first, second = python.answer(), python.answer()
+    for wall_s in (0.001, 0.003):
+        python.ask(**{**SHORT, "wall_s": wall_s})
 
-    assert first["wall_s"] >= 0.001
-    assert second["wall_s"] >= 0.003
+    assert [python.answer()["wall_s"] for _ in range(2)] == [0.001, 0.003]
 
 
 def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
@@ -57,7 +66,7 @@ def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
     python.answer()
     python.ask(**LONG)
 
-    os.kill(python._process.pid, 9)
+    os.kill(child().pid, 9)
 
     with pytest.raises(UserError) as caught:
         python.answer()
@@ -67,7 +76,7 @@ def test_a_python_that_dies_in_the_middle_of_a_job_is_told_by_its_name(start):
 
 def test_a_python_that_ends_at_once_is_told_too(start):
     python = start([sys.executable, "-c", "raise SystemExit(1)"])
-    python._process.wait()
+    python._process.wait()  # noqa: SLF001  (it must be gone before it is asked)
 
     python.ask(**SHORT)
 
@@ -77,18 +86,18 @@ def test_a_python_that_ends_at_once_is_told_too(start):
 
 
 def test_closing_in_the_middle_of_a_job_leaves_nothing(start):
+    before = set(threading.enumerate())
     python = start()
     python.ask(**SHORT)
     python.answer()
     python.ask(**LONG)
-    pid = python._process.pid
-    assert is_alive(pid)
+    pid = child().pid
 
     started_s = time.monotonic()
     python.close()
 
-    assert not is_alive(pid)
-    assert not python._reader.is_alive()
+    assert not psutil.pid_exists(pid)
+    assert set(threading.enumerate()) == before
     assert time.monotonic() - started_s < 30  # far less than the job
 
 

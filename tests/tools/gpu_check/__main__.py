@@ -1,4 +1,4 @@
-"""Are the figures of a GPU right? `make gpu-check`, on any machine with a GPU, PyTorch and no Qt.
+"""Check the figures of a GPU: `make gpu-check`, on any machine with a GPU, PyTorch and no Qt.
 
 Runs every experiment that takes a device, keeps the recordings, and holds rates against CUDA.
 """
@@ -6,6 +6,7 @@ Runs every experiment that takes a device, keeps the recordings, and holds rates
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import subprocess
 import sys
@@ -34,19 +35,16 @@ class Held:
     budget: tuple[float, float] | None = None
 
 
-HELD = (
-    *(
-        Held("pinned", f"{kind}_{way}_bytes_per_s", f"{kind}_{way}_bytes_per_s", budget)
-        for kind, budget in (("pinned", (0.95, 1.05)), ("pageable", (0.85, 1.15)))
-        for way in ("to_gpu", "from_gpu")
-    ),
-    Held("roofline", "peak_gpu0_bytes_per_s", "copy_gpu_bytes_per_s", (0.95, 1.15)),
-    *(
-        Held("roofline", f"{kind}_gpu0_flop_per_s", f"{kind}_flop_per_s", (0.97, 1.05))
-        for kind in ("fp32", "tf32", "fp16", "bf16")
-    ),
-    Held("many-small", "launch_s", "launch_s"),  # torch's way to a kernel is longer: no budget
-)
+@functools.cache
+def all_held() -> tuple[Held, ...]:
+    """Return what the experiments hold against CUDA."""
+    from experiments.core.catalogue import Catalogue
+
+    return tuple(
+        Held(experiment.id, value, outside, budget)
+        for experiment in Catalogue()
+        for value, (outside, budget) in experiment.held.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def runs(out: Path, only: list[str], machine: Any, end_s: float) -> Iterator[Ran
     """Run what takes a device, what is held against CUDA first; quickly when time runs short."""
     from experiments.core.catalogue import Catalogue
 
-    first = [held.experiment for held in HELD]
+    first = [held.experiment for held in all_held()]
     chosen = [
         experiment
         for experiment in Catalogue()
@@ -173,7 +171,7 @@ def compared(
     """Return (what, ours, theirs, is it within its budget) for all that both sides have."""
     values = {each.experiment: each.values for each in ran}
     rows = []
-    for held in HELD:
+    for held in all_held():
         ours, theirs = values.get(held.experiment, {}).get(held.value), figures.get(held.outside)
         if ours is not None and theirs:
             low, high = held.budget or (0.0, 0.0)

@@ -91,7 +91,7 @@ def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment
 def test_rows_of_which_no_line_is_drawn_leave_no_trace_on_the_axes():
     view = next(view for view in uneven.EXPERIMENT.views if view.key == "efficiency")
     shares = [
-        uneven.Share(way=way, chunk=chunk, repeat=0, wall_s=0.1, efficiency_fraction=share)
+        uneven.WayTime(way=way, chunk=chunk, repeat=0, wall_s=0.1, efficiency_fraction=share)
         for way, chunk, share in (("block", 128, 0.55), ("dynamic", 4, 0.9), ("dynamic", 8, 0.95))
     ]
     grown = Scene(uneven.EXPERIMENT, view, ENGLISH)

@@ -1,4 +1,4 @@
-"""In which ways are two matrices multiplied? On cores, on a GPU, and with the way there and back.
+"""The ways of multiplying two matrices: on cores, on a GPU, and including the copies.
 
 A way takes a number of rows and returns the seconds of one product.
 """
@@ -11,24 +11,18 @@ from typing import Any
 
 from experiments.devices.device import Device
 from experiments.devices.timing import SAMPLE_S, enough, taken, warm, whole_s
-from machine.model import Machine, physical_cores, usable_threads
 
 ONE, ALL, KERNEL, CALLED, COPIED = "one_core", "all_cores", "kernel", "called", "with_copies"
 KINDS = (ONE, ALL, KERNEL, CALLED, COPIED)
-MOST_CALLS = 20  # of small products in a sample that waits for each
+MOST_CALLS = 20  # of small products in a sample; each is waited for
 WARM_SIZE = 1024
 
-Sample = Callable[[int], float | None]  # None where the device had to wait for its caller
+Sample = Callable[[int], float | None]  # None if the device had to wait for its caller
 Matrices = Callable[[int], list[Any]]  # two factors and a product with so many rows
 
 
-def cores_of(machine: Machine) -> int:
-    """Return how many cores a program may use here; more threads hardly help arithmetic."""
-    return physical_cores(machine) or len(usable_threads(machine)) or 1
-
-
 def matrices(whole: Sequence[Any]) -> Matrices:
-    """Return what gives two factors and a product of a size, all at the head of three arrays."""
+    """Return a function from a size to two factors and a product, at the head of three arrays."""
 
     @functools.cache
     def of(size: int) -> list[Any]:
@@ -38,14 +32,14 @@ def matrices(whole: Sequence[Any]) -> Matrices:
 
 
 def on_cores(cpu: Device, here: Matrices, cores: int) -> dict[str, Sample]:
-    """Return the ways of the processor; with one core that is all of them."""
+    """Return the processor's ways; with one core there is only one."""
     counts: dict[tuple[int, int], int] = {}
 
     def sample(threads: int, size: int) -> float:
         cpu.torch.set_num_threads(threads)
         a, b, out = here(size)
         work = functools.partial(cpu.torch.mm, a, b, out=out)
-        work()  # the threads have to come together again
+        work()  # the threads must be set up again
         if (threads, size) not in counts:
             counts[threads, size] = enough(cpu, work)
         return taken(cpu, work, counts[threads, size]).device_s
@@ -55,7 +49,7 @@ def on_cores(cpu: Device, here: Matrices, cores: int) -> dict[str, Sample]:
 
 
 def on_gpu(device: Device, here: Matrices, there: Matrices, most: int) -> dict[str, Sample]:
-    """Return the ways of a GPU: by its own time, called and waited for, and with copies."""
+    """Return a GPU's ways: by its own time, called and waited for, and with copies."""
     torch = device.torch
     counts: dict[int, int] = {}
 
