@@ -42,7 +42,6 @@ def record(cls: type[T]) -> type[T]:
     for function, name in zip(shared, ("setattr", "delattr", "repr", "eq", "hash"), strict=True):
         setattr(made, f"__{name}__", function)
     made.__init__ = values["__init__"]
-    made.__dataclass_params__.frozen = True
     kind: type[T] = made
     return kind
 
