@@ -1,4 +1,4 @@
-"""What does `coreopsis` do? Reads the command line, hands over, and ends with the fixed exit codes.
+"""The command line: reads it, hands over, and ends with the fixed exit codes.
 
 Everything but the window works without a display and without Qt installed.
 """

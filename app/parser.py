@@ -1,4 +1,4 @@
-"""Which commands and options are there? All of them, as argparse reads them."""
+"""All commands and options, as argparse reads them."""
 
 from __future__ import annotations
 

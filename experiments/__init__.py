@@ -1,1 +1,1 @@
-"""What can be measured, one file per experiment, and the engine that runs it. No Qt."""
+"""What can be measured, one folder per experiment, and the engine that runs it. No Qt."""

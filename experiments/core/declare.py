@@ -1,4 +1,4 @@
-"""How is an experiment written down? Parameters, rows, measure, analyse, and what it needs.
+"""The declaration of an experiment: parameters, rows, measure, analyse, and what it needs.
 
 The form, the command line, the axes and the recorder read only what stands here.
 """

@@ -1,4 +1,4 @@
-"""What do spans of time share, and what is left of them? Intervals (from, to), on one clock."""
+"""Intervals (from, to) on one clock: what they share, and what is left of them."""
 
 from __future__ import annotations
 

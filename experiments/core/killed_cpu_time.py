@@ -1,4 +1,4 @@
-"""What have processes used that were ended in the middle, so that their parent never waited for it?
+"""CPU time of killed processes that nobody waited for.
 
 The system counts the time of a child as that of its parent only once the parent has waited.
 """

@@ -1,4 +1,4 @@
-"""What does a view show of its table? The statistic of every group, and every repeat as a dot.
+"""What a view shows of its table: the statistic of every group, every repeat as a dot.
 
 Pure: the window draws these marks, large and as stamps, and the terminal prints them.
 """

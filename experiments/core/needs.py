@@ -1,4 +1,4 @@
-"""Can this machine run an experiment? If not, which sentence says why."""
+"""What an experiment needs of a machine, and the sentence that says what is missing."""
 
 from __future__ import annotations
 

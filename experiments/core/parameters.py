@@ -1,4 +1,4 @@
-"""How do text and JSON become the parameters of an experiment? One sentence if they cannot."""
+"""Text and JSON to parameters, or one sentence where they cannot be."""
 
 from __future__ import annotations
 

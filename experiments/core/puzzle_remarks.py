@@ -1,4 +1,4 @@
-"""What does a run say of one version of a program with planted faults? In one sentence."""
+"""What a run found in one version of a program with planted faults, in one sentence."""
 
 from __future__ import annotations
 

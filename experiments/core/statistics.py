@@ -1,4 +1,4 @@
-"""What do repeats say together? The statistics of contracts: best, median, spread."""
+"""Statistics of repeats as the contract fixes them: best, median, spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the rows of a table look like as text that other programs read? CSV, with all digits.
+"""The rows of a table as CSV, with all digits.
 
 Numbers are in the SI units that the names of the columns end in. RFC 4180: commas, quotes where
 needed, lines end in CR LF.

@@ -1,4 +1,4 @@
-"""How is a number in SI units shown to people?
+"""Numbers in SI units as people read them.
 
 Memory and caches in KiB, MiB, GiB; rates in decimal (GB/s); times from ns to s; shares in percent;
 a SWITCH as on or off; what a person waits for, a DURATION, in whole seconds: 1 min 26 s.

@@ -1,4 +1,4 @@
-"""How are the tables of an experiment looked at? Seven kinds of view, as data.
+"""Seven kinds of view of a table, as data.
 
 A view names tables and columns; one renderer draws any of them, live or replayed. Limit lines
 take their place from a value of the finding, so a replay has them without the machine. `Code` is

@@ -1,4 +1,4 @@
-"""Had the run the machine to itself, awake? What others used meanwhile, and whether it slept."""
+"""What other programs used during a run, and whether the machine slept."""
 
 from __future__ import annotations
 

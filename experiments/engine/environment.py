@@ -1,4 +1,4 @@
-"""Under which conditions did a run take place? What changes results; nothing names anybody."""
+"""The conditions of a run that change results; nothing names anybody."""
 
 from __future__ import annotations
 

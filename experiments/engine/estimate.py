@@ -1,4 +1,4 @@
-"""How long does a run still take? First as the experiment estimates, then at the run's own pace."""
+"""The time left of a run: first the experiment's estimate, then the run's own pace."""
 
 from __future__ import annotations
 

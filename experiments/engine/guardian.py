@@ -1,4 +1,4 @@
-"""Does anything outlive its run? The small process between the application and a measurement.
+"""The small process between the application and a measurement: nothing outlives its run.
 
 It owns a lifeline (its standard input), starts the measuring process in a process group of its
 own, hands every command on, reaps, and kills the whole group and every orphan as soon as its

@@ -1,4 +1,4 @@
-"""How does the application start a job, hear what it says, and make sure that it ends?
+"""The application's side of a job: starts it, hears it, and makes sure that it ends.
 
 Every run ends in exactly one `Finished`, invented here where its process could not say it.
 No Qt: the window wraps a run in a thread and a timer.

@@ -1,4 +1,4 @@
-"""Is anybody measuring on this machine already? One measurement at a time, over all users.
+"""The lock that lets one measurement at a time run on a machine, over all users.
 
 The lock is a file lock of the measuring process, so it dies with its holder. The file names the
 holder for whoever waits.

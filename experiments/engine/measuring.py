@@ -1,4 +1,4 @@
-"""How does one run go, inside its process? Lock, started, rows one by one, finding, finished."""
+"""One run inside its process: lock, started, rows one by one, finding, finished."""
 
 from __future__ import annotations
 

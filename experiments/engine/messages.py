@@ -1,4 +1,4 @@
-"""What crosses the pipe between the application and a worker, and stands in a run file?
+"""The messages between application and worker, which are also the lines of a run file.
 
 JSON lines, version 1, decoded strictly: whatever is not exactly one of these messages is a
 `BadMessage` with its reason. NaN and infinity do not exist.

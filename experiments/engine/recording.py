@@ -1,4 +1,4 @@
-"""How is a run kept and read again? As the lines of the wire, in a file of its own.
+"""Run files: the messages of a run, written as they come and read again.
 
 Each line is appended and flushed before anybody sees it. A file can execute nothing. A torn last
 line is dropped and said so; any other damage is one sentence, and the file stays as it is.

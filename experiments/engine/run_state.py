@@ -1,4 +1,4 @@
-"""What is known of a run so far? Live and replayed alike: hand over each event as it comes."""
+"""What is known of a run so far, live or replayed."""
 
 from __future__ import annotations
 

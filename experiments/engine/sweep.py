@@ -1,4 +1,4 @@
-"""Did an earlier application leave something running? Ends it, by the mark of its guardian.
+"""Ends what a killed application left running, found by its guardian's mark.
 
 Only where guardian and application were killed in the same instant can anything be left. All that
 a run starts carries the mark `PID:START` of its guardian in its environment; a marked process

@@ -1,1 +1,1 @@
-"""app/window/catalogue."""
+"""The place Experiments: catalogue, cards, and the way to one page."""

@@ -1,4 +1,4 @@
-"""How does an experiment stand on this machine? What its card in the catalogue shows."""
+"""How an experiment stands on this machine, as its card in the catalogue shows it."""
 
 from __future__ import annotations
 

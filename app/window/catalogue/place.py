@@ -1,4 +1,4 @@
-"""Which experiments are there, and what does one of them show? The catalogue, and one page."""
+"""The place Experiments: the catalogue, and the page of one experiment."""
 
 from __future__ import annotations
 

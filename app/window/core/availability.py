@@ -1,4 +1,4 @@
-"""How does each experiment stand on this machine? What it starts from, and how long it takes."""
+"""What each experiment starts from on this machine, and how long it takes."""
 
 from __future__ import annotations
 

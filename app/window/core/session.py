@@ -1,4 +1,4 @@
-"""What do all places of the window share? The words, the look, the machine, the runs, the runner.
+"""What all places of the window share: words, look, machine, runs, runner.
 
 Made before the first paint, so it imports little; `wake` starts processes and threads after it.
 """
