@@ -182,7 +182,10 @@ def _near(path: str) -> list[list[str]]:
     while not folder.is_dir():
         folder = folder.parent
     near = [named] if named else []
-    return near if folder == ROOT / "tests" else [*near, [str(folder.relative_to(ROOT))]]
+    is_layer = folder.parent == ROOT / "tests"  # nearly the whole suite
+    return (
+        near if is_layer or folder == ROOT / "tests" else [*near, [str(folder.relative_to(ROOT))]]
+    )
 
 
 def _broken(change: Break, path: str, arguments: list[str]) -> str:
