@@ -27,12 +27,23 @@ PYTHONS = ("3.12", "3.13", "3.14t")
 DEVICES = ("cpu", "cuda:0")
 OFFERED = {"pythons": PYTHONS, "device": DEVICES, "beside": DEVICES}  # what a machine has
 MIB, GIB = 2**20, 2**30
-PARAMETERS = [
-    pytest.param(experiment, name, id=f"{experiment.id}-{name}")
+
+
+def shape(experiment, name: str) -> tuple[object, ...]:
+    """Return what its input is made from, whatever the parameter is called."""
+    spec, usual = specs(experiment.params)[name], getattr(experiment.params(), name)
+    choices = spec.choices if callable(spec.choices) else len(spec.choices)
+    is_at_end = usual in (spec.minimum, spec.maximum)
+    return type(usual), spec.unit, spec.scale, choices, is_at_end, spec.used_with is None
+
+
+# One parameter of each shape: the others are made of the same parts.
+PARAMETERS = {
+    shape(experiment, name): pytest.param(experiment, name, id=f"{experiment.id}-{name}")
     for experiment in EXPERIMENTS.values()
     for name, spec in specs(experiment.params).items()
     if not spec.is_folder
-]
+}.values()
 
 
 def choices_of(experiment) -> dict[str, tuple[str, ...]]:
