@@ -5,7 +5,7 @@
 Run it in a tree where nothing else runs: it changes the product's files, and restores them. It
 works on the tree in the current folder. Each break is one snippet, which must occur exactly once
 in the product; the script finds the file, so it survives that modules move. Tests that lie near
-run first: those named after the module, then those in the mirrored folder, then the whole suite.
+run first: those named after the module, then those that import it, then the whole suite.
 A failure counts only if the same test passes without the break.
 """
 
@@ -24,7 +24,7 @@ from typing import NamedTuple, NoReturn
 ROOT = Path.cwd()
 PARTS = ("app", "widgets", "experiments", "machine")
 LIMIT_S = 1800  # of one run of pytest; a break may make a loop endless
-SUITE = ["-m", "not slow", "-n", "3", "--maxfail=1", "tests"]
+SUITE = ["-m", "not slow", "-n", "3", "--maxfail=1"]
 
 
 class Break(NamedTuple):
@@ -127,7 +127,8 @@ def main() -> int:
         else:
             begin_s = time.monotonic()
             stages = [] if options.suite_only else [["-x", *tests] for tests in _near(found[0])]
-            stages += [] if options.near_only else [SUITE]
+            layer = f"tests/{found[0].partition('/')[0]}"  # first: there it is noticed soonest
+            stages += [] if options.near_only else [[*SUITE, layer, "tests"]]
             test = _noticed_by(BREAKS[number - 1], found[0], stages)
             noticed += bool(test)
             took = f"{time.monotonic() - begin_s:.0f} s"
@@ -168,24 +169,17 @@ def _noticed_by(change: Break, path: str, stages: list[list[str]]) -> str:
 
 
 def _near(path: str) -> list[list[str]]:
-    """Return the test files named after the module, then the folder that mirrors its own."""
+    """Return the test files named after the module, then those that import it."""
     *folders, name = path.removesuffix(".py").split("/")
-    stems = [name, f"{folders[-1]}_{name}"]
-    if name in ("experiment", "__init__") or len(folders) > 2:
-        stems.append(folders[-1])
-    named = [
-        str(found.relative_to(ROOT))
-        for stem in stems
-        for found in sorted((ROOT / "tests").rglob(f"test_{stem}.py"))
-    ]
-    folder = ROOT / "tests" / Path(*folders)
-    while not folder.is_dir():
-        folder = folder.parent
-    near = [named] if named else []
-    is_layer = folder.parent == ROOT / "tests"  # nearly the whole suite
-    return (
-        near if is_layer or folder == ROOT / "tests" else [*near, [str(folder.relative_to(ROOT))]]
-    )
+    stems = {f"test_{name}", f"test_{folders[-1]}_{name}"}
+    if name == "experiment" or len(folders) > 2:
+        stems.add(f"test_{folders[-1]}")
+    module = re.compile(rf"{'.'.join(folders)}(\.{name}\b| import ([\w, ]*\b)?{name}\b)")
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    named = [test for test in tests if test.stem in stems]
+    importing = [t for t in tests if t not in named and module.search(t.read_text("utf-8"))]
+    stages = [[str(test.relative_to(ROOT)) for test in some] for some in (named, importing)]
+    return [stage for stage in stages if stage]
 
 
 def _broken(change: Break, path: str, arguments: list[str]) -> str:
