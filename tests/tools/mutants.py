@@ -112,6 +112,7 @@ def main() -> int:
     parser.add_argument("--to", type=int, dest="last", default=len(BREAKS), help="the last one")
     parser.add_argument("--near-only", action="store_true", help="never run the whole suite")
     parser.add_argument("--suite-only", action="store_true", help="run the whole suite at once")
+    parser.add_argument("--tests", nargs="+", help="run these tests, and no others")
     parser.add_argument("--check", action="store_true", help="only look for the snippets")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)  # so that the file is restored
@@ -129,6 +130,7 @@ def main() -> int:
             stages = [] if options.suite_only else [["-x", *tests] for tests in _near(found[0])]
             layer = f"tests/{found[0].partition('/')[0]}"  # first: there it is noticed soonest
             stages += [] if options.near_only else [[*SUITE, layer, "tests"]]
+            stages = [["-x", *options.tests]] if options.tests else stages
             test = _noticed_by(BREAKS[number - 1], found[0], stages)
             noticed += bool(test)
             took = f"{time.monotonic() - begin_s:.0f} s"
