@@ -23,8 +23,8 @@ LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--se
 BURST = ["run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1"]
 THREADS = ["run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
            "--set", "methods=serial,threads"]  # fmt: skip
-LONG = ["run", "gil-threads", "--set", "job_s=2ms", "--set", "rounds=1000",
-        "--set", "methods=serial,threads"]  # fmt: skip
+LONG = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50",
+        "--set", "methods=serial,threads", "--set", "workers=2"]  # fmt: skip
 LONG_THREADS = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50"]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
