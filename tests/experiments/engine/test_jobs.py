@@ -186,7 +186,7 @@ def test_a_home_at_the_root_does_not_spoil_the_last_words(engine, monkeypatch):
 
 
 def test_a_flood_is_heard_to_its_last_row(engine):
-    assert len(rows(hear(start(engine, "floods", rows=20_000)))) == 20_000
+    assert len(rows(hear(start(engine, "floods", rows=8_000)))) == 8_000
 
 
 def test_a_flood_beyond_all_measure_is_cut_off(engine, monkeypatch):

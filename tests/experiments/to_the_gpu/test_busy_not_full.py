@@ -35,8 +35,7 @@ def gpu(monkeypatch):
         yield gpu
 
 
-@pytest.fixture
-def told(gpu, monkeypatch):
+def let_tell(gpu, monkeypatch):
     """Let the driver tell: busy whatever runs, and the power of what was queued last."""
     asked = []
 
@@ -52,6 +51,15 @@ def told(gpu, monkeypatch):
     return asked
 
 
+@pytest.fixture(scope="module")
+def measured():
+    """Return the GPU after one measurement, what the driver was asked, and the tables."""
+    with pytest.MonkeyPatch.context() as patch, fake_gpu(patch, flop_per_s=5e9) as gpu:
+        asked = let_tell(gpu, patch)
+        tables = tables_of(gpu)
+    return gpu, asked, tables
+
+
 def tables_of(gpu, params=SMALL, here=HERE):
     tables = {name: [] for name in EXPERIMENT.tables}
     kinds = {kind: name for name, kind in EXPERIMENT.tables.items()}
@@ -61,8 +69,8 @@ def tables_of(gpu, params=SMALL, here=HERE):
     return tables
 
 
-def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(gpu, told):
-    finding = analyse(SMALL, tables_of(gpu), HERE)
+def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(measured):
+    finding = analyse(SMALL, measured[2], HERE)
     values = finding.values
 
     assert finding.message == "busy_but_not_full"
@@ -73,9 +81,8 @@ def test_a_tiny_kernel_is_as_busy_as_a_large_product_and_takes_less_power(gpu, t
     assert values["tiny_work_fraction"] < 1e-3 < values["product_work_fraction"]
 
 
-def test_the_driver_is_asked_while_the_load_is_under_way(gpu, told):
-    tables_of(gpu)
-    (before, _), *others = told
+def test_the_driver_is_asked_while_the_load_is_under_way(measured):
+    (before, _), *others = measured[1]
 
     assert before is None
     assert {work for work, _ in others} == set(WATTS)
@@ -83,21 +90,21 @@ def test_the_driver_is_asked_while_the_load_is_under_way(gpu, told):
     assert products == [False, True] * SMALL.rounds  # and once more for the conditions
 
 
-def test_every_mark_is_read_once(gpu, told):
-    tables_of(gpu)
-
-    assert max(event.reads for event in gpu.events) == 1
+def test_every_mark_is_read_once(measured):
+    assert max(event.reads for event in measured[0].events) == 1
 
 
-def test_work_is_counted_by_the_device_s_own_time(gpu, told):
-    values = analyse(SMALL, tables_of(gpu), HERE).values
+def test_work_is_counted_by_the_device_s_own_time(measured):
+    gpu, _, tables = measured
+    values = analyse(SMALL, tables, HERE).values
 
     assert values["product_flop_per_s"] < gpu.flop_per_s
     assert values["copy_bytes_per_s"] < 3e12
     assert 1e4 < values["tiny_calls_per_s"] < 1e6
 
 
-def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, told):
+def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, monkeypatch):
+    let_tell(gpu, monkeypatch)
     here = replace(HERE, gpus=(KNOWN,))
     tables = tables_of(gpu, here=here)
     finding = analyse(SMALL, tables, here)
@@ -108,10 +115,10 @@ def test_where_a_limit_is_known_work_is_a_share_of_it(gpu, told):
     assert "share_of_the_best_seen" in analyse(SMALL, tables, HERE).limits
 
 
-def test_more_than_the_limit_is_suspect(gpu, told):
+def test_more_than_the_limit_is_suspect(measured):
     slow = replace(HERE, gpus=(replace(KNOWN, memory_clock_hz=1000, sms=100_000),))
 
-    assert "above_the_limit" in analyse(SMALL, tables_of(gpu), slow).limits
+    assert "above_the_limit" in analyse(SMALL, measured[2], slow).limits
 
 
 def test_where_nobody_tells_the_work_is_measured_all_the_same(gpu, monkeypatch):
