@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.engine.lock import FOLDER_VARIABLE
+from tests import ROOT
 from tests.processes import PATIENCE_S, TOKEN, living, until
 
 HIDE = "COREOPSIS_TEST_HIDE"  # libraries that shall look as if they were not installed
@@ -81,7 +82,8 @@ class Program:
         self.token = uuid.uuid4().hex
         self.environment = {
             **{name: value for name, value in os.environ.items() if name not in OF_TERMINALS},
-            "PYTHONPATH": str(self._site),
+            # The tree that is tested, even where another one is installed.
+            "PYTHONPATH": os.pathsep.join((str(self._site), str(ROOT))),
             "PYTHONWARNINGS": "always::ResourceWarning",
             "COLUMNS": "80",
             "TMPDIR": str(self.temporary),
