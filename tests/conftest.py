@@ -27,8 +27,10 @@ DESCRIPTORS = 5  # a library that is used for the first time may keep a few open
 
 
 garbage.leave_to_us()  # as in the window's process
-# Hundreds of processes are started: where the environment forbids it, each would compile us anew.
+# Hundreds of processes are started: where the environment forbids it, each would compile us anew,
+# and pytest would rewrite the asserts of every test file in each of its processes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 

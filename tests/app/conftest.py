@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from app.cli import main
 from machine.model import to_json
-from tests.app.program import Program
+from tests.app.program import OF_TERMINALS, Program, Said
 from tests.experiments.machines import machine
 
 
@@ -19,6 +20,25 @@ def coreopsis(tmp_path) -> Iterator[Program]:
     program = Program(tmp_path)
     yield program
     program.close()
+
+
+@pytest.fixture
+def inside(coreopsis, monkeypatch, capfd) -> Callable[..., Said]:
+    """Return what runs a command in this process, for what it says: a process takes ten times."""
+    monkeypatch.chdir(coreopsis.folder)
+    for name in OF_TERMINALS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: object, **environment: str) -> Said:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            capfd.readouterr()
+            code = main(["--data", str(coreopsis.data), *map(str, arguments)])
+        return Said(code, *capfd.readouterr()).checked()
+
+    return run
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.engine.lock import FOLDER_VARIABLE
+from tests import ROOT
 from tests.processes import PATIENCE_S, TOKEN, living, until
 
 HIDE = "COREOPSIS_TEST_HIDE"  # libraries that shall look as if they were not installed
@@ -55,6 +56,15 @@ class Said:
     def lines(self) -> list[str]:
         return self.out.splitlines()
 
+    def checked(self) -> Said:
+        """Check what holds of all that is said."""
+        for text in (self.out, self.err):
+            assert "\x1b" not in text  # no colours where nobody can see them
+            assert "ResourceWarning" not in text
+            if not text.startswith(("{", "[")):
+                assert not re.search(r"\{[a-z]\w*\}", text), text  # a value that was not filled in
+        return self
+
 
 class Program:
     """`coreopsis` with a data folder, a lock and a working folder of its own."""
@@ -71,8 +81,9 @@ class Program:
         self.may_ask_for_qt = False
         self.token = uuid.uuid4().hex
         self.environment = {
-            **{name: value for name, value in os.environ.items() if name not in _OF_TERMINALS},
-            "PYTHONPATH": str(self._site),
+            **{name: value for name, value in os.environ.items() if name not in OF_TERMINALS},
+            # The tree that is tested, even where another one is installed.
+            "PYTHONPATH": os.pathsep.join((str(self._site), str(ROOT))),
             "PYTHONWARNINGS": "always::ResourceWarning",
             "COLUMNS": "80",
             "TMPDIR": str(self.temporary),
@@ -110,14 +121,8 @@ class Program:
     def end(self, process: subprocess.Popen[bytes]) -> Said:
         """Wait for the end of a command."""
         out, err = process.communicate(timeout=PATIENCE_S)
-        said = Said(process.returncode, (out or b"").decode(), err.decode())
         assert self.may_ask_for_qt or not (self._site / "asked for Qt").exists()
-        for text in (said.out, said.err):
-            assert "\x1b" not in text  # no colours where nobody can see them
-            assert "ResourceWarning" not in text
-            if not text.startswith(("{", "[")):
-                assert not re.search(r"\{[a-z]\w*\}", text), text  # a value that was not filled in
-        return said
+        return Said(process.returncode, (out or b"").decode(), err.decode()).checked()
 
     def living(self) -> dict[int, str]:
         """Return all that this program started and that still runs."""
@@ -135,7 +140,7 @@ class Program:
 
 
 # Of a terminal or a display; without the latter no window opens.
-_OF_TERMINALS = {
+OF_TERMINALS = {
     "COLUMNS", "LINES", "TERM", "NO_COLOR", "FORCE_COLOR", "PYTHONIOENCODING",
     "DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM",
 }  # fmt: skip

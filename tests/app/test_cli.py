@@ -40,8 +40,8 @@ def widest(said) -> int:
 # --- what only shows ----------------------------------------------------------------------------
 
 
-def test_the_machine_is_shown_as_a_page(coreopsis):
-    said = coreopsis("inspect")
+def test_the_machine_is_shown_as_a_page(inside):
+    said = inside("inspect")
 
     assert said.code == 0
     assert said.err == ""
@@ -50,8 +50,8 @@ def test_the_machine_is_shown_as_a_page(coreopsis):
     assert widest(said) <= 80
 
 
-def test_the_machine_is_told_as_json(coreopsis):
-    said = coreopsis("inspect", "--json", "--out", "machine.json")
+def test_the_machine_is_told_as_json(coreopsis, inside):
+    said = inside("inspect", "--json", "--out", "machine.json")
 
     machine = from_json(json.loads(said.out))
     assert said.code == 0
@@ -60,16 +60,16 @@ def test_the_machine_is_told_as_json(coreopsis):
     assert kept == portable(machine)
 
 
-def test_a_page_and_a_file_can_be_had_together(coreopsis):
-    said = coreopsis("inspect", "--out", "machine.json")
+def test_a_page_and_a_file_can_be_had_together(coreopsis, inside):
+    said = inside("inspect", "--out", "machine.json")
 
     assert said.out.count("Not known here") == 1
     assert from_json(json.loads((coreopsis.folder / "machine.json").read_text()))
 
 
-def test_a_machine_that_is_not_this_one_can_be_shown(coreopsis, machine_file):
-    said = coreopsis("--fake-machine", machine_file, "inspect")
-    after = coreopsis("inspect", "--fake-machine", machine_file)
+def test_a_machine_that_is_not_this_one_can_be_shown(inside, machine_file):
+    said = inside("--fake-machine", machine_file, "inspect")
+    after = inside("inspect", "--fake-machine", machine_file)
 
     assert said.lines[0] == "Test CPU"
     assert "12 cores" in said.out
@@ -77,8 +77,8 @@ def test_a_machine_that_is_not_this_one_can_be_shown(coreopsis, machine_file):
     assert after.out == said.out
 
 
-def test_the_catalogue_is_listed_in_a_line_each_with_its_time_or_why_not(coreopsis):
-    said = coreopsis("experiments")
+def test_the_catalogue_is_listed_in_a_line_each_with_its_time_or_why_not(inside):
+    said = inside("experiments")
 
     assert said.code == 0
     for experiment in Catalogue():
@@ -88,8 +88,8 @@ def test_the_catalogue_is_listed_in_a_line_each_with_its_time_or_why_not(coreops
     assert widest(said) <= 80
 
 
-def test_those_that_are_named_are_shown_with_what_can_be_set(coreopsis):
-    said = coreopsis("experiments", *Catalogue().ids())
+def test_those_that_are_named_are_shown_with_what_can_be_set(inside):
+    said = inside("experiments", *Catalogue().ids())
 
     assert said.code == 0
     for experiment in Catalogue():
@@ -98,15 +98,15 @@ def test_those_that_are_named_are_shown_with_what_can_be_set(coreopsis):
     assert re.search(r"^  switch_interval_s +5 ms ", said.out, re.MULTILINE)
     assert widest(said) <= 80
 
-    one = json.loads(coreopsis("experiments", "race", "--json").out)
+    one = json.loads(inside("experiments", "race", "--json").out)
     assert [entry["id"] for entry in one] == ["race"]
-    unknown = coreopsis("experiments", "rase")
+    unknown = inside("experiments", "rase")
     assert unknown.code == 2
     assert "did you mean 'race'?" in unknown.err
 
 
-def test_the_catalogue_is_told_as_json(coreopsis):
-    entries = json.loads(coreopsis("experiments", "--json").out)
+def test_the_catalogue_is_told_as_json(inside):
+    entries = json.loads(inside("experiments", "--json").out)
 
     assert [entry["id"] for entry in entries] == list(Catalogue().ids())
     for entry in entries:
@@ -130,12 +130,12 @@ def test_the_catalogue_says_what_a_machine_lacks(coreopsis):
 
 @pytest.mark.parametrize("command", ["", "inspect", "doctor", "watch", "experiments", "run",
                                      "replay", "compare", "worker"])  # fmt: skip
-def test_every_command_explains_itself(coreopsis, command):
+def test_every_command_explains_itself(coreopsis, inside, command):
     arguments = [command, "--help"] if command else ["--help"]
     if command == "worker":
         arguments = ["--help"]  # the worker itself only speaks JSON
 
-    said = coreopsis(*arguments)
+    said = inside(*arguments)
 
     assert said.code == 0
     assert said.out.startswith("usage: coreopsis")
@@ -143,8 +143,8 @@ def test_every_command_explains_itself(coreopsis, command):
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["run", "--version"]])
-def test_the_version_is_told(coreopsis, arguments):
-    said = coreopsis(*arguments)
+def test_the_version_is_told(coreopsis, inside, arguments):
+    said = inside(*arguments)
 
     assert (said.code, said.err) == (0, "")
     assert re.fullmatch(r"coreopsis \d+\.\d+\.\d+\S*\n", said.out)
@@ -164,16 +164,16 @@ def test_the_load_is_told_as_json_lines(coreopsis):
     assert [s.t_s for s in samples] == sorted(s.t_s for s in samples)
 
 
-def test_the_load_is_told_line_by_line_where_nobody_looks(coreopsis):
-    said = coreopsis("watch", "--hz", "20", "--for", "0.3")
+def test_the_load_is_told_line_by_line_where_nobody_looks(inside):
+    said = inside("watch", "--hz", "20", "--for", "0.3")
 
     assert said.code == 0
     assert all(re.match(r"\d+\.\d s  0:", line) for line in said.lines)
     assert widest(said) <= 80
 
 
-def test_a_slow_watch_ends_when_it_should(coreopsis):
-    said = coreopsis("watch", "--json", "--hz", "0.1", "--for", "0.2")
+def test_a_slow_watch_ends_when_it_should(inside):
+    said = inside("watch", "--json", "--hz", "0.1", "--for", "0.2")
 
     assert (said.code, len(said.lines)) == (0, 1)
 
@@ -204,8 +204,8 @@ def test_a_watch_whose_reader_dies_says_so(coreopsis):
 
 
 @pytest.mark.parametrize("name", ["burst", "ladder", "threads"])
-def test_a_run_is_replayed_from_a_file(coreopsis, files, name):
-    said = coreopsis("replay", f"{name}.coreopsis.jsonl")
+def test_a_run_is_replayed_from_a_file(coreopsis, inside, files, name):
+    said = inside("replay", f"{name}.coreopsis.jsonl")
 
     assert (said.code, said.err) == (0, "")
     assert said.lines[0] == "RECORDED · Test CPU · 2026-05-04"
@@ -214,18 +214,18 @@ def test_a_run_is_replayed_from_a_file(coreopsis, files, name):
 
 
 @pytest.mark.parametrize("columns", ["80", "100", "200"])
-def test_a_replay_fits_the_terminal(coreopsis, files, columns):
-    said = coreopsis("replay", "threads.coreopsis.jsonl", COLUMNS=columns)
+def test_a_replay_fits_the_terminal(coreopsis, inside, files, columns):
+    said = inside("replay", "threads.coreopsis.jsonl", COLUMNS=columns)
 
     assert said.code == 0
     assert widest(said) <= int(columns)
 
 
-def test_a_run_is_replayed_as_it_happened(coreopsis, files):
-    said = coreopsis("replay", "burst.coreopsis.jsonl", "--speed", "100")
+def test_a_run_is_replayed_as_it_happened(coreopsis, inside, files):
+    said = inside("replay", "burst.coreopsis.jsonl", "--speed", "100")
 
     assert (said.code, said.err) == (0, "")
-    assert said.out == coreopsis("replay", "burst.coreopsis.jsonl").out
+    assert said.out == inside("replay", "burst.coreopsis.jsonl").out
 
 
 def test_a_replay_can_be_stopped(coreopsis, files):
@@ -237,11 +237,11 @@ def test_a_replay_can_be_stopped(coreopsis, files):
     assert coreopsis.end(process).code == 130
 
 
-def test_a_run_that_was_cut_off_is_replayed_as_far_as_it_goes(coreopsis, files):
+def test_a_run_that_was_cut_off_is_replayed_as_far_as_it_goes(coreopsis, inside, files):
     data = (files / "burst.coreopsis.jsonl").read_bytes()
     (files / "cut.coreopsis.jsonl").write_bytes(data[: len(data) // 2])
 
-    said = coreopsis("replay", "cut.coreopsis.jsonl")
+    said = inside("replay", "cut.coreopsis.jsonl")
 
     assert said.code == 0
     assert "Cut short: its process vanished." in said.out
@@ -249,10 +249,10 @@ def test_a_run_that_was_cut_off_is_replayed_as_far_as_it_goes(coreopsis, files):
     assert "Traceback" not in said.err
 
 
-def test_two_runs_are_held_side_by_side(coreopsis, files):
+def test_two_runs_are_held_side_by_side(coreopsis, inside, files):
     burst(1.5).write(files / "slower.coreopsis.jsonl")
 
-    said = coreopsis("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl")
+    said = inside("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl")
 
     assert (said.code, said.err) == (0, "")
     assert re.search(r"^chained, per element .* 1\.50× +higher *$", said.out, re.MULTILINE)
@@ -261,8 +261,8 @@ def test_two_runs_are_held_side_by_side(coreopsis, files):
 
 
 @pytest.mark.parametrize("name", ["burst", "ladder", "threads"])
-def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
-    said = coreopsis("compare", f"{name}.coreopsis.jsonl", f"{name}.coreopsis.jsonl")
+def test_every_line_of_a_comparison_is_one_value(coreopsis, inside, files, name):
+    said = inside("compare", f"{name}.coreopsis.jsonl", f"{name}.coreopsis.jsonl")
 
     footnotes = ("within noise: ", "–: no verdict: ")
     lines = [line for line in said.lines[4:] if not line.startswith(footnotes)]
@@ -275,16 +275,16 @@ def test_every_line_of_a_comparison_is_one_value(coreopsis, files, name):
     assert widest(said) <= 80
 
 
-def test_a_comparison_says_which_run_was_stopped(coreopsis, files):
+def test_a_comparison_says_which_run_was_stopped(coreopsis, inside, files):
     burst(1.5, outcome="stopped").write(files / "stopped.coreopsis.jsonl")
-    said = coreopsis("compare", "stopped.coreopsis.jsonl", "burst.coreopsis.jsonl")
+    said = inside("compare", "stopped.coreopsis.jsonl", "burst.coreopsis.jsonl")
 
     assert "A did not run to its end" in said.out
 
 
-def test_a_comparison_is_told_as_json(coreopsis, files):
+def test_a_comparison_is_told_as_json(coreopsis, inside, files):
     burst(1.5).write(files / "slower.coreopsis.jsonl")
-    said = coreopsis("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl", "--json")
+    said = inside("compare", "burst.coreopsis.jsonl", "slower.coreopsis.jsonl", "--json")
     told = json.loads(said.out)
     values = {value["name"]: value for value in told["values"]}
 
@@ -293,32 +293,32 @@ def test_a_comparison_is_told_as_json(coreopsis, files):
     assert values["random_s"]["ratio"] == pytest.approx(1.5)
 
 
-def test_runs_with_other_parameters_are_not_judged(coreopsis, files):
+def test_runs_with_other_parameters_are_not_judged(coreopsis, inside, files):
     from experiments.memory.burst_random.experiment import Params
 
     both = Params(largest_bytes=2**21, rounds=5, huge_pages=True)
     burst(params=both).write(files / "larger.coreopsis.jsonl")
 
-    said = coreopsis("compare", "burst.coreopsis.jsonl", "larger.coreopsis.jsonl")
+    said = inside("compare", "burst.coreopsis.jsonl", "larger.coreopsis.jsonl")
 
     assert said.code == 0
     assert "The runs differ in Huge pages (A: no; B: yes), Largest array (A: 1 MiB;" in said.out
     assert "noise" not in said.out
 
 
-def test_one_other_parameter_is_named_as_what_may_make_the_difference(coreopsis, files):
+def test_one_other_parameter_is_named_as_what_may_make_the_difference(coreopsis, inside, files):
     from experiments.memory.burst_random.experiment import Params
 
     params = Params(largest_bytes=2**20, rounds=5, huge_pages=True)
     burst(1.5, params=params).write(files / "huge.coreopsis.jsonl")
 
-    said = coreopsis("compare", "burst.coreopsis.jsonl", "huge.coreopsis.jsonl")
+    said = inside("compare", "burst.coreopsis.jsonl", "huge.coreopsis.jsonl")
 
     assert "The runs differ in one setting, Huge pages (A: no; B: yes)" in said.out
     assert "higher" in said.out
 
 
-def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis):
+def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis, inside):
     from dataclasses import replace
 
     from tests.experiments.machines import machine
@@ -328,7 +328,7 @@ def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis):
     burst(here=odd).write(coreopsis.folder / "odd.coreopsis.jsonl")
 
     for command in (["replay", "odd.coreopsis.jsonl"], ["compare"] + ["odd.coreopsis.jsonl"] * 2):
-        said = coreopsis(*command)
+        said = inside(*command)
         assert said.code == 0
         assert "CPU [/bold] [red]X :smile:" in said.out
 
@@ -506,11 +506,11 @@ def test_wrong_usage_ends_the_program_with_two(coreopsis, odd_files, arguments, 
     assert said.out == ""
 
 
-def test_more_memory_than_is_free_is_refused_before_it_is_taken(coreopsis):
+def test_more_memory_than_is_free_is_refused_before_it_is_taken(inside):
     if (available_bytes() or 0) > 60 * GIB:
         pytest.skip("there is too much memory here")
 
-    said = coreopsis("run", "cache-ladder", "--set", "largest_bytes=64GiB")
+    said = inside("run", "cache-ladder", "--set", "largest_bytes=64GiB")
 
     assert said.code == 2
     assert "are free; choose a smaller size" in said.sentence
@@ -526,16 +526,16 @@ def test_a_library_that_cannot_be_written_is_told_before_anything_is_measured(co
     assert said.out == ""
 
 
-def test_a_run_that_several_could_be_meant_by_is_refused(coreopsis):
+def test_a_run_that_several_could_be_meant_by_is_refused(coreopsis, inside):
     for digit in "12":
         made = burst(run=f"abcd{digit}000-0000-0000-0000-000000000000")
         made.write(coreopsis.data / "runs" / f"{digit}.coreopsis.jsonl")
 
-    said = coreopsis("replay", "abcd")
+    said = inside("replay", "abcd")
 
     assert said.code == 2
     assert said.sentence == "Several runs begin with 'abcd'; write more of it."
-    assert coreopsis("replay", "abcd1").code == 0
+    assert inside("replay", "abcd1").code == 0
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import string
 import typing
@@ -37,13 +38,25 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
             yield owners.get(path.parent, ""), ast.parse(path.read_text(encoding="utf-8"))
 
 
-TREES = list(sources())
-CONSTANTS = {
-    node.value
-    for _, tree in TREES
-    for node in ast.walk(tree)
-    if isinstance(node, ast.Constant) and isinstance(node.value, str)
-}
+Said = tuple[str, set[str] | None]  # a key, and the names of its values; None where not plain
+
+
+@functools.cache  # not when this file is imported, which every process of pytest does
+def read_source() -> tuple[set[str], list[Said]]:
+    """Return all texts of the source, and the keys that it says."""
+    texts: set[str] = set()
+    found: list[Said] = []
+    for owner, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            elif isinstance(node, ast.Call):
+                found += said(owner, node)
+    return texts, found
+
+
+def constants() -> set[str]:
+    return read_source()[0]
 
 
 def is_said(key: str) -> bool:
@@ -56,22 +69,22 @@ def is_said(key: str) -> bool:
         case "verdicts":
             return name in typing.get_args(Verdict)
         case "outcomes":
-            return name in set(Outcome) or name in CONSTANTS or key in CONSTANTS
+            return name in set(Outcome) or name in constants() or key in constants()
         case "problems":
-            return name in CONSTANTS or name in {f"needs_{need}" for need in Need}
+            return name in constants() or name in {f"needs_{need}" for need in Need}
         case "notes":
-            return name in CONSTANTS or key in CONSTANTS
+            return name in constants() or key in constants()
         case "doctor":
-            return key in CONSTANTS or name.rpartition(".")[2] in CONSTANTS
+            return key in constants() or name.rpartition(".")[2] in constants()
         case "live" if name.endswith(("_is", "_from")):  # of a tile
             tile = name.rpartition("_")[0]
-            return bool({tile, tile.removeprefix("gpu_")} & CONSTANTS)
+            return bool({tile, tile.removeprefix("gpu_")} & constants())
         case "shared":
             return any(is_said_of_experiment(each, name) for each in EXPERIMENTS.values())
         case _ if section in EXPERIMENTS:
             return is_said_of_experiment(EXPERIMENTS[section], name)
         case _:
-            return key in CONSTANTS
+            return key in constants()
 
 
 def is_said_of_experiment(experiment, name: str) -> bool:
@@ -98,10 +111,10 @@ def is_said_of_experiment(experiment, name: str) -> bool:
         case "choices":
             # Also by those who work for it, and with a number behind: "dynamic_16".
             told = {key, key.rstrip("0123456789").rstrip("_")}
-            is_told = key in source_of(experiment) or key.isdigit() or bool(told & CONSTANTS)
+            is_told = key in source_of(experiment) or key.isdigit() or bool(told & constants())
             return is_told or is_put_together(key)
         case "notes" | "problems":
-            return key in CONSTANTS
+            return key in constants()
         case "findings" | "limits":
             return True  # tests/experiments/test_every_experiment.py looks closer
         case _:
@@ -116,7 +129,8 @@ def is_put_together(key: str) -> bool:
     """Is it said as f"roof_{precision}", or as "_" between two words?"""
     parts = [(key[:at], key[at + 1 :]) for at, mark in enumerate(key) if mark == "_"]
     return any(
-        {one, f"{one}_"} & CONSTANTS and {other, f"_{other}"} & CONSTANTS for one, other in parts
+        {one, f"{one}_"} & constants() and {other, f"_{other}"} & constants()
+        for one, other in parts
     )
 
 
@@ -140,26 +154,24 @@ def test_no_two_words_say_the_same_in_one_section():
 # --- what is said has words ---------------------------------------------------------------------
 
 
-def said() -> Iterator[tuple[str, set[str] | None]]:
-    """Yield each key that the source says, with the names of its values; None where not plain."""
-    for owner, tree in TREES:
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            name = getattr(call.func, "id", getattr(call.func, "attr", ""))
-            arguments = {keyword.arg: keyword.value for keyword in call.keywords}
-            if name == "UserError":
-                key = first(call.args, arguments, "key")
-                yield from named(f"{owner}problems", key, set(arguments) - {"detail", "key", None})
-            elif name == "_invented":
-                key = call.args[1] if len(call.args) > 1 else arguments.get("key")
-                yield from named(f"{owner}problems", key, set(arguments) - {"key"})
-            elif name in ("Problem", "ProblemSent", "Note"):
-                key = first(call.args, arguments, "key")
-                values = call.args[1] if len(call.args) > 1 else arguments.get("values")
-                section = "notes" if name == "Note" else "problems"
-                yield from named(owner + section, key, literal(values))
-            elif name == "say" and call.args:
-                values = call.args[1] if len(call.args) > 1 else None
-                yield from named("", call.args[0], literal(values))
+def said(owner: str, call: ast.Call) -> Iterator[Said]:
+    """Yield each key that a call says; the trees themselves would slow down every collection."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+    if name == "UserError":
+        key = first(call.args, arguments, "key")
+        yield from named(f"{owner}problems", key, set(arguments) - {"detail", "key", None})
+    elif name == "_invented":
+        key = call.args[1] if len(call.args) > 1 else arguments.get("key")
+        yield from named(f"{owner}problems", key, set(arguments) - {"key"})
+    elif name in ("Problem", "ProblemSent", "Note"):
+        key = first(call.args, arguments, "key")
+        values = call.args[1] if len(call.args) > 1 else arguments.get("values")
+        section = "notes" if name == "Note" else "problems"
+        yield from named(owner + section, key, literal(values))
+    elif name == "say" and call.args:
+        values = call.args[1] if len(call.args) > 1 else None
+        yield from named("", call.args[0], literal(values))
 
 
 def first(arguments, keywords, name):
@@ -179,18 +191,13 @@ def literal(values) -> set[str] | None:
     return None
 
 
-SAID = list(said())
-
-
-def test_the_source_is_understood():
-    assert len(SAID) > 60
-    assert ("problems.parameter_unknown", {"name", "known"}) in SAID
-    assert ("gil-threads.notes.no_subinterpreters", {"python"}) in SAID
-
-
 def test_what_is_said_has_words_and_its_words_know_their_values():
+    _, found = read_source()
+    assert len(found) > 60
+    assert ("problems.parameter_unknown", {"name", "known"}) in found
+    assert ("gil-threads.notes.no_subinterpreters", {"python"}) in found
     wrong = []
-    for key, values in SAID:
+    for key, values in found:
         given = GIVEN.get(key, values)
         known = None if given is None else given | {"program"}  # which every text may name
         if not ENGLISH.has(key) or (known is not None and not asked_by(key) <= known):

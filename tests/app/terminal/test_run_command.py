@@ -23,7 +23,8 @@ LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--se
 BURST = ["run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1"]
 THREADS = ["run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
            "--set", "methods=serial,threads"]  # fmt: skip
-LONG = ["run", "cache-ladder", "--set", "largest_bytes=4MiB", "--set", "rounds=50"]
+LONG = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50",
+        "--set", "methods=serial,threads", "--set", "workers=2"]  # fmt: skip
 LONG_THREADS = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50"]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -38,7 +39,7 @@ def finding_of(said) -> str:
 
 
 @pytest.mark.parametrize("command", [LADDER, BURST, THREADS], ids=lambda command: command[1])
-def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, command):
+def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, inside, command):
     said = coreopsis(*command)
 
     assert said.code == 0
@@ -47,10 +48,10 @@ def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, comman
     (path,) = coreopsis.runs
     kept = re.search(r"^Kept as (\w{8}) · coreopsis replay \1 *$", said.out, re.MULTILINE)
     assert kept
-    replayed = coreopsis("replay", kept[1])
+    replayed = inside("replay", kept[1])
     assert replayed.code == 0
     assert finding_of(replayed) == finding_of(said)
-    assert finding_of(coreopsis("replay", path)) == finding_of(said)
+    assert finding_of(inside("replay", path)) == finding_of(said)
     assert read(path).finished.outcome is messages.Outcome.COMPLETED
 
 
@@ -92,18 +93,18 @@ def test_a_stream_is_written_to_a_file_as_well(streamed):
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.coreopsis.jsonl.gz"])
-def test_a_run_is_written_to_a_file_as_well(coreopsis, name):
-    said = coreopsis(*LADDER, "--out", name)
+def test_a_run_is_written_to_a_file_as_well(coreopsis, inside, name):
+    said = coreopsis(*THREADS, "--out", name)
     out = coreopsis.folder / name
 
     assert said.code == 0
     assert (out.read_bytes()[:2] == b"\x1f\x8b") is name.endswith(".gz")
     assert [*read(out).events] == [*read(coreopsis.runs[0]).events]
-    assert finding_of(coreopsis("replay", name)) == finding_of(said)
+    assert finding_of(inside("replay", name)) == finding_of(said)
 
 
 def test_a_run_that_shall_not_be_kept_leaves_nothing(coreopsis):
-    said = coreopsis(*LADDER, "--no-keep")
+    said = coreopsis(*THREADS, "--no-keep")
 
     assert said.code == 0
     assert "Kept" not in said.out
@@ -111,18 +112,18 @@ def test_a_run_that_shall_not_be_kept_leaves_nothing(coreopsis):
     assert [each for each in coreopsis.folder.iterdir()] == []
 
 
-def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis):
-    said = coreopsis(*LADDER, "--no-keep", "--out", "x.jsonl")
+def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis, inside):
+    said = coreopsis(*THREADS, "--no-keep", "--out", "x.jsonl")
 
     assert said.code == 0
     assert not coreopsis.data.exists()
-    assert finding_of(coreopsis("replay", "x.jsonl")) == finding_of(said)
+    assert finding_of(inside("replay", "x.jsonl")) == finding_of(said)
 
 
 def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreopsis):
     coreopsis.may_ask_for_qt = True
 
-    said = coreopsis(*LADDER, "--svg", "x.svg")
+    said = coreopsis(*THREADS, "--svg", "x.svg")
 
     assert said.code == 0
     assert "Qt lacks a library of the system (PySide6 is for the window alone)" in said.err
@@ -131,7 +132,7 @@ def test_where_qt_does_not_load_no_picture_is_drawn_and_the_rest_is_done(coreops
 
 
 def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured(coreopsis):
-    said = coreopsis(*LADDER, "--svg", "no/such/x.svg")
+    said = coreopsis(*THREADS, "--svg", "no/such/x.svg")
 
     assert said.code == 2
     assert "Cannot write the picture no/such/x.svg" in said.sentence
@@ -185,7 +186,7 @@ def rows_kept(coreopsis) -> int:
     [(LONG, "SIGINT"), (LONG, "SIGTERM"), (LONG, "SIGHUP"), (LONG_THREADS, "SIGINT")],
     ids=["SIGINT", "SIGTERM", "SIGHUP", "SIGINT beside processes"],
 )
-def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, command, number):
+def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, inside, command, number):
     process = coreopsis.start(*command)
     assert until(lambda: rows_kept(coreopsis) > 30)  # enough for a finding
 
@@ -199,7 +200,7 @@ def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, command, 
     assert coreopsis.living() == {}
     (path,) = coreopsis.runs
     assert read(path).finished.outcome is messages.Outcome.STOPPED
-    replayed = coreopsis("replay", path)
+    replayed = inside("replay", path)
     assert replayed.code == 0
     assert finding_of(replayed) == finding_of(said)
 
@@ -248,7 +249,7 @@ def test_a_stream_that_nobody_reads_is_stopped_and_kept_so(coreopsis):
 
 
 @posix
-def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis):
+def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis, inside):
     process = coreopsis.start(*LONG_THREADS)
     assert until(lambda: rows_kept(coreopsis) > 3)
 
@@ -258,7 +259,7 @@ def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis)
     assert until(lambda: not coreopsis.living())
     (path,) = coreopsis.runs
     assert read(path).finished.outcome is messages.Outcome.LOST
-    said = coreopsis("replay", path)
+    said = inside("replay", path)
     assert said.code == 0
     assert "Cut short: its process vanished." in said.out
 
@@ -302,7 +303,7 @@ def held(coreopsis):
 
 @posix
 def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsis, held):
-    said = coreopsis(*LADDER, "--now")
+    said = coreopsis(*THREADS, "--now")
 
     assert said.code == 3
     assert said.sentence == (
@@ -312,7 +313,7 @@ def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsi
     assert said.out == ""
     assert coreopsis.runs == []
     held()
-    assert coreopsis(*LADDER, "--now").code == 0
+    assert coreopsis(*THREADS, "--now").code == 0
 
 
 @posix
@@ -322,14 +323,14 @@ def test_a_run_that_is_refused_leaves_the_file_of_out_as_it_was(coreopsis, held,
     if existing:
         out.write_bytes(existing)
 
-    assert coreopsis(*LADDER, "--now", "--out", "x.jsonl").code == 3
+    assert coreopsis(*THREADS, "--now", "--out", "x.jsonl").code == 3
 
     assert (out.read_bytes() if out.exists() else None) == existing
 
 
 @posix
 def test_a_run_waits_for_another_and_says_for_whom(coreopsis, held):
-    process = coreopsis.start(*LADDER)
+    process = coreopsis.start(*THREADS)
     said = process.stderr.readline().decode()
     assert said == "Waiting: burst-random has been measured on this machine since 12:34:56.\n"
     assert process.poll() is None
@@ -358,10 +359,10 @@ def test_waiting_can_be_stopped(coreopsis, held):
 def test_two_runs_at_once_take_turns(coreopsis):
     first = coreopsis.start(*LONG)
     assert until(lambda: rows_kept(coreopsis) > 3)
-    second = coreopsis.start(*BURST)
+    second = coreopsis.start(*THREADS)
 
     told = second.stderr.readline().decode()
-    assert re.match(r"Waiting: cache-ladder has been measured on this machine since \d\d:", told)
+    assert re.match(r"Waiting: gil-threads has been measured on this machine since \d\d:", told)
 
     os.killpg(first.pid, signal.SIGINT)
     assert coreopsis.end(first).code == 130

@@ -252,30 +252,36 @@ def round_by_tab(whole: Whole, key: Qt.Key = Qt.Key.Key_Tab) -> list[Stop]:
     raise AssertionError(f"Tab does not come round: {[stop.told for stop in found]}")
 
 
-def not_reached_by_tab(whole: Whole) -> list[str]:
-    """Return what Tab leaves out, and where it stops though nothing is seen there."""
-    reached = [stop.widget for stop in round_by_tab(whole)]
-    return [told(widget) for widget in stops(whole) if widget not in reached]
+def wrong_by_tab(whole: Whole) -> list[str]:
+    """Return what is wrong with one round of Tab, and one of Shift+Tab."""
+    there = round_by_tab(whole)
+    return not_reached(whole, there) + against_reading(there) + another_way_back(whole, there)
 
 
-def another_way_back(whole: Whole) -> list[str]:
+def not_reached(whole: Whole, there: list[Stop]) -> list[str]:
+    """Return what Tab leaves out."""
+    reached = [stop.widget for stop in there]
+    return [f"not reached: {told(each)}" for each in stops(whole) if each not in reached]
+
+
+def another_way_back(whole: Whole, way: list[Stop]) -> list[str]:
     """Return the way of Shift+Tab where that is not the one of Tab."""
-    there = [stop.widget for stop in round_by_tab(whole)]
+    there = [stop.widget for stop in way]
     back = [stop.widget for stop in round_by_tab(whole, Qt.Key.Key_Backtab)]
     there = [there[0], *(widget for widget in there[:0:-1] if widget in back)]
     back = [widget for widget in back if widget in there]
-    return [] if there == back else [told(widget) for widget in back]
+    return [] if there == back else [f"another way back: {list(map(told, back))}"]
 
 
-def against_reading(whole: Whole) -> list[str]:
+def against_reading(there: list[Stop]) -> list[str]:
     """Return steps of Tab that lead neither down nor to the right."""
     against = []
-    for before, after in itertools.pairwise(round_by_tab(whole)):
+    for before, after in itertools.pairwise(there):
         one, other = after.rect_before, after.rect
         is_below = other.top() >= one.bottom() - NEAR_PX or other.bottom() > one.bottom() + NEAR_PX
         is_beside = other.left() >= one.right() - NEAR_PX
         if not (is_below or is_beside or one.contains(other) or one == other):
-            against.append(f"{before.told} to {after.told}")
+            against.append(f"against reading: {before.told} to {after.told}")
     return against
 
 
@@ -416,7 +422,7 @@ def restless_at_largest(whole: Whole) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Whole], list[str]], ...] = (
-    restless, nameless, called_the_same, not_reached_by_tab, another_way_back, against_reading,
+    restless, nameless, called_the_same, wrong_by_tab,
     ambiguous_keys, keys_taken_from_plots, actions_without_words, focus_unseen,
     cut_off_at_largest, restless_at_largest,
 )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -68,10 +67,10 @@ def application() -> Iterator[Callable[..., Application]]:
         one.close()
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_nothing_outlives_an_application_killed_at_any_moment(seed, application, token):
+@pytest.mark.parametrize("after_s", [0.05, 0.2, 0.35, 0.5, 0.7])
+def test_nothing_outlives_an_application_killed_at_any_moment(after_s, application, token):
     run = application(how="holds_the_gil", free_children=3)
-    time.sleep(random.Random(seed).uniform(0.0, 0.8))
+    time.sleep(after_s)
     run.process.kill()
     assert until(lambda: not living(token))
 

@@ -31,23 +31,20 @@ MIB, GIB = 2**20, 2**30
 
 
 def shape(experiment, name: str) -> tuple[object, ...]:
-    """Return all that decides what input a parameter gets, and how its slider stops."""
-    spec = specs(experiment.params)[name]
-    kind = typing.get_type_hints(experiment.params)[name]
-    has_range = spec.minimum is not None and spec.maximum is not None
-    return kind, spec.unit, spec.scale, has_range, bool(spec.choices), spec.used_with is not None
+    """Return what its input is made from, whatever the parameter is called."""
+    spec, usual = specs(experiment.params)[name], getattr(experiment.params(), name)
+    choices = spec.choices if callable(spec.choices) else len(spec.choices)
+    is_at_end = usual in (spec.minimum, spec.maximum)
+    return type(usual), spec.unit, spec.scale, choices, is_at_end, spec.used_with is None
 
 
-# One parameter of each shape: the others have the same input.
-PARAMETERS = [
-    pytest.param(experiment, name, id=f"{experiment.id}-{name}")
-    for experiment, name in {
-        shape(experiment, name): (experiment, name)
-        for experiment in EXPERIMENTS.values()
-        for name, spec in specs(experiment.params).items()
-        if not spec.is_folder
-    }.values()
-]
+# One parameter of each shape: the others are made of the same parts.
+PARAMETERS = {
+    shape(experiment, name): pytest.param(experiment, name, id=f"{experiment.id}-{name}")
+    for experiment in EXPERIMENTS.values()
+    for name, spec in specs(experiment.params).items()
+    if not spec.is_folder
+}.values()
 
 
 def choices_of(experiment) -> dict[str, tuple[str, ...]]:

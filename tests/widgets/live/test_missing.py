@@ -48,7 +48,7 @@ def streams(draw):
 
 
 @given(streams())
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=40)
 def test_words_are_found_for_every_tile(english, stream):
     _, made = stream
     faces = Faces(english)

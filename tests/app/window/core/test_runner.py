@@ -89,9 +89,9 @@ def test_the_next_run_works_after_one_that_crashed(qtbot, runner):
 
 def test_many_rows_are_all_taken_though_a_turn_takes_few(qtbot, runner):
     with qtbot.waitSignal(runner.ended):
-        runner.start(EXPERIMENT, params("behaves", rows=20_000))
+        runner.start(EXPERIMENT, params("behaves", rows=5_000))
 
-    assert len(runner.run_state.tables["rows"]) == 20_000
+    assert len(runner.run_state.tables["rows"]) == 5_000
 
 
 def test_a_run_that_cannot_be_kept_is_not_begun(runner, tmp_path):
