@@ -38,9 +38,8 @@ def record(cls: type[T]) -> type[T]:
     if hasattr(made, "__post_init__"):
         body.append(" self.__post_init__()")
     exec(f"def __init__({', '.join(head)}):\n" + "\n".join(body or [" pass"]), values)
-    shared = (_setattr, _delattr, _repr, _eq, _hash)
-    for function, name in zip(shared, ("setattr", "delattr", "repr", "eq", "hash"), strict=True):
-        setattr(made, f"__{name}__", function)
+    for function in (_setattr, _delattr, _repr, _eq, _hash, _getstate, _setstate):
+        setattr(made, f"_{function.__name__}__", function)  # `_repr` is `__repr__`
     made.__init__ = values["__init__"]
     kind: type[T] = made
     return kind
@@ -74,3 +73,12 @@ def _eq(self: Any, other: object) -> Any:
 
 def _hash(self: Any) -> int:
     return hash(_values(self))
+
+
+def _getstate(self: Any) -> tuple[Any, ...]:
+    return _values(self)
+
+
+def _setstate(self: Any, state: tuple[Any, ...]) -> None:
+    for name, value in zip(self.__dataclass_fields__, state, strict=True):
+        object.__setattr__(self, name, value)

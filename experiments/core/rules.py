@@ -175,8 +175,11 @@ def _views(experiment: Experiment[Any]) -> Iterator[Problem]:
             continue
         columns = specs(table)
         for name in sorted(columns_of(view) - columns.keys()):
-            values = {"view": view.key, "column": name, "table": view.table}
-            yield Problem("own_no_column", {**values, "known": ", ".join(columns)})
+            known = ", ".join(columns)
+            yield Problem(
+                "own_no_column",
+                {"view": view.key, "column": name, "table": view.table, "known": known},
+            )
         for limit in view.limits:
             axis = _axis_of(view, limit.axis)
             if limit.value not in units:

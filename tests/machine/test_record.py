@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
 
 import msgspec
@@ -39,6 +41,7 @@ def test_nothing_of_it_changes_and_no_list_is_shared():
         del point.x
     assert point.tags is not Point(x=1).tags
     assert not hasattr(point, "__dict__")
+    assert pickle.loads(pickle.dumps(point)) == copy.deepcopy(point) == point
 
 
 def test_what_is_equal_has_one_hash_and_another_kind_is_not_equal():

@@ -38,7 +38,7 @@ BREAKS = (
     Break("max(0.0, used_s - used_before_s)", "max(0.0, used_s)"),
     Break("usual / 2 <= value <= usual * 2", "usual / 2 <= value"),
     Break("if other.at > run.at", "if other.at < run.at"),
-    Break("meta_path(path).replace(folder / meta_path(path).name)", "pass"),
+    Break("_path(path).replace(folder / ", "_path(path).exists() or (folder / "),
     Break(
         "numbers[-1] - numbers[0] + 1 == len(numbers)", "numbers[-1] - numbers[0] == len(numbers)"
     ),
@@ -91,10 +91,7 @@ BREAKS = (
     Break("max(0, after - earlier) / (passed_s * 1000)", "max(0, after - earlier) / passed_s"),
     Break("errors=counts[2] + counts[10]", "errors=counts[2]"),
     Break("{version % 100:x}", "{version % 100}"),
-    Break(
-        "max(sum(d.address not in common for d in way)",
-        "min(sum(d.address not in common for d in way)",
-    ),
+    Break("sum(d.address not in common for d in", "sum(d.address in common for d in"),
     Break("suits = (major, minor) <= capability", "suits = (major, minor) == capability"),
     Break("if devices and held > len(devices):", "if devices and held >= len(devices):"),
     Break(
