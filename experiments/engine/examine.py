@@ -146,8 +146,8 @@ def problems_of(folder: Path) -> Iterator[Problem]:
 def _of_import(error: Exception, folder: Path) -> Problem:
     """Return what went wrong while the files were imported, with file and line."""
     if isinstance(error, SyntaxError):
-        file, line = Path(error.filename or "?").name, error.lineno or 0
-        return Problem("own_syntax", {"file": file, "line": line, "error": error.msg})
+        name = Path(error.filename or "?").name
+        return Problem("own_syntax", {"file": name, "line": error.lineno or 0, "error": error.msg})
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).parent == folder
