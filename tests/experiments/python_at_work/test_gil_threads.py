@@ -247,7 +247,7 @@ def test_a_full_run_on_a_plain_machine_has_no_limits():
 @pytest.mark.parametrize("others", [0, 1, 3])
 def test_more_pythons_make_shorter_jobs_not_a_longer_run(monkeypatch, cores, others):
     free_threaded = [SimpleNamespace(name=f"3.1{n}t", free_threaded=True) for n in range(others)]
-    monkeypatch.setattr(gil_threads, "find", lambda: free_threaded)
+    monkeypatch.setattr(gil_threads, "find", lambda **_: free_threaded)
 
     full = gil_threads.defaults(machine(cores=cores))
     quick = gil_threads.quick(full)
@@ -259,7 +259,7 @@ def test_more_pythons_make_shorter_jobs_not_a_longer_run(monkeypatch, cores, oth
 
 
 def test_as_many_workers_are_taken_as_there_are_cores_but_two_to_four(monkeypatch):
-    monkeypatch.setattr(gil_threads, "find", tuple)
+    monkeypatch.setattr(gil_threads, "find", lambda **_: ())
     workers = [gil_threads.defaults(machine(cores=cores)).workers for cores in (1, 2, 3, 4, 64)]
 
     assert workers == [2, 2, 3, 4, 4]

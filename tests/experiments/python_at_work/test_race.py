@@ -192,9 +192,9 @@ def test_an_old_and_a_free_threaded_python_race_too_where_there_are_such(monkeyp
             self.name, self.version, self.free_threaded = name, name.rstrip("t"), free_threaded
 
     pythons = [Python("3.8"), Python("3.9"), Python("3.13"), Python("3.14t", True)]
-    monkeypatch.setattr(race, "find", lambda: pythons)
+    monkeypatch.setattr(race, "find", lambda **_: pythons)
     assert race.defaults(machine()).pythons == ("3.14t", "3.8")
-    monkeypatch.setattr(race, "find", lambda: [Python("3.13")])
+    monkeypatch.setattr(race, "find", lambda **_: [Python("3.13")])
     assert race.defaults(machine()).pythons == ()
 
 

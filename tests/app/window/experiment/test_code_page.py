@@ -115,4 +115,5 @@ def test_what_will_be_run_can_be_copied_and_saved(stage):
     settle(lambda: bool(names()))
     assert names()[0] == "experiment.py"
     for piece in PIECES:
-        assert {f"{piece.key}_broken.py", f"{piece.key}_mended.py"} <= set(names())
+        both = {f"pieces/{piece.key}_{version}.py" for version in ("broken", "mended")}
+        assert both <= set(names())
