@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QButtonGroup, QPlainTextEdit, QWidget
 
 from experiments.core.words import Words
 from widgets.controls.basics import chip, column, row
@@ -42,7 +42,6 @@ class CodeView(QWidget):
         copy, save = chip(words.say("page.copy_script")), chip(words.say("page.save_script"))
         for use, wanted in ((copy, self.copy_wanted), (save, self.save_wanted)):
             use.setToolTip(words.say("page.script_help"))
-            use.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)  # never cut
             use.clicked.connect(lambda _checked=False, wanted=wanted: wanted.emit())
         uses = row(copy, save)
         head = row(self._chooser, uses, space=4 * STEP)
