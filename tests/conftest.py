@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -134,7 +135,7 @@ def _left_open() -> list[str]:
     return [repr(window) for window in left]
 
 
-timers: weakref.WeakSet[object] = weakref.WeakSet()
+timers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def _remember_timers() -> None:
@@ -162,7 +163,7 @@ def _left_ticking() -> list[str]:
     return [f"{timer!r} of {timer.parent()!r}" for timer in left]
 
 
-def _ticks(timer: object) -> bool:
+def _ticks(timer: Any) -> bool:
     import shiboken6
 
     return shiboken6.isValid(timer) and timer.isActive() and not timer.isSingleShot()

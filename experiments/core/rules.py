@@ -148,7 +148,8 @@ def _records(experiment: Experiment[Any]) -> Iterator[Problem]:
         for name, spec in specs(record).items():
             if spec.unit not in UNITS:
                 yield Problem("own_unit", {"name": f"{where}.{name}", "unit": spec.unit})
-            if where != "params" and types[name] not in PLAIN:
+            kinds = set(typing.get_args(types[name]) or (types[name],)) - {type(None)}
+            if where != "params" and not kinds <= set(PLAIN):
                 yield _wrong(f"{where}.{name}", "int, float, str or bool", types[name])
             if where != "params" or spec.is_folder or types[name] is bool:
                 continue

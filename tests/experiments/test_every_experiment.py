@@ -6,17 +6,16 @@ import dataclasses
 import importlib
 import math
 import re
-import typing
 
 import pytest
 
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from experiments.core.declare import Finding, Frame, Note, Part, Progress, specs
+from experiments.core.declare import Finding, Frame, Note, Progress, specs
 from experiments.core.parameters import from_json, from_text, to_json, to_text
+from experiments.core.rules import broken_rules
 from experiments.core.shelves import homes
 from experiments.core.units import unit_of
-from experiments.core.views import Bars, Code, Field, Heatmap, Lines, Ruler, Timeline
 from machine.inspect import inspect
 from machine.model import Machine
 from tests.experiments.machines import GIB, KIB, MIB, machine
@@ -42,25 +41,6 @@ on_every_machine = pytest.mark.parametrize("here", MACHINES.values(), ids=MACHIN
 
 def module_of(experiment):
     return importlib.import_module(homes()[experiment.id].module)
-
-
-def columns_of(view) -> set[str]:
-    match view:
-        case Bars():
-            named = {view.label, view.value, view.detail}
-        case Lines():
-            named = {view.x.column, view.y.column, view.series}
-        case Timeline():
-            named = {view.lane, view.start, view.end, view.group, view.detail}
-        case Heatmap():
-            named = {view.row, view.column, view.value}
-        case Ruler():
-            named = {view.label, view.value}
-        case Field():
-            named = set()
-        case Code():
-            named = {view.piece, view.version, *view.about}
-    return {name for name in named if name is not None}
 
 
 def is_documented(experiment, name: str) -> bool:
@@ -107,66 +87,12 @@ def test_the_agreed_values_are_declared(experiment):
         assert columns <= specs(experiment.tables[table]).keys()
 
 
-def test_units_are_those_of_the_contract(experiment):
-    for value in experiment.values:
-        assert value.unit in UNITS, value.name
-        if value.unit in ("s", "bytes", "hz", "watts", "celsius", "fraction"):
-            name = re.sub("_fraction_.*", "_fraction", value.name)  # lost_fraction_bare
-            assert name.endswith(f"_{value.unit}") or unit_of(name) == value.unit, value.name
-        assert value.part is None or value.part in Part
-    for record in (experiment.params, *experiment.tables.values()):
-        for name, spec in specs(record).items():
-            assert spec.unit in UNITS, name
-
-
-def test_views_show_columns_of_their_tables(experiment):
-    assert len(experiment.views) >= 2  # the headline, and one that confirms it
-    assert len({view.key for view in experiment.views}) == len(experiment.views)
-    for view in experiment.views:
-        assert columns_of(view) <= specs(experiment.tables[view.table]).keys(), view.key
-
-
-def test_limit_lines_stand_at_declared_values_on_their_axis(experiment):
-    units = {value.name: value.unit for value in experiment.values}
-    for view in experiment.views:
-        for limit in view.limits:
-            assert limit.value in units, limit.key
-            if isinstance(view, Lines):
-                axis = view.x if limit.axis == "x" else view.y
-                column = specs(experiment.tables[view.table])[axis.column]
-                assert units[limit.value] == column.unit, limit.key
-            if isinstance(view, Bars):
-                column = specs(experiment.tables[view.table])[view.value]
-                assert units[limit.value] == column.unit, limit.key
-                assert limit.axis == "x", limit.key  # bars lie
-
-
-def test_every_part_that_a_value_fills_is_lit(experiment):
-    assert {value.part for value in experiment.values} - {None} <= set(experiment.parts)
+@on_every_machine
+def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment, here):
+    assert broken_rules(experiment, ENGLISH, here) == []
 
 
 # --- the words ----------------------------------------------------------------------------------
-
-
-def test_every_word_is_there(experiment):
-    wanted = ["question", "topic"]
-    for name, spec in specs(experiment.params).items():
-        wanted += [f"params.{name}", f"help.{name}"]
-        if not callable(spec.choices):
-            wanted += [f"choices.{choice}" for choice in spec.choices]
-    for table in experiment.tables.values():
-        wanted += [f"columns.{name}" for name in specs(table)]
-    for view in experiment.views:
-        wanted.append(f"views.{view.key}")
-        wanted += [f"lines.{limit.key}" for limit in view.limits]
-        wanted += [f"choices.{label}" for label in getattr(view, "order", ())]
-        for piece in getattr(view, "pieces", ()):
-            wanted += [f"pieces.{piece.key}", *(f"faults.{key}" for key in piece.faults)]
-    seen = {view.table for view in experiment.views}
-    wanted += [f"tables.{name}" for name in experiment.tables if name not in seen]
-    wanted += [f"values.{value.name}" for value in experiment.values]
-
-    assert [key for key in wanted if not ENGLISH.has(f"{experiment.id}.{key}")] == []
 
 
 def test_everything_that_analyse_can_say_has_words_and_no_word_is_left_over(experiment):
@@ -246,17 +172,6 @@ def test_the_defaults_take_half_of_the_free_memory_at_most(experiment, here):
     for quick in (False, True):
         params = experiment.params_for(here, quick=quick)
         assert 0 <= experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB
-
-
-def test_every_parameter_declares_what_a_form_must_know(experiment):
-    types = typing.get_type_hints(experiment.params)
-    for name, spec in specs(experiment.params).items():
-        if types[name] in (int, float):
-            assert spec.minimum is not None, name
-            assert spec.maximum is not None, name
-            assert spec.minimum < spec.maximum, name
-        elif types[name] is not bool and not spec.is_folder:
-            assert spec.choices, name
 
 
 # --- the run ------------------------------------------------------------------------------------

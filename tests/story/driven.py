@@ -64,7 +64,7 @@ class Ear(QObject):
             "zoomed": [
                 widget.accessibleName()
                 for widget in _in_sight()
-                if type(widget).__name__ == "Plot" and widget.scene.is_zoomed
+                if type(widget).__name__ == "Plot" and widget.scene.is_zoomed  # type: ignore[attr-defined]
             ],
             "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
             "mode": self._window.session.look.theme.mode,
@@ -122,7 +122,7 @@ def listen_too() -> None:
         wake(window)
         Ear(window)
 
-    Window.wake = wake_and_listen  # type: ignore[method-assign]
+    Window.wake = wake_and_listen  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class Program:
         self._process = self._started(stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _started(self, **pipes: int) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return subprocess.Popen(  # type: ignore[call-overload]
             [sys.executable, "-m", "tests.story.driven", "--data", str(self._data)],
             cwd=ROOT,
             env=self._environment,

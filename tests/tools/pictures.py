@@ -84,7 +84,7 @@ class Tour:
 
     def show_catalogue_none(self) -> None:
         self.show_catalogue()
-        self.window.place._catalogue._bar._search.setText("nothing is called this")
+        self.window.place._catalogue._bar._search.setText("nothing is called this")  # type: ignore[attr-defined]
 
     def show_page_last(self) -> None:
         self.window.go(Target(EXPERIMENTS, experiment="cache-ladder"))
@@ -111,7 +111,7 @@ class Tour:
     def show_page_lost(self) -> None:
         self.do("F5")
         until(lambda: self.session.runner.run_state.rows > 10)
-        os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)
+        os.kill(self.session.runner._run._worker.pid, signal.SIGKILL)  # type: ignore[arg-type]
         until(lambda: not self.session.runner.is_running)
 
     def show_page_code(self) -> None:
@@ -133,57 +133,57 @@ class Tour:
         wait_s(1.5)
 
     def show_page_replay(self) -> None:
-        self.window.place._page._actions.replay.trigger()
+        self.window.place._page._actions.replay.trigger()  # type: ignore[attr-defined]
         wait_s(2.0)
 
     def show_page_menu(self) -> None:
         self.window.findChild(Plot).menu().popup(QPoint(0, 0))
 
     def show_page_compare(self) -> None:
-        self.window.place._page._actions.compare.trigger()
+        self.window.place._page._actions.compare.trigger()  # type: ignore[attr-defined]
 
     def show_runs(self) -> None:
         self.window.go(Target(RUNS))
         wait_s(0.5)
 
     def show_runs_menu(self) -> None:
-        self.window.place.actions_.menu(self.window).popup(QPoint(0, 0))
+        self.window.place.actions_.menu(self.window).popup(QPoint(0, 0))  # type: ignore[attr-defined]
 
     def show_runs_several(self) -> None:
-        self.window.place.table.selectAll()
+        self.window.place.table.selectAll()  # type: ignore[attr-defined]
 
     def show_runs_deleted(self) -> None:
-        self.window.place.table.select([self.session.runs[0].path.name])
-        self.window.place.actions_.delete.trigger()
+        self.window.place.table.select([self.session.runs[0].path.name])  # type: ignore[attr-defined]
+        self.window.place.actions_.delete.trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
 
     def show_runs_bin(self) -> None:
-        self.window.place.actions_.restore.trigger()
+        self.window.place.actions_.restore.trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
 
     def show_runs_pair(self) -> None:
-        self.window.place.actions_.undo.trigger()
+        self.window.place.actions_.undo.trigger()  # type: ignore[attr-defined]
         wait_s(0.5)
-        self.window.place.actions_.compare_with.trigger()
+        self.window.place.actions_.compare_with.trigger()  # type: ignore[attr-defined]
 
     def show_runs_none(self) -> None:
-        self.window.place.pairing.leave()
-        self.window.place.page.search.setText("nothing is called this")
+        self.window.place.pairing.leave()  # type: ignore[attr-defined]
+        self.window.place.page.search.setText("nothing is called this")  # type: ignore[attr-defined]
 
     def show_import_one(self) -> None:
-        self.window.place.page.show_all()
-        self.window.place.sheets.look_into([self.session.runs[0].path])
+        self.window.place.page.show_all()  # type: ignore[attr-defined]
+        self.window.place.sheets.look_into([self.session.runs[0].path])  # type: ignore[attr-defined]
         wait_s(0.5)
 
     def show_import_several(self) -> None:
         torn = self._folder / "torn.coreopsis.jsonl"
         torn.write_bytes(self.session.runs[0].path.read_bytes()[:500])
-        self.window.place.sheets.look_into([torn, *(run.path for run in self.session.runs[:6])])
+        self.window.place.sheets.look_into([torn, *(run.path for run in self.session.runs[:6])])  # type: ignore[attr-defined]
         wait_s(0.5)
         torn.unlink()
 
     def show_bin(self) -> None:
-        self.window.place.sheets.ask_to_empty(1)
+        self.window.place.sheets.ask_to_empty(1)  # type: ignore[attr-defined]
 
     def show_palette(self) -> None:
         self.window.actions_here.find()

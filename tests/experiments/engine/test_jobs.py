@@ -278,7 +278,7 @@ def test_signals_that_interrupt_each_other_may_stop_the_run_they_interrupt(engin
 
     def interrupt() -> None:
         for number in numbers * 20:
-            signal.pthread_kill(threading.main_thread().ident, number)
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     timer = threading.Timer(0.2, interrupt)
     try:

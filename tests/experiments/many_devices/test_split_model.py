@@ -7,7 +7,8 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.problems import UserError
 from experiments.many_devices.split_model import experiment as module
-from experiments.many_devices.split_model.experiment import ALIKE, Params, analyse, bubble
+from experiments.many_devices.split_model.experiment import ALIKE, Params, analyse
+from experiments.many_devices.split_model.steps import bubble
 from experiments.many_devices.split_model.ways import (
     CHANNELS,
     DATA,

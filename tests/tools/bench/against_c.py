@@ -56,7 +56,7 @@ def lines() -> Iterator[Line]:
                 what = f"{name}, one dependent read ({show(size, 'bytes')})"
                 yield _compare(
                     what, [str(program), "chain", str(size), str(thread)],
-                    lambda turn, size=size: _steps(size, bench, turn),
+                    lambda turn, size=size: _steps(size, bench, turn),  # type: ignore[misc]
                     budget=LATENCY,
                 )  # fmt: skip
             for chains in (1, 2, 4, 8):
@@ -68,7 +68,7 @@ def lines() -> Iterator[Line]:
                 what = f"{'in a row' if kind == 'row' else 'at random'}, per element (256 MiB)"
                 yield _compare(
                     what, [str(program), kind, str(LARGE), str(thread)],
-                    lambda turn, read=read: _reads(read, bench, turn),
+                    lambda turn, read=read: _reads(read, bench, turn),  # type: ignore[misc]
                     budget=budget,
                 )  # fmt: skip
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from experiments.core.bench import Bench
@@ -56,7 +57,7 @@ def lines() -> Iterator[Line]:
                         return rate * block
 
                     yield in_turns(
-                        f"disk, {what}", ours, lambda _turn, twin=twin: _rate(twin),
+                        f"disk, {what}", ours, *[partial(_rate_of, twin)] * 2,
                         turns=TURNS, budget=budget, unit="bytes/s",
                     )  # fmt: skip
         except UserError as trouble:
@@ -70,6 +71,10 @@ def _command(fio: str, folder: Path, block_bytes: int, depth: int, *, at_random:
         f"--rw={'randread' if at_random else 'read'}", f"--bs={block_bytes}", "--norandommap",
         "--time_based", f"--runtime={SAMPLE_S:.0f}", "--output-format=json",
     ]  # fmt: skip
+
+
+def _rate_of(twin: list[str], _turn: int) -> float:
+    return _rate(twin)
 
 
 def _rate(command: list[str]) -> float:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.core.bench import Bench
-from experiments.memory.stream.experiment import MOVED, mover
-from experiments.tools.arrays import Team, spread_out
+from experiments.memory.stream.experiment import mover
+from experiments.tools.arrays import MOVED, Team, spread_out
 from machine.inspect import inspect
 from machine.model import Thread
 from tests.tools.bench.lines import Line

@@ -44,7 +44,7 @@ def ours() -> None:
             super().__init__(session)
             self.painted.connect(_painted)
 
-    window.Window = Watched
+    window.Window = Watched  # type: ignore[misc]
     main([])
 
 

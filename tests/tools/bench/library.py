@@ -51,8 +51,8 @@ def _listing(look: Any, data: Path) -> Iterator[Line]:
 
     session = Session(Context(data=data), look, Settings())
     session.background = Background()
-    session.runner = SimpleNamespace(is_running=False, close=lambda: None)
-    session.watcher = SimpleNamespace(close=lambda: None)
+    session.runner = SimpleNamespace(is_running=False, close=lambda: None)  # type: ignore[assignment]
+    session.watcher = SimpleNamespace(close=lambda: None)  # type: ignore[assignment]
     try:
         _fill(session.library.folder / "runs")
         session.library.runs()
@@ -128,8 +128,9 @@ def _seeking(folder: Path) -> Line:
     """Go back in a recording that was played to its end."""
     from app.window.core.player import Player
     from experiments.core.catalogue import Catalogue
+    from experiments.core.sizes import MIB
     from experiments.engine.recording import read
-    from experiments.memory.burst_random.experiment import MIB, Params
+    from experiments.memory.burst_random.experiment import Params
     from tests.app.recordings import burst
 
     params = Params(largest_bytes=MIB, rounds=7)

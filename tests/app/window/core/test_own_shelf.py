@@ -29,7 +29,7 @@ class Shelf:
         self.session.noticed.connect(lambda text, *_: self.told.append(text))
         self.session.remembered.connect(self.remembered.append)
         self.session.background = Background()
-        self.session.runner = FakeRunner()
+        self.session.runner = FakeRunner()  # type: ignore[assignment]
         self.session.machine = machine()
         self.place = ExperimentsPlace(self.session)
         self.own = own_shelf.OwnShelf(self.session)
