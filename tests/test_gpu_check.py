@@ -71,7 +71,7 @@ def test_without_a_library_it_names_it(capsys, monkeypatch):
 
 
 def test_an_experiment_is_run_and_its_finding_read(tmp_path):
-    found = check._ran("async", tmp_path, quick=True, limit_s=60.0)
+    found = check._ran("async", tmp_path, quick=True, limit_s=60.0)  # noqa: SLF001  (no device to ask)
 
     assert found.code == 0
     assert found.said in ("no_queue", "comes_back_early")

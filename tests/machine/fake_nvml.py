@@ -180,7 +180,7 @@ def with_switches(count: int = 8, links: int = 18, **link: Any) -> list[FakeGpu]
 
 def pointed_at(pointer: Any) -> Any:
     """Return the object behind a ctypes.byref()."""
-    return pointer._obj
+    return pointer._obj  # noqa: SLF001  (ctypes has no public way)
 
 
 def fabric(state: int, status: int = 0) -> Any:

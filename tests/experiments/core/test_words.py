@@ -62,7 +62,7 @@ def test_the_english_words_can_be_read():
 
 def test_a_text_is_there_for_a_second_thread_while_the_first_still_reads_it(monkeypatch):
     english, said = words.load("en"), []
-    flatten = words._flatten
+    flatten = words._flatten  # noqa: SLF001  (between its two steps)
 
     def flatten_and_meanwhile(*given) -> None:
         if not said:

@@ -18,10 +18,10 @@ def used(monkeypatch):
     def use(**seconds):
         before = dict.fromkeys(("busy_s", "stolen_s", "own_s", "program_s"), 0.0)
         looks = iter(
-            disturbance._Used(clock_s=clock_s, **(before | more))
+            disturbance._Used(clock_s=clock_s, **(before | more))  # noqa: SLF001  (what it started is the subject)
             for clock_s, more in ((0.0, {}), (10.0, seconds))
         )
-        monkeypatch.setattr(disturbance._Used, "now", lambda: next(looks))
+        monkeypatch.setattr(disturbance._Used, "now", lambda: next(looks))  # noqa: SLF001  (what it started is the subject)
         monkeypatch.setattr(disturbance.os, "cpu_count", lambda: CORES)
         return {note.key: dict(note.values) for note in Disturbance().notes()}
 

@@ -156,10 +156,10 @@ def test_parameters_larger_than_a_pipe_arrive_whole(engine):
 
 def test_parameters_that_cannot_be_sent_are_refused_and_leave_the_worker_warm(engine):
     engine.warm(misbehave())
-    warm = engine._warm
+    warm = engine._warm  # noqa: SLF001  (what it started is the subject)
     with pytest.raises(messages.BadMessage):
         engine.start(misbehave(), {"rows": math.nan})
-    assert engine._warm is warm
+    assert engine._warm is warm  # noqa: SLF001  (what it started is the subject)
     assert ending(hear(start(engine))) == (COMPLETED, None)
 
 
@@ -359,7 +359,7 @@ def test_what_nobody_can_find_does_not_hold_up_the_end(engine):
 @pytest.mark.parametrize("how", ["holds_the_gil", "sleeps_beside_children_that_keep_the_wire"])
 def test_a_killed_worker_is_lost(how, engine, token):
     run = start(engine, how, free_children=2)
-    events = hear(run, {messages.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})
+    events = hear(run, {messages.Row: lambda: os.kill(run._worker.pid, signal.SIGKILL)})  # noqa: SLF001  (what it started is the subject)
     assert ending(events) == (LOST, "killed_by_system")
     assert until(lambda: not living(token))
 
@@ -369,31 +369,31 @@ def test_a_killed_worker_is_lost(how, engine, token):
 
 def test_a_warm_worker_is_used(engine):
     engine.warm(misbehave())
-    warm = engine._warm
+    warm = engine._warm  # noqa: SLF001  (what it started is the subject)
     engine.warm(misbehave())
     run = start(engine)
-    assert run._worker is warm
+    assert run._worker is warm  # noqa: SLF001  (what it started is the subject)
     assert ending(hear(run)) == (COMPLETED, None)
 
 
 def test_a_warm_worker_that_died_is_replaced(engine, token):
     engine.warm(misbehave())
-    dead = engine._warm
+    dead = engine._warm  # noqa: SLF001  (what it started is the subject)
     assert until(lambda: len(living(token)) == 2)
     os.kill(max(living(token)), signal.SIGKILL)
     assert until(lambda: not dead.is_alive())
     run = start(engine)
-    assert run._worker is not dead
+    assert run._worker is not dead  # noqa: SLF001  (what it started is the subject)
     assert ending(hear(run)) == (COMPLETED, None)
 
 
 def test_a_warm_worker_with_other_imports_is_replaced(engine, token):
     engine.warm(misbehave())
-    other = engine._warm
+    other = engine._warm  # noqa: SLF001  (what it started is the subject)
     engine.warm(misbehave(imports=("json",)))
-    assert engine._warm is not other
+    assert engine._warm is not other  # noqa: SLF001  (what it started is the subject)
     assert not other.is_alive()
-    assert engine._warm.imports == ("json",)
+    assert engine._warm.imports == ("json",)  # noqa: SLF001  (what it started is the subject)
 
 
 def test_an_import_that_fails_is_no_end_of_the_worker(engine):
@@ -427,7 +427,7 @@ def test_runs_leave_no_thread_and_no_descriptor():
 
 def test_a_plain_worker_ends_with_its_pipe(token):
     worker = Worker(guarded=False, shelves=SHELVES)
-    assert messages.decode_event(worker.readline()).pid == worker._process.pid
+    assert messages.decode_event(worker.readline()).pid == worker._process.pid  # noqa: SLF001  (what it started is the subject)
     assert worker.is_alive()
     worker.close()
     assert not living(token)
@@ -435,8 +435,8 @@ def test_a_plain_worker_ends_with_its_pipe(token):
 
 def test_a_command_to_a_worker_that_is_gone_does_no_harm():
     worker = Worker(guarded=False, shelves=SHELVES)
-    worker._process.kill()
-    worker._process.wait()
+    worker._process.kill()  # noqa: SLF001  (what it started is the subject)
+    worker._process.wait()  # noqa: SLF001  (what it started is the subject)
     for _ in range(3):
         worker.send(messages.Stop())
     worker.close()
