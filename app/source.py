@@ -15,6 +15,7 @@ from typing import Any
 from experiments.core.declare import Experiment
 from experiments.core.resources import FOLDER
 from experiments.core.shelves import MAIN, YOURS
+from experiments.engine.environment import program_version
 
 ROOT = FOLDER.parent
 OURS = ("experiments", "machine")
@@ -93,10 +94,10 @@ def script(experiment: Experiment[Any], question: str) -> tuple[str, str]:
     text = SCRIPT.format(
         packages=", ".join(f'"{each}"' for each in packages),
         needed=", ".join(packages) or "nothing but Python",
-        question=question,
+        question=question.replace("\\", "/").replace('"', "'"),  # it stands in a docstring
         id=experiment.id,
         version=experiment.version,
-        program=metadata.version("coreopsis"),
+        program=program_version(),
         name=name,
         files="\n".join(_stored(*each) for each in files.items()),
         alone=ALONE,

@@ -16,9 +16,8 @@ def record(cls: type[T]) -> type[T]:
 
     The standard one compiles six methods for each class; here all but `__init__` are shared.
     """
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(
-        cls
-    )
+    make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)
+    made: Any = make(cls)
     values: dict[str, Any] = {"put": object.__setattr__}
     head, body = ["self"], list[str]()
     for field in dataclasses.fields(made):
