@@ -12,7 +12,7 @@ from experiments.core.catalogue import Catalogue
 from tests import ROOT
 from tests.checkout import copied
 
-DELETED = ("stream", "race", "alignment")
+DELETED = ("waiting", "smt", "alignment")
 TESTS = (
     "tests/experiments/core/test_catalogue.py",
     "tests/experiments/core/test_words.py",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Iterator, Mapping
@@ -61,6 +60,8 @@ class Catalogue:
 
     def _near(self, typed: str) -> list[str]:
         """Return the ids that may be meant: first what begins so, then what looks so."""
+        import difflib
+
         begun = [each for each in self.homes if f"-{typed.lower()}" in f"-{each}"]
         begun.sort(key=lambda each: not each.startswith(typed.lower()))
         alike = difflib.get_close_matches(typed, self.homes, n=1, cutoff=0.4)

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -24,7 +23,7 @@ class _Fresh(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
