@@ -54,6 +54,7 @@ class Context:
     @functools.cached_property
     def words(self) -> Words:
         """Every text, in the language of the program."""
+        self.use_own_folders()
         return words.load(program=program.called())
 
     @property
@@ -63,19 +64,18 @@ class Context:
 
     @functools.cached_property
     def catalogue(self) -> Catalogue:
-        """Every experiment; a user's own ones are examined first. Raises UserError."""
-        from app import own_experiments
+        """Every experiment; a user's own ones are examined before one of them is loaded."""
+        from app.own_experiments import refusals
+        from experiments.core.catalogue import Catalogue
 
-        catalogue = own_experiments.examined(self.own_folders)
-        self.words.read_homes(own_experiments.own_homes())
-        return catalogue
+        self.use_own_folders()
+        return Catalogue(refuse=refusals)
 
-    @functools.cached_property
-    def own_folders(self) -> Sequence[Path]:
-        """Where experiments of the user's own may lie."""
-        from app import own_experiments
+    def use_own_folders(self) -> None:
+        """Let catalogue and words find the user's own experiments."""
+        from app.own_experiments import use_folders
 
-        return own_experiments.find_folders(self.folder, self._experiments)
+        use_folders(self.folder, self._experiments)
 
     @functools.cached_property
     def machine(self) -> Machine:

@@ -36,9 +36,9 @@ def check_given(folders: Sequence[Path]) -> None:
             raise UserError("own_folder_missing", folder=folder)
 
 
-def find_folders(data: Path, given: Sequence[Path]) -> list[Path]:
-    """Return the folders to look into, whether they are there yet or not."""
-    return [*(folder.resolve() for folder in given), data / FOLDER, *_of_packages()]
+def use_folders(data: Path, given: Sequence[Path]) -> None:
+    """Look for the user's own experiments there, whether the folders are there yet or not."""
+    yours.use([*(folder.resolve() for folder in given), data / FOLDER, *_of_packages()])
 
 
 def _of_packages() -> Iterator[Path]:
@@ -55,7 +55,7 @@ def _of_packages() -> Iterator[Path]:
 
 
 def _entry_points() -> Iterator[bytes]:
-    """Yield what the packages name: reading it here is ten times as fast as `metadata`."""
+    """Yield what the packages name: reading it here is twenty times as fast as `metadata`."""
     for place in sys.path:
         for path in glob.iglob(os.path.join(place, "*-info", "entry_points.txt")):
             with contextlib.suppress(OSError):
@@ -67,16 +67,9 @@ def own_homes() -> dict[str, Home]:
     return homes((YOURS,))
 
 
-def examined(folders: Sequence[Path]) -> Catalogue:
-    """Return a catalogue of all experiments, without those of these folders that fail."""
-    yours.use(folders)
-    return Catalogue(refused=refusals(own_homes()))
-
-
-def unexamined(folders: Sequence[Path]) -> Catalogue:
+def unexamined() -> Catalogue:
     """Return a catalogue in which the user's own experiments wait to be examined."""
-    yours.use(folders)
-    return Catalogue(refused=dict.fromkeys(own_homes(), UNEXAMINED))
+    return Catalogue(refuse=lambda own: dict.fromkeys(own, UNEXAMINED))
 
 
 def refusals(homes: Mapping[str, Home]) -> dict[str, Problem]:
@@ -93,7 +86,11 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if not entry.name.startswith((".", "__pycache__")):
+                if entry.name.startswith((".", "__pycache__")):
+                    continue
+                if entry.is_dir():
+                    yield from _files(Path(entry.path))
+                else:
                     about = entry.stat()
                     yield entry.path, about.st_size, about.st_mtime_ns
     except OSError:

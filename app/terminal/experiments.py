@@ -62,7 +62,7 @@ def _list(context: Context, experiment: Experiment[Any]) -> None:
 
 
 def _write(head: str, text: str, style: str = "") -> None:
-    """Write a text behind a head, in lines as wide as the terminal; rich would take 50 ms more."""
+    """Write a text behind a head, as wide as the terminal; importing rich would take longer."""
     width = max(WIDTH_AT_LEAST, shutil.get_terminal_size().columns) - len(head)
     is_styled = style and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for line in text.split("\n"):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,40 @@ from experiments.core.declare import Experiment
 from experiments.core.problems import Problem, UserError
 from experiments.core.shelves import SHELVES, YOURS, Home, homes
 
+Refuse = Callable[[Mapping[str, Home]], Mapping[str, Problem]]
+
 
 class Catalogue:
-    """Experiments by id, in teaching order."""
+    """Experiments by id, in teaching order; of two with one id ours counts."""
 
-    def __init__(
-        self, shelves: tuple[str, ...] = SHELVES, refused: Mapping[str, Problem] | None = None
-    ) -> None:
-        """Take the shelves; `refused` are experiments of the user's own that must not be loaded."""
-        self._shelves = shelves
-        self.look_again(refused or {})
+    def __init__(self, shelves: tuple[str, ...] = SHELVES, refuse: Refuse = lambda own: {}) -> None:
+        """Take the shelves.
 
-    def look_again(self, refused: Mapping[str, Problem]) -> None:
-        """Find the folders anew, and import the user's own experiments anew."""
+        `refuse` says which of the user's own experiments must not be loaded, and why. That may take
+        long, so it is asked only once one of them, or all experiments, are wanted.
+        """
+        self._ours = homes(tuple(shelf for shelf in shelves if shelf != YOURS))
+        self.own: Mapping[str, Home] = homes((YOURS,)) if YOURS in shelves else {}
+        self._refuse = refuse
+
+    @functools.cached_property
+    def refused(self) -> Mapping[str, Problem]:
+        """The user's own experiments that must not be loaded, each with what is wrong."""
+        return self._refuse(self.own)
+
+    @functools.cached_property
+    def homes(self) -> Mapping[str, Home]:
+        """Every experiment that can be loaded."""
+        good = {name: home for name, home in self.own.items() if name not in self.refused}
+        return {**self._ours, **{n: home for n, home in good.items() if n not in self._ours}}
+
+    def look_again(self, own: Mapping[str, Home], refused: Mapping[str, Problem]) -> None:
+        """Take the user's own experiments as they are now; they are imported anew."""
         importlib.invalidate_caches()
         for module in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
             del sys.modules[module]
-        self.refused = refused
-        self.homes: Mapping[str, Home] = {
-            name: home
-            for name, home in homes(self._shelves).items()
-            if home.shelf != YOURS or name not in refused
-        }
+        self.own, self.refused = own, refused
+        self.__dict__.pop("homes", None)
 
     def ids(self) -> tuple[str, ...]:
         """Return every id, in teaching order."""
@@ -41,7 +54,7 @@ class Catalogue:
 
     def load(self, experiment_id: str) -> Experiment[Any]:
         """Return one experiment. Raises UserError that names the nearest id."""
-        home = self.homes.get(experiment_id)
+        home = self._home(experiment_id)
         if home is None:
             if experiment_id in self.refused:
                 problem = self.refused[experiment_id]
@@ -53,9 +66,12 @@ class Catalogue:
         experiment: Experiment[Any] = importlib.import_module(home.module).EXPERIMENT
         return experiment
 
+    def _home(self, experiment_id: str) -> Home | None:
+        return self._ours.get(experiment_id) or self.homes.get(experiment_id)
+
     def recording(self, experiment_id: str) -> Path | None:
         """Return the run that comes with an experiment, if there are both."""
-        home = self.homes.get(experiment_id)
+        home = self._home(experiment_id)
         return None if home is None else home.recording
 
     def _near(self, typed: str) -> list[str]:

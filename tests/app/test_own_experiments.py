@@ -11,6 +11,7 @@ import pytest
 
 from app import own_experiments
 from app.context import Context
+from experiments import yours
 from experiments.core.problems import UserError
 from experiments.core.words import load
 from tests import ROOT
@@ -108,7 +109,7 @@ def test_eight_broken_ones_give_eight_sentences_and_the_others_run(coreopsis, sh
 @pytest.mark.parametrize("what", BROKEN)
 def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, what):
     folder = broken(tmp_path, what)
-    own_experiments.unexamined([tmp_path])
+    yours.use([tmp_path])
 
     (name,) = own_experiments.own_homes()
     found = own_experiments.refusals(own_experiments.own_homes())
@@ -129,7 +130,7 @@ def test_what_it_prints_is_not_believed(tmp_path, says):
             "from experiments import api", f"{says}\nfrom experiments import api"
         )
     )
-    own_experiments.unexamined([tmp_path])
+    yours.use([tmp_path])
 
     assert own_experiments.refusals(own_experiments.own_homes()) == {}
 
@@ -138,7 +139,7 @@ def test_what_a_file_says_reaches_no_terminal_raw(tmp_path):
     folder = good(tmp_path)
     file = folder / "experiment.py"
     file.write_text("raise ValueError('\\x1b[2J' + 'y' * 9999)\n" + file.read_text())
-    own_experiments.unexamined([tmp_path])
+    yours.use([tmp_path])
 
     (problem,) = own_experiments.refusals(own_experiments.own_homes()).values()
 
@@ -154,6 +155,30 @@ def test_a_folder_is_looked_into_only_if_it_was_named(tmp_path):
     assert "call-cost" not in catalogue.ids()
     with pytest.raises(UserError):
         catalogue.load("call-cost")
+
+
+def test_none_is_examined_for_the_sake_of_one_of_ours(tmp_path, monkeypatch):
+    good(tmp_path / "experiments")
+    asked = []
+    monkeypatch.setattr(own_experiments, "refusals", lambda own: asked.append(own) or {})
+    catalogue = Context(data=tmp_path).catalogue
+
+    assert catalogue.load("stream").id == "stream"
+    assert catalogue.recording("stream") is not None
+    assert asked == []
+    assert catalogue.load("call-cost").is_own
+    assert len(asked) == 1
+
+
+def test_a_file_in_a_folder_of_its_own_counts_as_well(tmp_path):
+    folder = good(tmp_path)
+    (folder / "data").mkdir()
+    yours.use([tmp_path])
+    before = own_experiments.fingerprint(own_experiments.own_homes())
+
+    (folder / "data" / "rows.csv").write_text("1")
+
+    assert own_experiments.fingerprint(own_experiments.own_homes()) != before
 
 
 # --- installed packages ---------------------------------------------------------------------

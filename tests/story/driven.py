@@ -1,4 +1,4 @@
-"""The real window, and beside it an ear: where is what, and what is shown? It only answers.
+"""The real window with an ear beside it, which answers where things are and what they show.
 
 `python -m tests.story.driven [coreopsis arguments]`: questions as JSON lines on standard input.
 """

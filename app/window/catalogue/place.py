@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QStackedWidget
 
-from app.own_experiments import own_homes
 from app.window.catalogue.card_data import best_run, card_data, read_sketch, refused
 from app.window.core.place import Place
 from app.window.core.session import Session
@@ -131,7 +130,7 @@ class ExperimentsPlace(Place):
     def _ask_for(self, experiment_id: str) -> None:
         problem = self.session.catalogue.refused.get(experiment_id)
         if problem is not None and experiment_id not in self.session.catalogue.homes:
-            folder = QUrl.fromLocalFile(str(own_homes()[experiment_id].folder))
+            folder = QUrl.fromLocalFile(str(self.session.catalogue.own[experiment_id].folder))
             say = self.session.words.say
             self.session.tell(
                 self.session.say(problem),

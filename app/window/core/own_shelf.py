@@ -9,10 +9,12 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.own_experiments import Print, fingerprint, own_homes, refusals
 from experiments.core.problems import Problem
+from experiments.core.shelves import Home
 
 if TYPE_CHECKING:
     from app.window.core.session import Session
 
+Examined = tuple[dict[str, Home], dict[str, Problem]]  # all of them, and what is wrong with some
 LOOK_MS = 2000  # between two looks at the folders
 
 
@@ -45,29 +47,34 @@ class OwnShelf(QObject):
         self._is_examining = found != self._known
         if self._is_examining:
             self._known = found
-            self._session.background.do_long(
-                lambda _stop: refusals(own_homes()), self._use, self._fail
-            )
+            self._session.background.do_long(lambda _stop: _examined(), self._use, self._fail)
 
     def _fail(self, problem: Problem) -> None:
         self._is_examining = False
         self._session.troubled.emit(problem)
 
-    def _use(self, refused: dict[str, Problem]) -> None:
+    def _use(self, found: Examined) -> None:
         self._is_examining = False
-        session, homes = self._session, own_homes()
-        session.catalogue.look_again(refused)
-        session.words.read_homes(homes)
+        session, (own, refused) = self._session, found
+        session.catalogue.look_again(own, refused)
+        homes = session.catalogue.homes
+        session.words.read_homes(
+            {name: home for name, home in own.items() if homes.get(name) == home}
+        )
         session.catalogue_changed.emit()
         session.suit()
-        self._tell(dict.fromkeys(str(home.folder.parent) for home in homes.values()))
+        self._tell(dict.fromkeys(str(home.folder.parent) for home in own.values()))
 
     def _tell(self, folders: dict[str, None]) -> None:
         """Say once of each folder that code runs from it."""
         session = self._session
-        told = session.settings.own_folders.split(os.pathsep)
-        for folder in folders:
-            if folder not in told:
-                told.append(folder)
-                session.tell(session.words.say("frame.own_code", {"folder": folder}))
-        session.remembered.emit({"own_folders": os.pathsep.join(filter(None, told))})
+        told = list(filter(None, session.settings.own_folders.split(os.pathsep)))
+        for folder in [folder for folder in folders if folder not in told]:
+            told.append(folder)
+            session.tell(session.words.say("frame.own_code", {"folder": folder}))
+            session.remembered.emit({"own_folders": os.pathsep.join(told)})
+
+
+def _examined() -> Examined:
+    own = own_homes()
+    return own, refusals(own)

@@ -70,7 +70,8 @@ class Session(QObject):
         """Every experiment; the user's own ones join once they have been examined."""
         from app.own_experiments import unexamined
 
-        return unexamined(self.context.own_folders)
+        self.context.use_own_folders()
+        return unexamined()
 
     @property
     def library(self) -> Library:

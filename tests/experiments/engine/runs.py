@@ -1,4 +1,4 @@
-"""How do the tests run a misbehaving experiment, and see that nothing of it is left?"""
+"""Starts a misbehaving experiment, and sees that nothing of it is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the numbers right? Each read is timed in turns with a C program that is compiled on the spot.
+"""Our reads in turns with a C program that is compiled on the spot.
 
 Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages.
 """

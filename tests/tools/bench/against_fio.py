@@ -1,4 +1,4 @@
-"""Is the disk right? Direct reads in turns with fio, where it is installed, in the same folder.
+"""Direct reads in turns with fio, where it is installed, in the same folder.
 
 fio reads a file of its own, as large and as random as ours, for as long.
 """

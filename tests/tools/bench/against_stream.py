@@ -1,4 +1,4 @@
-"""Is the bandwidth right? The loops of `stream` on one core, in turns with the same loops in C.
+"""The loops of `stream` on one core, in turns with the same loops in C.
 
 Both are pinned to one hardware thread, at the same niceness, with 4 KiB pages, and take memory anew
 every few turns: where its pages come to lie is luck.

@@ -1,4 +1,4 @@
-"""Is core-to-core right? In turns with the same algorithm in C, compiled on the spot."""
+"""core-to-core in turns with the same algorithm in C, compiled on the spot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long does the window take to draw a plot? Offscreen, without a graphics card's help."""
+"""Times of drawing each plot, offscreen, without a graphics card's help."""
 
 from __future__ import annotations
 

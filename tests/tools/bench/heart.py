@@ -1,4 +1,4 @@
-"""How late are the turns of an event loop? A timer that should fire every 10 ms.
+"""Lateness of an event loop: a timer that should fire every 10 ms.
 
 `python -m tests.tools.bench.heart run gil-threads ...`: the worst turn in seconds of an event loop
 that has nothing else to do, while the terminal runs this.

@@ -1,4 +1,4 @@
-"""How long does it take to learn what a machine is?
+"""Times of inspecting a machine.
 
 Inside of one process, as the worker of the window does it; the first time is without the imports.
 """

@@ -1,4 +1,4 @@
-"""How long do many runs take: listed, searched, sorted, and a long one played back?
+"""Times of many runs: listed, searched, sorted, and a long one played back.
 
 Offscreen. A library of the size that a class leaves behind, a table of ten times as many, and a
 recording whose player begins anew when it goes back.

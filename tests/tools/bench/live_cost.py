@@ -1,4 +1,4 @@
-"""What does Live cost at 2 Hz, the window and the worker that looks at the machine together?"""
+"""What Live costs at 2 Hz: the window and the worker that looks at the machine together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long does the map of the largest machine take: laid out, with another load, zoomed, moved?
+"""Times of the map of the largest machine: laid out, with another load, zoomed, moved.
 
 Offscreen, without a graphics card's help. The machine has 512 threads, eight GPUs on an NVSwitch
 behind PCIe switches, ten networks and eight disks, and comes with the program.

@@ -1,4 +1,4 @@
-"""How soon does a run begin, how soon does it end when asked to, and what goes through its wire?"""
+"""Times until a run begins and ends, and the rows that go through its wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does watching the machine cost?"""
+"""What watching the machine costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon is the window there, how soon does a click begin a run, and does it ever stutter?"""
+"""Times of the window: first paint, click to progress, turns of the event loop."""
 
 from __future__ import annotations
 

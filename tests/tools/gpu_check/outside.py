@@ -1,4 +1,4 @@
-"""What do others reach on this GPU? CUDA, compiled on the spot, and nvbandwidth where it is."""
+"""Figures of others on this GPU: CUDA, compiled on the spot, and nvbandwidth where it is."""
 
 from __future__ import annotations
 

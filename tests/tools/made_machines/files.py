@@ -1,4 +1,4 @@
-"""Which machines are made here, and where do they lie?"""
+"""The machines that are made here, and their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a fake machine put together from, and what completes it?"""
+"""The parts that a fake machine is put together from, and what completes it."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from app.window.core import own_shelf
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
+from experiments.core.words import load
 from tests.app.own import BROKEN, broken, good, mend
 from tests.app.window.stage import FakeRunner, settle
 from tests.experiments.machines import machine
@@ -83,6 +84,7 @@ def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened
         assert say(f"problems.{key}").partition("{")[0].split(",")[0] in said, name
     assert "call-cost" in there.session.catalogue.ids()
     assert there.session.catalogue.load("stream").shelf == "memory"
+    assert there.session.words.say("stream.question") == load().say("stream.question")
     settle(lambda: "call-cost" in there.session.entries)
 
 

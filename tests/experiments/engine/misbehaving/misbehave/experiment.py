@@ -1,4 +1,4 @@
-"""What may an experiment do to its engine? Each way is one function, named by the parameter `how`.
+"""All that an experiment may do to its engine, a function each, named by the parameter `how`.
 
 Whatever hangs sends a row first, so that a test can let it get there, and gives up by itself after
 `PATIENCE_S`, so that nothing stays for long where the engine fails.

@@ -1,4 +1,4 @@
-"""How many rows a second go through worker, pipe, check and file?"""
+"""An experiment that sends rows as fast as worker, pipe, check and file take them."""
 
 from __future__ import annotations
 
