@@ -8,6 +8,7 @@ Code runs only from folders that the user named: `experiments` in the data folde
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import importlib.util
 import os
@@ -43,7 +44,7 @@ def use_folders(data: Path, given: Sequence[Path]) -> None:
 
 def _of_packages() -> Iterator[Path]:
     """Yield the folders that installed packages name; none of them is imported."""
-    if not any(GROUP.encode() in text for text in _entry_points()):
+    if not any(_names_some(place, _changed_ns(place)) for place in sys.path):
         return
     from importlib import metadata
 
@@ -54,12 +55,22 @@ def _of_packages() -> Iterator[Path]:
             yield Path(place, *parts)
 
 
-def _entry_points() -> Iterator[bytes]:
-    """Yield what the packages name: reading it here is twenty times as fast as `metadata`."""
-    for place in sys.path:
-        for path in glob.iglob(os.path.join(place, "*-info", "entry_points.txt")):
-            with contextlib.suppress(OSError):
-                yield Path(path).read_bytes()
+@functools.lru_cache(maxsize=32)
+def _names_some(place: str, _changed_ns: int) -> bool:
+    """Does a package there name experiments? Looked up here, 20 times as fast as by `metadata`."""
+    for path in glob.iglob(os.path.join(place, "*-info", "entry_points.txt")):
+        with contextlib.suppress(OSError):
+            if GROUP.encode() in Path(path).read_bytes():
+                return True
+    return False
+
+
+def _changed_ns(place: str) -> int:
+    """Return when a package last came to this place, or went."""
+    try:
+        return os.stat(place or os.curdir).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def own_homes() -> dict[str, Home]:

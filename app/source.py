@@ -6,6 +6,7 @@ Imports are read off the files, those inside functions too; nothing is imported 
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import metadata
@@ -152,13 +153,23 @@ def _imports(experiment: Experiment[Any], module: str) -> Iterator[str]:
     path = _path(experiment, module)
     assert path is not None
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for base, is_near, names in _statements(path.read_text(encoding="utf-8")):
+        whole = ".".join(filter(None, (package if is_near else "", base)))
+        yield whole
+        yield from (f"{whole}.{name}" for name in names)
+
+
+@functools.lru_cache(maxsize=512)
+def _statements(text: str) -> tuple[tuple[str, bool, tuple[str, ...]], ...]:
+    """Return (module, whether it is relative, names) of each import; most files come again."""
+    found: list[tuple[str, bool, tuple[str, ...]]] = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
-            base = ".".join(filter(None, (package if node.level else "", node.module)))
-            yield base
-            yield from (f"{base}.{each.name}" for each in node.names)
+            names = tuple(each.name for each in node.names)
+            found.append((node.module or "", node.level > 0, names))
         elif isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            found += ((each.name, False, ()) for each in node.names)
+    return tuple(found)
 
 
 def _relative(experiment: Experiment[Any], module: str) -> str:
@@ -184,10 +195,9 @@ def _path(experiment: Experiment[Any], module: str) -> Path | None:
 def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
     """Return the installed packages that files import, each with its version."""
     names = {
-        name.split(".")[0]
+        module.split(".")[0]
         for path in paths if path.suffix == ".py"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        for name in _named(node)
+        for module, is_near, _ in _statements(path.read_text(encoding="utf-8")) if not is_near
     } - OPTIONAL  # fmt: skip
     known = metadata.packages_distributions()
     foreign = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
@@ -195,10 +205,3 @@ def _packages(paths: Iterator[Path] | Sequence[Path] | Any) -> set[str]:
         f"{each}=={metadata.version(each).partition('+')[0]}"
         for each in foreign - {"coreopsis"}
     }  # fmt: skip
-
-
-def _named(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (each.name for each in node.names)
-    elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-        yield node.module

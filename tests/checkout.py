@@ -1,9 +1,12 @@
-"""A copy of this checkout: what git tracks, and what it would."""
+"""A copy of this checkout, what git tracks and would track, and environments to try it in."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -27,3 +30,12 @@ def copied(folder: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target)
     return folder
+
+
+def environment(folder: Path, *paths: Path) -> str:
+    """Make an environment that sees our dependencies and these paths; return its Python."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    ours = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "ours.pth").write_text("\n".join(map(str, (*paths, *ours))))
+    return os.fspath(folder / "bin" / "python")

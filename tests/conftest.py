@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import glob
 import logging
 import os
 import sys
@@ -12,7 +11,6 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -32,6 +30,7 @@ garbage.leave_to_us()  # as in the window's process
 # and pytest would rewrite the asserts of every test file in each of its processes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+os.environ["OMP_WAIT_POLICY"] = "passive"  # or torch's idle threads keep all cores busy
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS
 
@@ -97,9 +96,9 @@ class _Warnings(logging.Handler):
             logging.getLogger(name).removeHandler(self)
 
 
-def _left(threads: set[threading.Thread], children: set[psutil.Process]) -> list[str]:
+def _left(threads: set[threading.Thread], children: set[int]) -> list[str]:
     new = [repr(thread) for thread in set(threading.enumerate()) - threads]
-    return new + [repr(child) for child in _children() - children]
+    return new + [child for pid in _children() - children if (child := _ours(pid))]
 
 
 def _delete_later_is_now() -> None:
@@ -169,28 +168,28 @@ def _ticks(timer: Any) -> bool:
     return shiboken6.isValid(timer) and timer.isActive() and not timer.isSingleShot()
 
 
-def _children() -> set[psutil.Process]:
-    return {child for child in _all_children() if _is_ours(child)}
-
-
-def _all_children() -> Iterator[psutil.Process]:
-    """Yield the children; by Linux' own list, since psutil looks at every process there is."""
-    lists = glob.glob("/proc/self/task/*/children")
-    if not lists:
-        yield from psutil.Process().children()
-    for path in lists:
-        with contextlib.suppress(OSError):  # the thread has just ended
-            for pid in Path(path).read_text().split():
-                with contextlib.suppress(psutil.Error):
-                    yield psutil.Process(int(pid))
-
-
-def _is_ours(child: psutil.Process) -> bool:
+def _children() -> set[int]:
+    """Return the children's ids by Linux' own list: psutil looks at every process there is."""
     try:
-        # The tracker of multiprocessing stays until the end of the program by design.
-        return child.status() != psutil.STATUS_ZOMBIE and "tracker" not in " ".join(child.cmdline())
+        threads = os.listdir("/proc/self/task")
+    except OSError:
+        return {child.pid for child in psutil.Process().children()}
+    found: set[int] = set()
+    for thread in threads:
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
+            found.update(map(int, file.read().split()))  # unless the thread has just ended
+    return found
+
+
+def _ours(pid: int) -> str:
+    """Return what the child is, "" if it is gone or stays by design."""
+    try:
+        child = psutil.Process(pid)
+        # The tracker of multiprocessing stays until the end of the program.
+        stays = child.status() == psutil.STATUS_ZOMBIE or "tracker" in " ".join(child.cmdline())
     except psutil.Error:
-        return False
+        return ""
+    return "" if stays else repr(child)
 
 
 def _descriptors() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +16,11 @@ def living(token: str) -> dict[int, str]:
     """Return the processes with this token in their environment; zombies have none."""
     found = {}
     mark = f"{TOKEN}={token}\0".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark in (folder / "environ").read_bytes():
-                said = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found[int(folder.name)] = said.decode(errors="replace")
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as environment:
+            if mark in environment.read():
+                said = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(pid)] = said.decode(errors="replace")
     return found
 
 

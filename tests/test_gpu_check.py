@@ -71,12 +71,12 @@ def test_without_a_library_it_names_it(capsys, monkeypatch):
 
 
 def test_an_experiment_is_run_and_its_finding_read(tmp_path):
-    found = check._ran("async", tmp_path, quick=True, limit_s=60.0)  # noqa: SLF001  (no device to ask)
+    found = check._ran("talk-cost", tmp_path, quick=True, limit_s=60.0)  # noqa: SLF001  (no device to ask)
 
     assert found.code == 0
-    assert found.said in ("no_queue", "comes_back_early")
-    assert found.values["finished_s"] > 0
-    assert (tmp_path / "async.coreopsis.jsonl.gz").exists()
+    assert found.said in ("threads_pass_a_reference", "ways_overlap")
+    assert found.values["pipe_large_s"] > 0
+    assert (tmp_path / "talk-cost.coreopsis.jsonl.gz").exists()
 
 
 def test_each_value_held_against_cuda_is_declared():

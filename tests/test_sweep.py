@@ -33,7 +33,7 @@ HERE = inspect()
 LIMITS_S = {"full": 30.0, "quick": 5.0}  # of the run itself, after its imports
 NOISE = 1.5  # the machine may be shared
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ class Catalogue:
         self._ours = homes(tuple(shelf for shelf in shelves if shelf != YOURS))
         self.own: Mapping[str, Home] = homes((YOURS,)) if YOURS in shelves else {}
         self._refuse = refuse
+        self._alone: dict[str, Problem | None] = {}
 
     @functools.cached_property
     def refused(self) -> Mapping[str, Problem]:
@@ -45,7 +46,7 @@ class Catalogue:
         importlib.invalidate_caches()
         for module in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
             del sys.modules[module]
-        self.own, self.refused = own, refused
+        self.own, self.refused, self._alone = own, refused, {}
         self.__dict__.pop("homes", None)
 
     def ids(self) -> tuple[str, ...]:
@@ -56,8 +57,7 @@ class Catalogue:
         """Return one experiment. Raises UserError that names the nearest id."""
         home = self._home(experiment_id)
         if home is None:
-            if experiment_id in self.refused:
-                problem = self.refused[experiment_id]
+            if problem := self._problem(experiment_id):
                 raise UserError(problem.key, **problem.values)
             near = self._near(experiment_id)
             if near:
@@ -67,7 +67,20 @@ class Catalogue:
         return experiment
 
     def _home(self, experiment_id: str) -> Home | None:
-        return self._ours.get(experiment_id) or self.homes.get(experiment_id)
+        if experiment_id in self._ours:
+            return self._ours[experiment_id]
+        return None if self._problem(experiment_id) else self.own.get(experiment_id)
+
+    def _problem(self, experiment_id: str) -> Problem | None:
+        """Return what is wrong with one of the user's own; the others may take long to examine."""
+        if experiment_id not in self.own:
+            return None
+        if "refused" in self.__dict__:
+            return self.refused.get(experiment_id)
+        if experiment_id not in self._alone:
+            found = self._refuse({experiment_id: self.own[experiment_id]})
+            self._alone[experiment_id] = found.get(experiment_id)
+        return self._alone[experiment_id]
 
     def recording(self, experiment_id: str) -> Path | None:
         """Return the run that comes with an experiment, if there are both."""

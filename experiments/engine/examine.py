@@ -43,7 +43,7 @@ class _Look:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "experiments.engine.examine", str(folder)],
+            [sys.executable, "-P", "-m", "experiments.engine.examine", str(folder), str(CPU_S)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -159,7 +159,7 @@ def _of_import(error: Exception, folder: Path) -> Problem:
     return Problem("own_import_raised", {"file": file, "line": line, "error": said})
 
 
-def _main(folder: Path) -> None:
+def _main(folder: Path, cpu_s: int) -> None:
     """Print the problems as the last line of standard output, which nobody else writes to."""
     output = os.dup(1)
     os.dup2(2, 1)
@@ -167,7 +167,7 @@ def _main(folder: Path) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     try:
         found: Iterable[Problem] = list(problems_of(folder))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (said instead of a traceback)
@@ -179,4 +179,4 @@ def _main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]))
+    _main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -130,12 +130,11 @@ class Program:
 
     def close(self) -> None:
         """Check that nothing is left of what was started or written in passing."""
-        until(lambda: not self.living())
-        left = self.living()
-        for pid in left:
+        is_gone = until(lambda: not self.living())
+        for pid in () if is_gone else self.living():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        assert not left
+        assert is_gone
         assert list(self.temporary.iterdir()) == []
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import os
 import re
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -18,19 +17,27 @@ from experiments.engine import messages
 from machine.inspect import portable
 from machine.memory.host import available_bytes
 from machine.model import from_json
-from tests.app.program import HIDE, Said
+from tests.app.program import HIDE, Program, Said
 from tests.app.recordings import burst, ladder, threads
-from tests.processes import until
 
 GIB = 2**30
+
+
+@functools.cache
+def runs() -> dict[str, bytes]:
+    return {"burst": burst().data, "ladder": ladder().data, "threads": threads().data}
 
 
 @pytest.fixture
 def files(coreopsis):
     """Write runs into the folder that the program works in."""
-    for name, made in {"burst": burst(), "ladder": ladder(), "threads": threads()}.items():
-        made.write(coreopsis.folder / f"{name}.coreopsis.jsonl")
-    return coreopsis.folder
+    return with_runs(coreopsis.folder)
+
+
+def with_runs(folder):
+    for name, data in runs().items():
+        (folder / f"{name}.coreopsis.jsonl").write_bytes(data)
+    return folder
 
 
 def widest(said) -> int:
@@ -117,14 +124,11 @@ def test_the_catalogue_is_told_as_json(inside):
 
 
 def test_the_catalogue_says_what_a_machine_lacks(coreopsis):
-    said = coreopsis("experiments", **{HIDE: "numba"})
-    entries = {
-        e["id"]: e for e in json.loads(coreopsis("experiments", "--json", **{HIDE: "numba"}).out)
-    }
+    said = coreopsis("experiments", "--json", **{HIDE: "numba"})
+    entries = {entry["id"]: entry for entry in json.loads(said.out)}
 
-    assert "This needs the library numba" in said.out
     assert entries["cache-ladder"]["runnable"] is False
-    assert "numba" in entries["cache-ladder"]["why_not"]
+    assert "This needs the library numba" in entries["cache-ladder"]["why_not"]
     assert entries["gil-threads"]["runnable"] is True
 
 
@@ -153,8 +157,8 @@ def test_the_version_is_told(coreopsis, inside, arguments):
 # --- watch --------------------------------------------------------------------------------------
 
 
-def test_the_load_is_told_as_json_lines(coreopsis):
-    said = coreopsis("watch", "--json", "--hz", "20", "--for", "1.5")
+def test_the_load_is_told_as_json_lines(inside):
+    said = inside("watch", "--json", "--hz", "20", "--for", "1")
     samples = [messages.decode_event(line.encode() + b"\n") for line in said.lines]
 
     assert said.code == 0
@@ -337,7 +341,7 @@ def test_a_machine_with_brackets_in_its_name_is_shown_as_it_is(coreopsis, inside
 
 
 @pytest.mark.parametrize(
-    "command", [["inspect"], ["experiments"], ["replay", "threads.coreopsis.jsonl"]], ids=" ".join
+    "command", [["experiments"], ["replay", "threads.coreopsis.jsonl"]], ids=" ".join
 )
 def test_a_terminal_without_letters_beyond_ascii_will_do(coreopsis, files, command):
     said = coreopsis(*command, PYTHONIOENCODING="ascii")
@@ -351,8 +355,8 @@ def test_a_terminal_without_letters_beyond_ascii_will_do(coreopsis, files, comma
     [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"TERM": ""}],
     ids=["dumb", "no colour", "no terminal"],
 )
-def test_a_terminal_without_colours_will_do(coreopsis, files, environment):
-    said = coreopsis("replay", "threads.coreopsis.jsonl", **environment)
+def test_a_terminal_without_colours_will_do(inside, files, environment):
+    said = inside("replay", "threads.coreopsis.jsonl", **environment)
 
     assert (said.code, said.err) == (0, "")
 
@@ -361,11 +365,8 @@ def test_a_terminal_without_colours_will_do(coreopsis, files, environment):
     "command",
     [
         ["inspect"],
-        ["inspect", "--json"],
-        ["experiments"],
         ["experiments", "--json"],
         ["replay", "burst.coreopsis.jsonl"],
-        ["compare", "burst.coreopsis.jsonl", "burst.coreopsis.jsonl"],
         ["watch", "--hz", "20"],
         ["watch", "--hz", "20", "--json"],
     ],
@@ -387,12 +388,8 @@ def test_a_reader_who_has_enough_is_no_failure(coreopsis, files, command):
 
 WRONG = [
     (["run", "gil-threads", "--set", "workers=0"], "workers must be at least 1"),
-    (["run", "gil-threads", "--set", "workers=-4"], "workers must be at least 1"),
     (["run", "gil-threads", "--set", "workers=four"], "whole number such as"),
-    (["run", "gil-threads", "--set", "workers=2.5"], "whole number such as"),
     (["run", "gil-threads", "--set", "workers=1e999"], "whole number such as"),
-    (["run", "gil-threads", "--set", "workers=nan"], "whole number such as"),
-    (["run", "gil-threads", "--set", "workers=inf"], "whole number such as"),
     (["run", "gil-threads", "--set", "workers="], "whole number such as"),
     (["run", "gil-threads", "--set", "job_s=1e999"], "at most 10 s"),
     (["run", "gil-threads", "--set", "job_s=nan"], "a number such as"),
@@ -406,10 +403,8 @@ WRONG = [
     (["run", "cache-ladder", "--set", "huge_pages=perhaps"], "yes or no"),
     (["run", "cache-ladder", "--set", "rounds"], "--set NAME=VALUE"),
     (["run", "cache-ladder", "--set", "=3"], "--set NAME=VALUE"),
-    (["run", "cache-ladder", "--set", ""], "--set NAME=VALUE"),
     (["run", "cache-ladder", "--set", "rounds=1", "--set", "rounds=2"], "given twice"),
     (["run", "gil-thread"], "did you mean 'gil-threads'?"),
-    (["run", "GIL-threads"], "did you mean 'gil-threads'?"),
     (["run", "cach"], "did you mean 'cache-ladder'?"),
     (["run", "xyzzy"], "`coreopsis experiments` lists them"),
     (["run"], "`coreopsis run --help`"),
@@ -418,7 +413,6 @@ WRONG = [
     (["run", "cache-ladder", "--out", "."], "Choose another place for --out"),
     (["inspect", "--out", "nowhere/x.json"], "Choose another place for --out"),
     (["inspect", "--root", "nowhere"], "neither proc nor sys"),
-    (["inspect", "--root", "."], "neither proc nor sys"),
     (["inspect", "--root", "text.txt"], "neither proc nor sys"),
     (["inspect", "--fake-machine", "nowhere"], "`coreopsis inspect --out FILE` writes"),
     (["inspect", "--fake-machine", "."], "Is a directory"),
@@ -428,15 +422,11 @@ WRONG = [
     (["experiments", "--fake-machine", "nowhere"], "Cannot read a machine"),
     (["run", "gil-threads", "--fake-machine", "empty.json"], "leave --fake-machine out"),
     (["watch", "--hz", "0"], "0.1 to 20 samples a second"),
-    (["watch", "--hz", "-1"], "0.1 to 20 samples a second"),
     (["watch", "--hz", "nan"], "0.1 to 20 samples a second"),
-    (["watch", "--hz", "1e9"], "0.1 to 20 samples a second"),
     (["watch", "--hz", "often"], "'often' is no number"),
-    (["watch", "--for", "-1"], "choose more than 0"),
     (["watch", "--for", "0"], "choose more than 0"),
     (["watch", "--for", "nan"], "choose more than 0"),
     (["replay", "burst.coreopsis.jsonl", "--speed", "0"], "choose more than 0"),
-    (["replay", "burst.coreopsis.jsonl", "--speed", "-2"], "choose more than 0"),
     (["replay", "burst.coreopsis.jsonl", "--speed", "nan"], "choose more than 0"),
     (["replay", "burst.coreopsis.jsonl", "--speed", "fast"], "'fast' is no number"),
     (["replay"], "`coreopsis replay --help`"),
@@ -461,9 +451,11 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def odd_files(files):
-    """Put files there that are no runs, or no longer."""
+@pytest.fixture(scope="module")
+def beside_odd_files(tmp_path_factory):
+    """Return the program in a folder with runs, and files that are no runs, or no longer."""
+    program = Program(tmp_path_factory.mktemp("odd"))
+    files = with_runs(program.folder)
     data = (files / "burst.coreopsis.jsonl").read_bytes()
     (files / "text.txt").write_text("hello\n")
     (files / "load.watch.jsonl").write_text('{"type":"watch","format":"coreopsis.watch"}\n')
@@ -473,7 +465,8 @@ def odd_files(files):
     (files / "damaged.coreopsis.jsonl").write_bytes(data.replace(b'"n":3,', b'"n":7,', 1))
     (files / "torn.coreopsis.jsonl.gz").write_bytes(gzip.compress(data)[:-20])
     (files / "unknown.coreopsis.jsonl").write_bytes(data.replace(b"burst-random", b"unheard-of"))
-    return files
+    yield program
+    program.close()
 
 
 def in_words(value):
@@ -482,24 +475,25 @@ def in_words(value):
 
 @pytest.mark.parametrize(("arguments", "says"), WRONG, ids=in_words)
 def test_wrong_usage_is_answered_with_one_sentence_that_says_what_to_do(
-    coreopsis, odd_files, arguments, says, monkeypatch, capfd
+    beside_odd_files, arguments, says, monkeypatch, capfd
 ):
-    monkeypatch.chdir(odd_files)
-    before = sorted(odd_files.rglob("*"))
+    program = beside_odd_files
+    monkeypatch.chdir(program.folder)
+    before = sorted(program.folder.rglob("*"))
 
-    code = main(["--data", str(coreopsis.data), *arguments])
+    code = main(["--data", str(program.data), *arguments])
 
     said = Said(code, *capfd.readouterr())
     assert said.code == 2
     assert says in said.sentence
     assert said.out == ""
-    assert sorted(odd_files.rglob("*")) == before  # nothing was made, and nothing taken away
-    assert coreopsis.runs == []
+    assert sorted(program.folder.rglob("*")) == before  # nothing was made, and nothing taken away
+    assert program.runs == []
 
 
-@pytest.mark.parametrize(("arguments", "says"), WRONG[::9], ids=in_words)
-def test_wrong_usage_ends_the_program_with_two(coreopsis, odd_files, arguments, says):
-    said = coreopsis(*arguments)
+@pytest.mark.parametrize(("arguments", "says"), WRONG[::36], ids=in_words)
+def test_wrong_usage_ends_the_program_with_two(beside_odd_files, arguments, says):
+    said = beside_odd_files(*arguments)
 
     assert said.code == 2
     assert says in said.sentence
@@ -516,10 +510,10 @@ def test_more_memory_than_is_free_is_refused_before_it_is_taken(inside):
     assert "are free; choose a smaller size" in said.sentence
 
 
-def test_a_library_that_cannot_be_written_is_told_before_anything_is_measured(coreopsis):
+def test_a_library_that_cannot_be_written_is_told_before_anything_is_measured(coreopsis, inside):
     coreopsis.data.write_text("a file")
 
-    said = coreopsis("run", "cache-ladder", "--quick")
+    said = inside("run", "cache-ladder", "--quick")
 
     assert said.code == 2
     assert "--data DIR" in said.sentence
@@ -539,11 +533,11 @@ def test_a_run_that_several_could_be_meant_by_is_refused(coreopsis, inside):
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_debug_shows_where_it_went_wrong(coreopsis, place):
+def test_debug_shows_where_it_went_wrong(inside, place):
     command = ["run", "xyzzy"]
     command = ["--debug", *command] if place == "before" else [*command, "--debug"]
 
-    said = coreopsis(*command)
+    said = inside(*command)
 
     assert said.code == 2
     assert said.err.startswith("Traceback")
@@ -556,64 +550,6 @@ def test_what_this_machine_cannot_do_ends_with_three(coreopsis):
     assert said.code == 3
     assert "`pip install numba`" in said.sentence
     assert coreopsis.runs == []
-
-
-# --- the worker ---------------------------------------------------------------------------------
-
-
-def worker(coreopsis, *commands: dict) -> list[messages.Event]:
-    """Let a worker do what the commands say, until it has finished; return its events."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app", "worker"],
-        cwd=coreopsis.folder,
-        env=coreopsis.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    for command in commands:
-        process.stdin.write(json.dumps(command).encode() + b"\n")
-    process.stdin.flush()
-    events = []
-    while line := process.stdout.readline():
-        events.append(messages.decode_event(line))
-        if isinstance(events[-1], messages.Finished):
-            break
-    process.stdin.close()
-    process.stdout.close()
-    process.wait(60)
-    return events
-
-
-def test_a_worker_inspects(coreopsis):
-    events = worker(coreopsis, {"type": "inspect", "root": None})
-
-    assert isinstance(events[0], messages.Hello)
-    assert any(isinstance(event, messages.Found) and event.path == "cpu" for event in events)
-    assert from_json(events[-2].value).cpu.threads
-    assert events[-1].outcome is messages.Outcome.COMPLETED
-
-
-def test_a_worker_measures(coreopsis):
-    params = {"largest_bytes": 2**20, "points_per_octave": 1, "rounds": 1, "huge_pages": False}
-    events = worker(
-        coreopsis,
-        {"type": "measure", "experiment": "cache-ladder", "params": params, "quick": True,
-         "run": "00000000-0000-0000-0000-000000000001"},
-    )  # fmt: skip
-
-    assert [type(event) for event in events[:2]] == [messages.Hello, messages.Started]
-    assert events[-1].outcome is messages.Outcome.COMPLETED
-    assert events[-1].finding.message == "ladder_in_part"
-
-
-def test_a_worker_answers_nonsense_in_words(coreopsis):
-    (_, finished) = worker(coreopsis, {"type": "dance"})
-
-    assert finished.outcome is messages.Outcome.FAILED
-    assert finished.problem.key == "command_unreadable"
-    assert until(lambda: not coreopsis.living())
 
 
 # --- the window, where none can open --------------------------------------------------------------

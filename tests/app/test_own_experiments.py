@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -14,18 +12,18 @@ from app.context import Context
 from experiments import yours
 from experiments.core.problems import UserError
 from experiments.core.words import load
+from experiments.engine import examine
 from tests import ROOT
 from tests.app.own import BROKEN, broken, good
-from tests.app.program import Program
+from tests.checkout import environment
 
 ENGLISH = load()
 
 
-@pytest.fixture
-def coreopsis(tmp_path):
-    program = Program(tmp_path)
-    yield program
-    program.close()
+@pytest.fixture(autouse=True)
+def afterwards_none_is_known():
+    yield
+    yours.use([])
 
 
 @pytest.fixture
@@ -38,8 +36,8 @@ def shelf(coreopsis) -> Path:
 # --- new, check, run ------------------------------------------------------------------------
 
 
-def test_what_new_writes_is_whole_runs_at_once_and_can_be_replayed(coreopsis, shelf):
-    written = coreopsis("new", "My-Calls")
+def test_what_new_writes_is_whole_runs_at_once_and_can_be_replayed(coreopsis, inside, shelf):
+    written = inside("new", "My-Calls")
     folder = shelf / "my_calls"
 
     assert written.code == 0
@@ -48,75 +46,81 @@ def test_what_new_writes_is_whole_runs_at_once_and_can_be_replayed(coreopsis, sh
     assert (checked.code, checked.err) == (0, "")
     run = coreopsis("run", "my-calls", "--quick", "--set", "calls=1000")
     assert run.code == 0
-    assert coreopsis("replay", coreopsis.runs[-1]).code == 0
-    assert "my-calls" in coreopsis("experiments").out
+    assert inside("replay", coreopsis.runs[-1]).code == 0
 
 
-def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, tmp_path):
-    said = coreopsis("new", "calls", "--in", tmp_path / "class")
+def test_new_writes_where_it_is_told_and_says_how_to_run_it(coreopsis, inside, tmp_path):
+    said = inside("new", "calls", "--in", tmp_path / "class")
 
     assert said.code == 0
     assert f"--experiments {tmp_path / 'class'}" in said.out.replace("\n", "")
-    run = coreopsis("--experiments", tmp_path / "class", "run", "calls", "--quick", "--no-keep")
+    run = coreopsis("--experiments", tmp_path / "class", "run", "calls", "--quick", "--no-keep",
+                    "--set", "calls=1000")  # fmt: skip
     assert run.code == 0
 
 
 @pytest.mark.parametrize(
     ("name", "key"), [("a b", "own_name"), ("../x", "own_name"), ("stream", "own_name_taken")]
 )
-def test_new_refuses_a_name_that_cannot_be(coreopsis, name, key):
-    said = coreopsis("new", name)
+def test_new_refuses_a_name_that_cannot_be(inside, name, key):
+    said = inside("new", name)
 
     assert said.code == 2
     assert said.sentence == ENGLISH.say(f"problems.{key}", {"name": name, "id": name})
 
 
-def test_new_overwrites_nothing(coreopsis, shelf):
+def test_new_overwrites_nothing(inside, shelf):
     folder = good(shelf)
     (folder / "experiment.py").write_text("mine")
 
-    said = coreopsis("new", "call-cost")
+    said = inside("new", "call-cost")
 
     assert said.code == 2
     assert (folder / "experiment.py").read_text() == "mine"
 
 
 @pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_that_holds_no_experiment_is_told(coreopsis, folder):
-    assert coreopsis("check", folder).code == 2
-    assert coreopsis("--experiments", "missing", "inspect").code == 2
+def test_a_folder_that_holds_no_experiment_is_told(inside, folder):
+    assert inside("check", folder).code == 2
+    assert inside("--experiments", "missing", "inspect").code == 2
 
 
 # --- examined first -------------------------------------------------------------------------
 
 
-def test_eight_broken_ones_give_eight_sentences_and_the_others_run(coreopsis, shelf):
+def test_eight_broken_ones_give_eight_sentences_and_the_others_run(
+    coreopsis, inside, shelf, monkeypatch
+):
+    monkeypatch.setattr(examine, "CPU_S", 1)
     good(shelf)
     for what in BROKEN:
         broken(shelf, what)
 
-    listed = coreopsis("experiments")
+    listed = inside("experiments")
 
     assert listed.code == 0
     for name, _, key in BROKEN.values():
         line = ENGLISH.text(f"problems.{key}").partition("{")[0]
         assert name.replace("_", "-") in listed.out
         assert line.split(",")[0].strip() in listed.out.replace("\n", " ")
-    assert coreopsis("run", "call-cost", "--quick", "--no-keep").code == 0
-    assert coreopsis("run", "odd-syntax").code == 2
+    assert coreopsis("run", "call-cost", "--quick", "--no-keep", "--set", "calls=1000").code == 0
+    assert inside("run", "odd-syntax").code == 2
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, what):
-    folder = broken(tmp_path, what)
+def test_what_is_wrong_is_found_in_a_process_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(examine, "CPU_S", 1)
+    good(tmp_path)
+    for what in BROKEN:
+        broken(tmp_path, what)
     yours.use([tmp_path])
 
-    (name,) = own_experiments.own_homes()
     found = own_experiments.refusals(own_experiments.own_homes())
 
-    assert name == folder.name.replace("_", "-")
-    assert found[name].key == BROKEN[what][2]
-    assert "{" not in ENGLISH.say(f"problems.{found[name].key}", found[name].values)
+    expected = {name.replace("_", "-"): key for name, _, key in BROKEN.values()}
+    assert {name: problem.key for name, problem in found.items()} == expected
+    assert found["endless"].values["limit_s"] == 1
+    for problem in found.values():
+        assert "{" not in ENGLISH.say(f"problems.{problem.key}", problem.values)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +195,7 @@ def test_the_experiment_of_an_installed_package_is_found_runs_and_replays(tmp_pa
     (source / "pyproject.toml").write_text(PYPROJECT)
     python = environment(tmp_path / "venv", ROOT)
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index"]
-    pip += ["--no-deps", "--no-build-isolation", str(source)]
+    pip += ["--no-deps", "--no-build-isolation", "--no-compile", str(source)]
     subprocess.run(pip, check=True, timeout=300)
 
     def coreopsis(*arguments: str) -> str:
@@ -203,16 +207,9 @@ def test_the_experiment_of_an_installed_package_is_found_runs_and_replays(tmp_pa
 
     listed = json.loads(coreopsis("experiments", "--json"))
     assert next(each for each in listed if each["id"] == "hand-out")["shelf"] == "yours"
-    coreopsis(
-        "run",
-        "hand-out",
-        "--quick",
-        "--set",
-        "calls=1000",
-        "--out",
-        str(tmp_path / "run.coreopsis.jsonl"),
-    )
-    assert coreopsis("replay", str(tmp_path / "run.coreopsis.jsonl"))
+    out = str(tmp_path / "run.coreopsis.jsonl")
+    coreopsis("run", "hand-out", "--quick", "--set", "calls=1000", "--out", out)
+    assert coreopsis("replay", out)
 
 
 PYPROJECT = """
@@ -233,12 +230,3 @@ packages = ["classroom", "classroom.experiments", "classroom.experiments.hand_ou
 [tool.setuptools.package-data]
 "*" = ["*.toml"]
 """
-
-
-def environment(folder: Path, *paths: Path) -> str:
-    """Make an environment that sees our dependencies and these paths; return its Python."""
-    venv.create(folder, with_pip=False, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    ours = [path for path in sys.path if path.endswith("site-packages")]
-    (site / "ours.pth").write_text("\n".join(map(str, (*paths, *ours))))
-    return os.fspath(folder / "bin" / "python")

@@ -9,7 +9,7 @@ import pytest
 from app.source import script, sources
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
-from tests.app.test_own_experiments import environment
+from tests.checkout import environment
 
 CATALOGUE = Catalogue()
 ENGLISH = words.load("en")
@@ -51,8 +51,7 @@ def test_reading_the_code_of_kernels_loads_no_numba():
     ("experiment_id", "settings"),
     [
         ("race", ("workers=2", "times=20000", "rounds=2", "pythons=none")),
-        ("start-cost", ("sample_s=1 ms", "rounds=3")),
-        ("banks-mlp", ("memory_bytes=8 MiB", "rounds=3")),
+        ("cache-ladder", ("largest_bytes=1 MiB", "points_per_octave=1", "rounds=1")),
     ],
 )
 def test_a_script_runs_on_its_own_with_the_packages_it_names(tmp_path, experiment_id, settings):

@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_flatten, tree_map
 
 from experiments.devices import timing
 
@@ -32,6 +31,7 @@ MEMORY_BYTES_PER_S = 3e12
 FLOP_PER_S = 50e12
 HZ = 2e9
 NAME, SECOND = "cuda:0", "cuda:1"
+PROCESSOR = -1  # where a GPU is named by its number
 
 _FACTORIES = {"empty", "zeros", "ones", "full", "rand", "randn", "randint", "arange", "tensor",
               "linspace", "eye", "randperm", "as_tensor", "empty_like", "zeros_like", "ones_like",
@@ -215,6 +215,8 @@ class FakeGpu(TorchFunctionMode):
 
     def arrive(self, *, on_gpu: bool = False) -> None:
         """Do the copies that are done by now, or all that work on the GPU may ask for."""
+        if not self.pending:
+            return
         needed = [n for n, copy in enumerate(self.pending) if on_gpu and copy.to_gpu]
         last = max(needed, default=-1)
         copies, self.pending = self.pending, []
@@ -228,75 +230,64 @@ class FakeGpu(TorchFunctionMode):
     # --- what torch is asked for
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        named = _named_index(getattr(func, "__name__", "?"), args, kwargs or {})
-        own = {index_of(each) for each in tree_flatten((args, kwargs))[0] if is_on_gpu(each)}
-        if len(own) > 1 and getattr(func, "__name__", "?") in _TOGETHER:
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                "cuda:0 and cuda:1!"
-            )
-        sources = [index_of(args[1])] if func is torch.Tensor.copy_ and is_on_gpu(args[1]) else own
-        at = next(iter(sources), self.at if named is None else named)
-        with self.on(at):
-            result = self._called(func, args, kwargs)
-        for each in tree_flatten(result)[0]:
-            if is_on_gpu(each) and not hasattr(each, "gpu_index_here"):
-                each.gpu_index_here = at if named is None else named
-        return result
-
-    def _called(self, func, args, kwargs):
         name, kwargs = getattr(func, "__name__", "?"), dict(kwargs or {})
+        given = _tensors((args, kwargs))
+        own = {index for each in given if (index := gpu_of(each)) is not None}
+        if own and name in _TOGETHER:
+            _refuse_two_devices(given, own)
         to = self._device_of(name, args, kwargs)
-        named = kwargs.get("device") or next((e for e in args[1:] if _is_device(e)), None)
+        before = self.at
+        if name == "copy_" and is_on_gpu(given[-1]):
+            self.at = gpu_of(given[-1])
+        elif own or _is_gpu(to):
+            self.at = min(own) if own else to
+        try:
+            return self._called(func, name, args, kwargs, given, to)
+        finally:
+            self.at = before
+
+    def _called(self, func, name, args, kwargs, given, to):
         if to is not None:
-            args, kwargs = _to_cpu(args), _to_cpu(kwargs)
+            args = tuple(map(_to_cpu, args))
+            kwargs = {key: _to_cpu(each) for key, each in kwargs.items()}
+        on_gpu, there = any(map(is_on_gpu, given)), to if _is_gpu(to) else self.at
+        self.arrive(on_gpu=on_gpu or _is_gpu(to))
+        if name == "is_pinned":
+            return is_pinned_here(given[0])
+        if name in ("to", "cuda", "cpu", "copy_"):
+            return self._copied(func, name, args, kwargs, given, to)
         is_pinned = bool(kwargs.pop("pin_memory", False)) or name == "pin_memory"
-        given = [each for each in tree_flatten((args, kwargs))[0] if torch.is_tensor(each)]
-        on_gpu = any(is_on_gpu(each) for each in given)
-        if on_gpu and name in _TOGETHER and any(e.dim() and not is_on_gpu(e) for e in given):
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                "cuda:0 and cpu!"
-            )
-        self.arrive(on_gpu=on_gpu or to == "gpu")
-        if name == "pin_memory":
-            result = given[0].clone()
-        elif name in ("is_pinned",):
-            return getattr(given[0], "is_pinned_here", False)
-        elif name in ("to", "cuda", "cpu", "copy_"):
-            return self._copied(func, name, args, kwargs, given, to, named)
-        else:
-            result = func(*args, **kwargs)
+        result = given[0].clone() if name == "pin_memory" else func(*args, **kwargs)
         if is_pinned:
             self.log.append("pin")
             size = result.numel() * result.element_size()
             self.now_s += CALL_S + size / PINNING_BYTES_PER_S
         if name == "__set__":  # of a parameter's data: it goes where they are
-            _marked(args[0], any(is_on_gpu(each) for each in given[1:]), False)
+            _marked(args[0], gpu_of(given[-1]), False)
         if name in _FREE or (name == "__getitem__" and not torch.is_tensor(args[1])):
-            return _marked(result, on_gpu, any(is_pinned_here(each) for each in given))
+            return _marked(result, there if on_gpu else None, any(map(is_pinned_here, given)))
         if on_gpu and name in _WAITING:
             self.wait()
             self.call()
             self.log.append(f"read by {name}")
             return result
-        if on_gpu or (to == "gpu" and name in _FACTORIES):
+        if on_gpu or (_is_gpu(to) and name in _FACTORIES):
             self.queue(name, self._cost_s(name, given))
-            return _marked(result, on_gpu or to == "gpu", False)
+            return _marked(result, there, False)
         self.now_s += (
             flop_of(name, given) / self.cpu_flop_per_s + _touched(given) / self.cpu_bytes_per_s
         )
-        return _marked(result, False, is_pinned)
+        return _marked(result, None, is_pinned)
 
-    def _device_of(self, name: str, args: Any, kwargs: Any) -> str | None:
-        """Return "gpu" or "cpu" where a call names a device."""
+    def _device_of(self, name: str, args: Any, kwargs: Any) -> int | None:
+        """Return the GPU that a call names, PROCESSOR, or None where it names nothing."""
         if kwargs.get("copy"):  # as the scaler of gradients copies, by the device that tensors have
             return None
-        named = [kwargs.get("device"), *(args[1:] if name == "to" else ())]
-        for each in named:
+        for each in (kwargs.get("device"), *(args[1:] if name in ("to", "cuda") else ())):
             if isinstance(each, str | torch.device):
-                return "gpu" if str(each).startswith("cuda") else "cpu"
-        return "gpu" if name == "cuda" else "cpu" if name == "cpu" else None
+                kind, _, index = str(each).partition(":")
+                return int(index or 0) if kind == "cuda" else PROCESSOR
+        return {"cuda": self.at, "cpu": PROCESSOR}.get(name)
 
     def _to_peer(self, source, result, size, there):
         """Copy to another GPU: in a stream of the source, and both wait for it."""
@@ -311,25 +302,26 @@ class FakeGpu(TorchFunctionMode):
                 result.zero_()
         return result
 
-    def _copied(self, func, name, args, kwargs, given, to, named):
+    def _copied(self, func, name, args, kwargs, given, to):
         target, source = given[0], given[-1]
         is_non_blocking = bool(kwargs.get("non_blocking", False))
+        from_gpu = is_on_gpu(source)
         if name == "copy_":
-            result, from_gpu, to_gpu = target, is_on_gpu(source), is_on_gpu(target)
+            result, there = target, gpu_of(target)
         else:
-            from_gpu = is_on_gpu(source)
-            to_gpu = from_gpu if to is None else to == "gpu"
+            there = to if _is_gpu(to) else self.at if to is None and from_gpu else None
             kwargs.pop("non_blocking", None)
             made = source.clone() if name in ("cuda", "cpu") else func(*args, **kwargs)
-            moved = from_gpu != to_gpu and made is source
-            result = _marked(source.clone() if moved else made, to_gpu, False)
+            moved = from_gpu != (there is not None) and made is source
+            result = source.clone() if moved else made
             if isinstance(source, torch.nn.Parameter) and not isinstance(
                 result, torch.nn.Parameter
             ):
-                result = _marked(torch.nn.Parameter(result.detach()), to_gpu, False)
+                result = torch.nn.Parameter(result.detach())
+            _marked(result, there, False)
+        to_gpu = there is not None
         size = source.numel() * source.element_size()
-        there = index_of(target) if name == "copy_" else _named_index(name, args, {"device": named})
-        if from_gpu and to_gpu and there not in (None, self.at):
+        if from_gpu and to_gpu and there != self.at:
             return self._to_peer(source, result, size, there)
         if from_gpu == to_gpu:
             if to_gpu and result is source and name != "copy_":  # it is there already
@@ -370,42 +362,57 @@ def flop_of(name: str, given: list[Any]) -> int:
     return 2 * given[0].numel() * given[1].shape[-1] if is_product else 0
 
 
+def gpu_of(tensor: Any) -> int | None:
+    """Which GPU was it made "on"?"""
+    return getattr(tensor, "gpu_here", None)
+
+
 def is_on_gpu(tensor: Any) -> bool:
-    """Was it made "on the GPU"?"""
-    return bool(getattr(tensor, "is_on_gpu_here", False))
-
-
-def index_of(tensor: Any) -> int:
-    """Which GPU was it made on?"""
-    return getattr(tensor, "gpu_index_here", 0)
+    """Was it made "on a GPU"?"""
+    return gpu_of(tensor) is not None
 
 
 def is_pinned_here(tensor: Any) -> bool:
     """Does it play pinned memory?"""
-    return bool(getattr(tensor, "is_pinned_here", False))
+    return getattr(tensor, "is_pinned_here", False)
 
 
-def _marked(result: Any, on_gpu: bool, pinned: bool) -> Any:
-    for each in tree_flatten(result)[0]:
-        if torch.is_tensor(each):
-            each.is_on_gpu_here = on_gpu or is_on_gpu(each)
-            each.is_pinned_here = pinned or is_pinned_here(each)
+def _tensors(given: Any) -> list[Any]:
+    """Return the tensors in what a call takes or returns, in order."""
+    if isinstance(given, torch.Tensor):
+        return [given]
+    if isinstance(given, dict):
+        given = given.values()
+    elif not isinstance(given, tuple | list):
+        return []
+    return [each for part in given for each in _tensors(part)]
+
+
+def _marked(result: Any, gpu: int | None, pinned: bool) -> Any:
+    for each in _tensors(result) if gpu is not None or pinned else ():
+        if gpu is not None and not is_on_gpu(each):
+            each.gpu_here = gpu
+        if pinned:
+            each.is_pinned_here = True
     return result
 
 
-def _is_device(each: Any) -> bool:
-    return isinstance(each, torch.device) or (isinstance(each, str) and each.startswith("cuda"))
+def _refuse_two_devices(given: list[Any], own: set[int]) -> None:
+    """Raise what torch raises; a single number may come from the processor."""
+    if len(own) > 1 or any(each.dim() and not is_on_gpu(each) for each in given):
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"cuda:0 and {'cuda:1' if len(own) > 1 else 'cpu'}!"
+        )
 
 
-def _named_index(name: str, args: Any, kwargs: Any) -> int | None:
-    """Return the number of the GPU that a call names, None where it names none."""
-    named = [kwargs.get("device"), *(args[1:] if name == "to" else ())]
-    found = next((str(each) for each in named if _is_device(each)), "")
-    return int(found.partition(":")[2] or 0) if found.startswith("cuda") else None
+def _is_gpu(named: int | None) -> bool:
+    return named is not None and named != PROCESSOR
 
 
-def _to_cpu(given: Any) -> Any:
-    return tree_map(lambda each: torch.device("cpu") if _is_device(each) else each, given)
+def _to_cpu(each: Any) -> Any:
+    is_device = isinstance(each, torch.device) or (isinstance(each, str) and each[:4] == "cuda")
+    return torch.device("cpu") if is_device else each
 
 
 @contextlib.contextmanager

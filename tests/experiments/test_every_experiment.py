@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import math
 import re
@@ -36,7 +37,16 @@ UNITS = {"", "s", "bytes", "bytes/s", "flop/s", "hz", "per_s", "ratio", "watts",
          "fraction", "switch"}  # fmt: skip
 
 pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.id)
-on_every_machine = pytest.mark.parametrize("here", MACHINES.values(), ids=MACHINES)
+
+
+@functools.cache
+def defaults(experiment_id: str) -> list[tuple]:
+    """Return the name of each machine, the machine, and its full and its quick parameters."""
+    params_for = Catalogue().load(experiment_id).params_for
+    return [
+        (name, here, params_for(here, quick=False), params_for(here, quick=True))
+        for name, here in MACHINES.items()
+    ]
 
 
 def module_of(experiment):
@@ -87,9 +97,9 @@ def test_the_agreed_values_are_declared(experiment):
         assert columns <= specs(experiment.tables[table]).keys()
 
 
-@on_every_machine
-def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment, here):
-    assert broken_rules(experiment, ENGLISH, here) == []
+def test_it_keeps_the_rules_that_a_users_own_must_keep_too(experiment):
+    for name, here in MACHINES.items():
+        assert broken_rules(experiment, ENGLISH, here) == [], name
 
 
 # --- the words ----------------------------------------------------------------------------------
@@ -136,42 +146,39 @@ def test_a_value_is_shown_the_same_in_a_sentence_and_in_a_table(experiment):
 # --- the parameters -----------------------------------------------------------------------------
 
 
-@on_every_machine
-@pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
-def test_the_defaults_can_be_typed_and_sent(experiment, here, quick):
-    params = experiment.params_for(here, quick=quick)
-    typed = {
-        name: to_text(getattr(params, name), spec.unit)
-        for name, spec in specs(experiment.params).items()
-    }
+def test_the_defaults_can_be_typed_and_sent(experiment):
+    for name, here, full, quick in defaults(experiment.id):
+        for params in (full, quick):
+            typed = {
+                key: to_text(getattr(params, key), spec.unit)
+                for key, spec in specs(experiment.params).items()
+            }
 
-    assert isinstance(params, experiment.params)
-    assert from_json(experiment.params, to_json(params), here) == params
-    again = from_text(params, typed, here)
-    for name in typed:
-        if isinstance(getattr(params, name), float | int):
-            assert getattr(again, name) == pytest.approx(getattr(params, name), rel=0.0051)
-        else:
-            assert getattr(again, name) == getattr(params, name)
-
-
-@on_every_machine
-def test_a_full_run_takes_half_a_minute_at_most_and_a_quick_one_five_seconds(experiment, here):
-    full, quick = (experiment.params_for(here, quick=quick) for quick in (False, True))
-
-    assert quick != full
-    assert 0 < experiment.seconds(quick) <= 5
-    assert experiment.seconds(quick) < experiment.seconds(full) <= 30
+            assert isinstance(params, experiment.params), name
+            assert from_json(experiment.params, to_json(params), here) == params, name
+            again = from_text(params, typed, here)
+            for key in typed:
+                sent = getattr(params, key)
+                is_number = isinstance(sent, float | int)
+                expected = pytest.approx(sent, rel=0.0051) if is_number else sent
+                assert getattr(again, key) == expected, name
 
 
-@on_every_machine
-def test_the_defaults_take_half_of_the_free_memory_at_most(experiment, here):
+def test_a_full_run_takes_half_a_minute_at_most_and_a_quick_one_five_seconds(experiment):
+    for name, _, full, quick in defaults(experiment.id):
+        assert quick != full, name
+        assert 0 < experiment.seconds(quick) <= 5, name
+        assert experiment.seconds(quick) < experiment.seconds(full) <= 30, name
+
+
+def test_the_defaults_take_half_of_the_free_memory_at_most(experiment):
     from machine.memory.host import available_bytes
 
     free_bytes = available_bytes() or 8 * GIB
-    for quick in (False, True):
-        params = experiment.params_for(here, quick=quick)
-        assert 0 <= experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB
+    for name, here in MACHINES.items():
+        for quick in (False, True):
+            params = experiment.params_for(here, quick=quick)
+            assert 0 <= experiment.memory_bytes(params) <= free_bytes / 2 + 4 * MIB, name
 
 
 # --- the run ------------------------------------------------------------------------------------
@@ -219,19 +226,16 @@ def test_a_finding_follows_from_the_rows_alone(experiment, small_run):
     assert finding == experiment.analyse(run.params, run.tables(), run.machine)
 
 
-@on_every_machine
-def test_nothing_measured_is_no_error(experiment, here):
-    params = experiment.params_for(here, quick=False)
+def test_nothing_measured_is_no_error(experiment):
     empty = {name: [] for name in experiment.tables}
+    for _, here, params, _ in defaults(experiment.id):
+        check_finding(experiment, experiment.analyse(params, empty, here))
 
-    check_finding(experiment, experiment.analyse(params, empty, here))
 
-
-@on_every_machine
-def test_any_beginning_of_a_run_can_be_analysed(experiment, here, small_run):
+def test_any_beginning_of_a_run_can_be_analysed(experiment, small_run):
     run = small_run(experiment.id)
     step = max(1, len(run.rows) // 30)
     for count in {*range(min(len(run.rows), 15)), *range(0, len(run.rows), step)}:
-        finding = experiment.analyse(run.params, run.tables(count), here)
-
-        check_finding(experiment, finding)
+        tables = run.tables(count)
+        for here in MACHINES.values():
+            check_finding(experiment, experiment.analyse(run.params, tables, here))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import pickle
 import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from machine.inspect import inspect
+from machine.model import Machine
 from tests.machine.recordings import is_here, unpack
 from tests.machine.trees import Tree
 
@@ -23,18 +27,32 @@ def tree(tmp_path) -> Tree:
 
 
 @pytest.fixture(scope="session")
-def recording():
-    """Return a function from the name of a recording to the root of its files, unpacked once."""
-    unpacked: dict[str, Path] = {}
-    # Twenty thousand small files: on a slow disk that alone would take twenty seconds.
+def recorded(tmp_path_factory, worker_id):
+    """Return a function from the name of a recording to the machine, read once for all processes.
+
+    A test process that needs another one's machine takes it from a file.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder if worker_id == "master" else folder.parent) / "recorded"
+    folder.mkdir(exist_ok=True)
+
+    @functools.cache
+    def read(name: str) -> Machine:
+        if not is_here(name):
+            pytest.skip("the recorded machines are not here")
+        kept = folder / name
+        if not kept.exists():
+            writing = kept.with_name(f"{name}.{os.getpid()}")
+            writing.write_bytes(pickle.dumps(_inspected(name)))
+            writing.replace(kept)
+        machine: Machine = pickle.loads(kept.read_bytes())
+        return machine
+
+    return read
+
+
+def _inspected(name: str) -> Machine:
+    # Thousands of small files: on a slow disk that alone would take twenty seconds.
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=in_memory) as folder:
-
-        def find(name: str) -> Path:
-            if not is_here(name):
-                pytest.skip("the recorded machines are not here")
-            if name not in unpacked:
-                unpacked[name] = unpack(name, Path(folder))
-            return unpacked[name]
-
-        yield find
+        return inspect(unpack(name, Path(folder)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import io
 import re
 import tarfile
 from pathlib import Path
@@ -35,7 +37,7 @@ def is_here(name: str) -> bool:
 
 def unpack(name: str, folder: Path) -> Path:
     """Unpack what the program reads of a recording below `folder`; return its root."""
-    with tarfile.open(_archive(name)) as files:
+    with tarfile.open(fileobj=io.BytesIO(bz2.decompress(_archive(name).read_bytes()))) as files:
         members = [member for member in files if READ.search(member.name)]
         files.extractall(folder / name, members, filter=_plain)
     (root,) = (folder / name).iterdir()
@@ -50,5 +52,11 @@ def _plain(member: tarfile.TarInfo, _folder: str) -> tarfile.TarInfo:
     """Leave owner, mode and time of the recording behind: looking them up takes long."""
     nothing: Any = None  # allowed, although typeshed denies it
     return member.replace(
-        mode=nothing, mtime=nothing, uid=nothing, gid=nothing, uname=nothing, gname=nothing
+        mode=nothing,
+        mtime=nothing,
+        uid=nothing,
+        gid=nothing,
+        uname=nothing,
+        gname=nothing,
+        deep=False,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import asdict
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from machine.gpus import nvml
@@ -17,15 +18,14 @@ from tests.machine.fake_nvml import LOST, NOT_SUPPORTED, FakeNvml, with_switches
 from tests.machine.gpus.test_nvidia import CALLS, card, gpu_leaves, look, seen_by_cuda
 from tests.machine.live.test_gpus import look as look_live
 from tests.machine.live.test_gpus import seat
+from tests.machine.trees import Tree
 
 NUMBERS = st.sampled_from([1, 2, 3, 4, 6, 8, 10, 11, 13, 15, 16, 17, 21, 77, 999])
 SWITCHES = st.dictionaries(st.sampled_from(CALLS), NUMBERS, max_size=12)
 NEEDED = ("nvmlInit", "nvmlShutdown")  # every pynvml has them
 MAY_BE_ABSENT = [call for call in CALLS if call not in NEEDED]
 ABSENT = st.sets(st.sampled_from(MAY_BE_ABSENT), max_size=12)
-WATCHING = settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)  # slow: each example takes two samples of a whole machine
+WATCHING = settings(max_examples=40)  # slow: each example takes two samples of a whole machine
 # What a call alone can tell.
 TOLD_BY = {
     "UUID": "uuid",
@@ -64,10 +64,22 @@ def inspected(library):
     return machine
 
 
+@functools.cache
+def all_told():
+    return inspected(three())
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Return a tree with the three GPUs; nothing that is tested here changes it."""
+    tree = Tree(tmp_path_factory.mktemp("tree"))
+    for gpu in three().gpus:
+        seat(tree, gpu.address)
+    return tree
+
+
 def watched(tree, library):
     """Return two samples, a second apart."""
-    for gpu in library.gpus:
-        seat(tree, gpu.address)
     sampler = GpuSampler(tree.root, lambda: library)
     samples = [look_live(sampler, now_s)[0] for now_s in (0.0, 1.0)]
     sampler.close()
@@ -121,7 +133,7 @@ def test_one_gpu_is_lost_while_inspecting_and_the_others_are_told_in_full(after)
     address = library.gpus[1].address
     library.lost = {address: after}
     machine = inspected(library)
-    whole = inspected(three())
+    whole = all_told()
     for n in (0, 2):
         assert machine.gpus[n] == whole.gpus[n]
     if library.lost[address] < 0:

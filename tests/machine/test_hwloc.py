@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 
 from machine.bus.pcie import is_bridge
-from machine.inspect import inspect
 from machine.model import usable_threads
 from tests.machine.trees import RECORDINGS
 
@@ -62,8 +61,8 @@ def test_every_difference_belongs_to_a_recording():
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_recorded_machine_is_what_hwloc_says(name, recording):
-    machine = inspect(recording(name))
+def test_a_recorded_machine_is_what_hwloc_says(name, recorded):
+    machine = recorded(name)
     threads = usable_threads(machine)
     ids = {thread.id for thread in threads}
     bridges = {device.address for device in machine.pci if is_bridge(device)}

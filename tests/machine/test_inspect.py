@@ -54,8 +54,8 @@ def test_every_value_has_a_source_or_a_reason_in_an_empty_machine(tree):
         "nvidiagpunumanodes",
     ],
 )
-def test_every_value_has_a_source_or_a_reason_in_a_recording(name, recording):
-    machine = inspect(recording(name))
+def test_every_value_has_a_source_or_a_reason_in_a_recording(name, recorded):
+    machine = recorded(name)
     assert unexplained(machine) == []
     assert from_json(to_json(machine)) == machine
 

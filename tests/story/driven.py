@@ -63,8 +63,8 @@ class Ear(QObject):
             "entries": len(self._window.session.entries),
             "zoomed": [
                 widget.accessibleName()
-                for widget in _in_sight()
-                if type(widget).__name__ == "Plot" and widget.scene.is_zoomed  # type: ignore[attr-defined]
+                for widget in self._window.findChildren(QWidget)
+                if type(widget).__name__ == "Plot" and widget.isVisible() and widget.scene.is_zoomed  # type: ignore[attr-defined]
             ],
             "focus": next(iter(_names(focus)), type(focus).__name__) if focus else None,
             "mode": self._window.session.look.theme.mode,

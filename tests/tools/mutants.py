@@ -1,12 +1,13 @@
 """Break the product in 40 places, one at a time, and print which breaks the tests notice.
 
-    python -m tests.tools.mutants [--only N ...] [--from N] [--to N] [--near-only] [--check]
+    python -m tests.tools.mutants [--only N ...] [--near-only] [--check]
 
 Run it in a tree where nothing else runs: it changes the product's files, and restores them. It
 works on the tree in the current folder. Each break is one snippet, which must occur exactly once
 in the product; the script finds the file, so it survives that modules move. Tests that lie near
-run first: those named after the module, then those that import it, then the whole suite.
-A failure counts only if the same test passes without the break.
+run first: those named after the module, then those that import it. The breaks that these let pass
+are then made all at once for one run of the whole suite, and what fails there is tried with each
+break alone. A failure counts only if the same test passes without the break.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 ROOT = Path.cwd()
 PARTS = ("app", "widgets", "experiments", "machine")
 LIMIT_S = 1800  # of one run of pytest; a break may make a loop endless
-SUITE = ["-m", "not slow", "-n", "3", "--maxfail=1"]
+SUITE = ["-m", "not slow", "-n", "3"]
 
 
 class Break(NamedTuple):
@@ -105,36 +107,30 @@ def main() -> int:
     """Print one line for each break, and the count; 1 if a snippet is lost or goes unnoticed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", type=int, nargs="+", help="the numbers of some breaks")
-    parser.add_argument("--from", type=int, dest="first", default=1, help="the first break")
-    parser.add_argument("--to", type=int, dest="last", default=len(BREAKS), help="the last one")
     parser.add_argument("--near-only", action="store_true", help="never run the whole suite")
-    parser.add_argument("--suite-only", action="store_true", help="run the whole suite at once")
-    parser.add_argument("--tests", nargs="+", help="run these tests, and no others")
     parser.add_argument("--check", action="store_true", help="only look for the snippets")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, _end)  # so that the file is restored
-    numbers = options.only or range(options.first, options.last + 1)
-    noticed = lost = 0
+    numbers = options.only or range(1, len(BREAKS) + 1)
+    places: dict[int, str] = {}  # of each break: its file
     for number in numbers:
         found = _files(BREAKS[number - 1].snippet)
-        if len(found) != 1:
-            lost += 1
-            _say(f"{number:2} LOST      {BREAKS[number - 1].snippet!r} is in {found or 'no file'}")
-        elif options.check:
-            _say(f"{number:2} {found[0]}: {BREAKS[number - 1].snippet}")
+        if len(found) == 1:
+            places[number] = found[0]
         else:
-            begin_s = time.monotonic()
-            stages = [] if options.suite_only else [["-x", *tests] for tests in _near(found[0])]
-            layer = f"tests/{found[0].partition('/')[0]}"  # first: there it is noticed soonest
-            stages += [] if options.near_only else [[*SUITE, layer, "tests"]]
-            stages = [["-x", *options.tests]] if options.tests else stages
-            test = _noticed_by(BREAKS[number - 1], found[0], stages)
-            noticed += bool(test)
-            took = f"{time.monotonic() - begin_s:.0f} s"
-            _say(f"{number:2} {'noticed  ' if test else 'UNNOTICED'} {found[0]} {test} ({took})")
-    if not options.check:
-        _say(f"noticed {noticed} of {len(numbers)}; lost {lost}")
-    return 1 if lost or (not options.check and noticed < len(numbers)) else 0
+            _say(f"{number:2} LOST      {BREAKS[number - 1].snippet!r} is in {found or 'no file'}")
+    if options.check:
+        for number, path in places.items():
+            _say(f"{number:2} {path}: {BREAKS[number - 1].snippet}")
+        return int(len(places) < len(numbers))
+    passed = [number for number, path in places.items() if not _noticed(number, path, _near(path))]
+    if passed and not options.near_only:
+        _say(f"the whole suite, with these breaks at once: {passed}")
+        failed = _failed(SUITE, {number: places[number] for number in passed})
+        _say(f"{len(failed)} tests fail")
+        passed = [n for n in passed if not failed or not _noticed(n, places[n], [failed])]
+    _say(f"noticed {len(places) - len(passed)} of {len(numbers)}; not {passed}")
+    return int(len(places) < len(numbers) or bool(passed))
 
 
 def _end(*_: object) -> NoReturn:
@@ -153,18 +149,22 @@ def _files(snippet: str) -> list[str]:
     return [path for path, text in texts for _ in range(text.count(snippet))]
 
 
-def _noticed_by(change: Break, path: str, stages: list[list[str]]) -> str:
-    """Return the first test that fails with the break and passes without; "" if none does."""
+def _noticed(number: int, path: str, stages: list[list[str]]) -> bool:
+    """Does a test of these fail with the break, and pass without? Tell which."""
+    begin_s = time.monotonic()
     for stage in stages:
         ignored: list[str] = []  # they fail without the break as well
-        while test := _broken(change, path, [*stage, *ignored]):
-            if _passes(test):
-                return test
+        while failed := _failed(["-x", *stage, *ignored], {number: path}):
+            test = failed[0]
+            if not test.startswith("?") and not _failed([test], {}):
+                _say(f"{number:2} noticed   {path} {test} ({time.monotonic() - begin_s:.0f} s)")
+                return True
             _say(f"   {test} fails without the break as well")
             ignored += ["--deselect", test]
             if test.startswith("?") or len(ignored) > 20:
                 break
-    return ""
+    _say(f"{number:2} UNNOTICED {path} ({time.monotonic() - begin_s:.0f} s)")
+    return False
 
 
 def _near(path: str) -> list[list[str]]:
@@ -181,22 +181,21 @@ def _near(path: str) -> list[list[str]]:
     return [stage for stage in stages if stage]
 
 
-def _broken(change: Break, path: str, arguments: list[str]) -> str:
-    file = ROOT / path
-    text = file.read_text("utf-8")
+def _failed(arguments: list[str], breaks: Mapping[int, str]) -> list[str]:
+    """Return the tests that fail with these breaks; ["?..."] if pytest ends badly without one."""
+    whole = {path: (ROOT / path).read_text("utf-8") for path in breaks.values()}
     try:
-        file.write_text(text.replace(change.snippet, change.instead), "utf-8")
-        return _failed(arguments)
+        for number, path in breaks.items():
+            text = (ROOT / path).read_text("utf-8")
+            broken = text.replace(*BREAKS[number - 1])
+            (ROOT / path).write_text(broken, "utf-8")
+        return _failing(arguments)
     finally:
-        file.write_text(text, "utf-8")
+        for path, text in whole.items():
+            (ROOT / path).write_text(text, "utf-8")
 
 
-def _passes(test: str) -> bool:
-    return not test.startswith("?") and not _failed([test])
-
-
-def _failed(arguments: list[str]) -> str:
-    """Return the first test that fails, or that hung; "?..." if pytest ends badly without one."""
+def _failing(arguments: list[str]) -> list[str]:
     command = [sys.executable, "-m", "pytest", "-v", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
     try:
@@ -211,21 +210,21 @@ def _failed(arguments: list[str]) -> str:
             timeout=LIMIT_S,
         )
     except subprocess.TimeoutExpired:
-        return "? pytest did not end"
+        return ["? pytest did not end"]
     whole = re.search(r"^=+ \d+ passed(?!.*(failed|error)).* in .*=$", done.stdout, re.MULTILINE)
     if done.returncode in (0, 5) or whole:  # 5: no tests; Qt may still crash at the very end
-        return ""
+        return []
     for pattern in (
         r"^(?:FAILED|ERROR) (tests/\S+?::.*?)(?: - .*)?$",
         r"crashed while running '(tests/[^\n]+)'$",
         r"^ERROR (tests/\S+)",
         r"^(tests/\S+::.*?) *(?:FAILED|ERROR)",
     ):
-        if found := re.search(pattern, done.stdout, re.MULTILINE):
-            return str(found[1])
+        if found := re.findall(pattern, done.stdout, re.MULTILINE):
+            return [*dict.fromkeys(found)]
     if begun := re.findall(r"^(tests/\S+?::[^\n]*?) *$(?<!%\])", done.stdout, re.MULTILINE):
-        return str(begun[-1])  # it hung: the process was ended
-    return "? " + done.stdout.strip()[-200:].replace("\n", " | ")
+        return [str(begun[-1])]  # it hung: the process was ended
+    return ["? " + done.stdout.strip()[-200:].replace("\n", " | ")]
 
 
 if __name__ == "__main__":

@@ -150,9 +150,10 @@ class LinePainter(QStyledItemDelegate):
         for place, (start, end) in enumerate(rows):
             x = left + (self._hang(line.text) * step if place else 0.0)
             painter.setFont(theme.font("note", mono=True))
+            baseline = self._baseline(rect)
             for at in range(start, end):
                 painter.setPen(QColor(colours[at]))
-                painter.drawText(QPointF(x, self._baseline(rect)), line.text[at])
+                painter.drawText(QPointF(x, baseline), line.text[at])
                 x += step
             rect.translate(0, self._row_px() if place < len(rows) - 1 else 0)
         if line.remark:

@@ -40,6 +40,9 @@ def _stops(area: QWidget, here: QWidget | None) -> Iterator[QWidget]:
 
 def _read(parts: Sequence[QWidget]) -> Iterator[QWidget]:
     """Yield parts line by line, or column by column if a column spans all lines."""
+    if len(parts) < 2:
+        yield from parts
+        return
     for near, size in ((QWidget.y, QWidget.height), (QWidget.x, QWidget.width)):
         groups = _cut(parts, near, size)
         if len(groups) > 1:

@@ -33,13 +33,12 @@ def next_box(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
         inside = next((box for box in boxes if box.parent == here.id), None)
         if inside is not None:
             return inside
-    by_id = {box.id: box for box in boxes}
     at: Box | None = here
     while at is not None:
         near = _neighbour(boxes, at, step)
         if near is not None:
             return near
-        at = by_id.get(at.parent or "")
+        at = next((box for box in boxes if box.id == at.parent), None)
         if step is Step.UP:
             return at
     return None
@@ -71,12 +70,15 @@ def _neighbour(boxes: Sequence[Box], here: Box, step: Step) -> Box | None:
 
 def _distance(here: Rect, there: Rect, step: Step) -> float | None:
     """Return the distance to `there` in a direction, None if it lies elsewhere."""
-    ahead = {
-        Step.LEFT: here.x - there.right,
-        Step.RIGHT: there.x - here.right,
-        Step.UP: here.y - there.bottom,
-        Step.DOWN: there.y - here.bottom,
-    }[step]
+    match step:
+        case Step.LEFT:
+            ahead = here.x - there.right
+        case Step.RIGHT:
+            ahead = there.x - here.right
+        case Step.UP:
+            ahead = here.y - there.bottom
+        case _:  # down
+            ahead = there.y - here.bottom
     if ahead < -ALMOST:
         return None
     if step in (Step.LEFT, Step.RIGHT):

@@ -35,6 +35,7 @@ class TroubleBox(QFrame):
         self._sign = QLabel()
         self.text = label("", wrap=True)
         self.copy = button(words.say("trouble.copy"), "link", clicked=self._copy)
+        self.copy.setParent(self)  # or it outlives the box wherever there was nothing to copy
         self._actions = FlowLayout()
         self.buttons: list[QWidget] = []
         layout = QHBoxLayout(self)
@@ -69,7 +70,7 @@ class TroubleBox(QFrame):
             self.buttons.append(self.copy)
         for each in self.buttons:
             self._actions.addWidget(each)
-        self.copy.setVisible(bool(detail))  # only now: without a parent it would be a window
+        self.copy.setVisible(bool(detail))
         self.show()
         announce(self, sentence)
 

@@ -6,6 +6,7 @@ style sheet does not follow a new palette, so both are set again whenever the th
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from dataclasses import asdict, dataclass
@@ -55,12 +56,7 @@ class Theme:
 
     def font(self, name: str, *, weight: int = 400, mono: bool = False) -> QFont:
         """Return a font of one of the five text sizes; all its digits are equally wide."""
-        font = QFont(MONO if mono else SANS)
-        font.setPixelSize(self.px(name))
-        font.setWeight(QFont.Weight(weight))
-        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        font.setFeature(QFont.Tag("tnum"), 1)
-        return font
+        return QFont(_font(self.px(name), weight, mono))  # a copy: whoever has it may change it
 
     def series_colour(self, place: int, *, word: bool = False) -> str:
         """Return the colour of the series at `place`, or of the words beside it.
@@ -73,6 +69,17 @@ class Theme:
             return colour
         darker = min(QColor(self.panel), QColor(self.ink), key=QColor.lightness)
         return mixed(QColor(colour), darker, DARKER).name()
+
+
+@functools.cache
+def _font(px: int, weight: int, mono: bool) -> QFont:
+    """Return a font; what paints asks for thousands."""
+    font = QFont(MONO if mono else SANS)
+    font.setPixelSize(px)
+    font.setWeight(QFont.Weight(weight))
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    font.setFeature(QFont.Tag("tnum"), 1)
+    return font
 
 
 def load_colour(theme: Theme, busy: float) -> QColor:
@@ -133,7 +140,8 @@ def mode_of(setting: str, application: QApplication) -> str:
 
 def apply(application: QApplication, theme: Theme) -> None:
     """Give the whole application this theme."""
-    application.setStyle("Fusion")
+    if not application.styleSheet():  # else it is there: each style polishes every widget anew
+        application.setStyle("Fusion")
     application.setPalette(_palette(theme))
     application.setFont(theme.font("text"))
     application.setStyleSheet(_style_sheet(theme))

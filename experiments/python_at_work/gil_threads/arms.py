@@ -73,8 +73,8 @@ class Arms:
         return arms, notes
 
     def _other_pythons(self, size: int) -> Iterator[Arm]:
-        if self._params.job == "sort":
-            return  # NumPy may be missing there
+        if self._params.job == "sort" or not self._params.pythons:
+            return  # NumPy may be missing there; to look for them takes processes
         for python in find():
             if python.name not in self._params.pythons:
                 continue

@@ -74,7 +74,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
     """Yield a row for each form, Python and round, and the moments of a lost update."""
     with contextlib.ExitStack() as stack:
         pythons = {OWN: _start(OWN, OWN_COMMAND, bench, stack)}
-        for other in find():
+        for other in find() if params.pythons else ():  # asks each in a process
             if other.name in params.pythons:
                 command = [str(other.path), "-I", "-S"]
                 pythons[other.name] = _start(other.name, command, bench, stack)

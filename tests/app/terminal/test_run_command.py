@@ -15,17 +15,19 @@ import pytest
 from experiments.engine import messages
 from experiments.engine.lock import Lock
 from experiments.engine.recording import Order, read
+from machine.system.pythons import find
 from tests.app.program import Program
 from tests.processes import until
 
 LADDER = ["run", "cache-ladder", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1",
           "--set", "points_per_octave=1"]  # fmt: skip
-BURST = ["run", "burst-random", "--quick", "--set", "largest_bytes=1MiB", "--set", "rounds=1"]
-THREADS = ["run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
-           "--set", "methods=serial,threads"]  # fmt: skip
-LONG = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50",
-        "--set", "methods=serial,threads", "--set", "workers=2"]  # fmt: skip
-LONG_THREADS = ["run", "gil-threads", "--set", "job_s=50ms", "--set", "rounds=50"]
+# These sleep, which costs no processor.
+SLEEPS = ["run", "gil-threads", "--set", "job=sleep", "--set", "switch_interval_s=0.1ms",
+          "--set", "workers=2"]  # fmt: skip
+SHORT = [*SLEEPS, "--quick", "--set", "job_s=5ms", "--set", "rounds=1"]
+THREADS = [*SHORT, "--set", "methods=serial,threads"]
+LONG = [*SLEEPS, "--set", "job_s=50ms", "--set", "rounds=50", "--set", "methods=serial,threads"]
+LONG_PROCESSES = [*LONG[:-1], "methods=serial,processes"]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -38,9 +40,13 @@ def finding_of(said) -> str:
     return re.sub(r"\nKept as .*\n", "", text).strip()
 
 
-@pytest.mark.parametrize("command", [LADDER, BURST, THREADS], ids=lambda command: command[1])
-def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, inside, command):
-    said = coreopsis(*command)
+@pytest.mark.parametrize(
+    ("command", "name"), [(LADDER, "x.jsonl"), (THREADS, "x.coreopsis.jsonl.gz")]
+)
+def test_a_run_is_told_kept_written_and_replayed_with_the_same_finding(
+    coreopsis, inside, command, name
+):
+    said = coreopsis(*command, "--out", name)
 
     assert said.code == 0
     assert "A quick run" in said.out
@@ -48,18 +54,21 @@ def test_a_run_is_told_kept_and_replayed_with_the_same_finding(coreopsis, inside
     (path,) = coreopsis.runs
     kept = re.search(r"^Kept as (\w{8}) · coreopsis replay \1 *$", said.out, re.MULTILINE)
     assert kept
-    replayed = inside("replay", kept[1])
-    assert replayed.code == 0
-    assert finding_of(replayed) == finding_of(said)
-    assert finding_of(inside("replay", path)) == finding_of(said)
+    for reference in (kept[1], path, name):
+        replayed = inside("replay", reference)
+        assert replayed.code == 0
+        assert finding_of(replayed) == finding_of(said)
     assert read(path).finished.outcome is messages.Outcome.COMPLETED
+    out = coreopsis.folder / name
+    assert (out.read_bytes()[:2] == b"\x1f\x8b") is name.endswith(".gz")
+    assert [*read(out).events] == [*read(path).events]
 
 
 @pytest.fixture(scope="module")
 def streamed(tmp_path_factory):
     """Return a run that was streamed, kept and written to a file, and what was said."""
     program = Program(tmp_path_factory.mktemp("streamed"))
-    yield program, program(*LADDER, "--json", "--out", "x.jsonl.gz")
+    yield program, program(*THREADS, "--json", "--out", "x.jsonl.gz")
     program.close()
 
 
@@ -70,8 +79,9 @@ def test_a_stream_is_the_lines_of_the_run(streamed):
         order.check(messages.decode_event(line))
 
     assert said.code == 0
-    assert order.started.experiment == "cache-ladder"
-    assert order.started.params["largest_bytes"] == 2**20
+    assert order.started.experiment == "gil-threads"
+    params = order.started.params
+    assert (params["job_s"], params["methods"]) == (0.005, ["serial", "threads"])
     assert order.started.quick is True
     assert order.finished.outcome is messages.Outcome.COMPLETED
     (path,) = coreopsis.runs
@@ -90,26 +100,6 @@ def test_a_stream_is_written_to_a_file_as_well(streamed):
     coreopsis, said = streamed
 
     assert gzip.decompress((coreopsis.folder / "x.jsonl.gz").read_bytes()).decode() == said.out
-
-
-@pytest.mark.parametrize("name", ["x.jsonl", "x.coreopsis.jsonl.gz"])
-def test_a_run_is_written_to_a_file_as_well(coreopsis, inside, name):
-    said = coreopsis(*THREADS, "--out", name)
-    out = coreopsis.folder / name
-
-    assert said.code == 0
-    assert (out.read_bytes()[:2] == b"\x1f\x8b") is name.endswith(".gz")
-    assert [*read(out).events] == [*read(coreopsis.runs[0]).events]
-    assert finding_of(inside("replay", name)) == finding_of(said)
-
-
-def test_a_run_that_shall_not_be_kept_leaves_nothing(coreopsis):
-    said = coreopsis(*THREADS, "--no-keep")
-
-    assert said.code == 0
-    assert "Kept" not in said.out
-    assert not coreopsis.data.exists()
-    assert [each for each in coreopsis.folder.iterdir()] == []
 
 
 def test_a_run_that_shall_not_be_kept_can_still_be_written_to_a_file(coreopsis, inside):
@@ -139,37 +129,19 @@ def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_measured
     assert coreopsis.runs == []
 
 
-def test_a_setting_is_used(coreopsis):
-    coreopsis("run", "gil-threads", "--quick", "--set", "job_s=6 ms", "--set", "rounds=1",
-              "--set", "methods=serial", "--set", "workers=3")  # fmt: skip
-
-    params = read(coreopsis.runs[0]).started.params
-    assert (params["job_s"], params["methods"], params["workers"]) == (0.006, ["serial"], 3)
-
-
-def test_other_pythons_are_measured_when_asked_for(coreopsis):
-    from machine.system.pythons import find
-
+def test_other_pythons_are_measured_when_asked_for_and_no_process_is_left(coreopsis):
     others = [python.name for python in find()]
-    if not others:
-        pytest.skip("there is no other Python here")
 
-    said = coreopsis(*THREADS, "--set", f"pythons={others[-1]}")
-
-    assert said.code == 0
-    assert f"all jobs in a row, Python {others[-1]}" in said.out
-    rows = read(coreopsis.runs[0]).rows["timings"]
-    assert {row["python"] for row in rows} >= {others[-1]}
-
-
-def test_processes_and_subinterpreters_of_a_run_are_all_gone_at_its_end(coreopsis):
-    said = coreopsis("run", "gil-threads", "--quick", "--set", "job_s=5ms", "--set", "rounds=1",
-                     "--set", "pythons=all")  # fmt: skip
+    said = coreopsis(*SHORT, "--set", "pythons=all")
 
     assert said.code == 0
     assert coreopsis.living() == {}
-    methods = {row["method"] for row in read(coreopsis.runs[0]).rows["timings"]}
+    rows = read(coreopsis.runs[0]).rows["timings"]
+    methods = {row["method"] for row in rows}
     assert {"processes", "processes_started", "released_threads"} <= methods
+    assert {row["python"] for row in rows} >= set(others)
+    for name in others:
+        assert f"all jobs in a row, Python {name}" in said.out
 
 
 # --- stopping -----------------------------------------------------------------------------------
@@ -183,8 +155,8 @@ def rows_kept(coreopsis) -> int:
 @posix
 @pytest.mark.parametrize(
     ("command", "number"),
-    [(LONG, "SIGINT"), (LONG, "SIGTERM"), (LONG, "SIGHUP"), (LONG_THREADS, "SIGINT")],
-    ids=["SIGINT", "SIGTERM", "SIGHUP", "SIGINT beside processes"],
+    [(LONG, "SIGTERM"), (LONG, "SIGHUP"), (LONG_PROCESSES, "SIGINT")],
+    ids=["SIGTERM", "SIGHUP", "SIGINT beside processes"],
 )
 def test_a_stopped_run_keeps_what_it_has_and_leaves_nothing(coreopsis, inside, command, number):
     process = coreopsis.start(*command)
@@ -250,7 +222,7 @@ def test_a_stream_that_nobody_reads_is_stopped_and_kept_so(coreopsis):
 
 @posix
 def test_a_run_whose_program_is_killed_leaves_no_process_and_its_rows(coreopsis, inside):
-    process = coreopsis.start(*LONG_THREADS)
+    process = coreopsis.start(*LONG_PROCESSES)
     assert until(lambda: rows_kept(coreopsis) > 3)
 
     process.kill()
@@ -303,7 +275,9 @@ def held(coreopsis):
 
 @posix
 def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsis, held):
-    said = coreopsis(*THREADS, "--now")
+    out = coreopsis.folder / "x.jsonl"
+    refused = (*THREADS, "--now", "--out", "x.jsonl")
+    said = coreopsis(*refused)
 
     assert said.code == 3
     assert said.sentence == (
@@ -312,45 +286,26 @@ def test_a_run_that_must_not_wait_is_refused_while_another_is_under_way(coreopsi
     )
     assert said.out == ""
     assert coreopsis.runs == []
+    assert not out.exists()
+    out.write_bytes(b"precious")
+    assert coreopsis(*refused).code == 3
+    assert out.read_bytes() == b"precious"
     held()
     assert coreopsis(*THREADS, "--now").code == 0
 
 
 @posix
-@pytest.mark.parametrize("existing", [None, b"precious"])
-def test_a_run_that_is_refused_leaves_the_file_of_out_as_it_was(coreopsis, held, existing):
-    out = coreopsis.folder / "x.jsonl"
-    if existing:
-        out.write_bytes(existing)
-
-    assert coreopsis(*THREADS, "--now", "--out", "x.jsonl").code == 3
-
-    assert (out.read_bytes() if out.exists() else None) == existing
-
-
-@posix
-def test_a_run_waits_for_another_and_says_for_whom(coreopsis, held):
-    process = coreopsis.start(*THREADS)
+def test_waiting_can_be_stopped(coreopsis, held):
+    process = coreopsis.start(*THREADS, "--out", "x.jsonl")
     said = process.stderr.readline().decode()
     assert said == "Waiting: burst-random has been measured on this machine since 12:34:56.\n"
-    assert process.poll() is None
-
-    held()
-
-    assert coreopsis.end(process).code == 0
-    assert len(coreopsis.runs) == 1
-
-
-@posix
-def test_waiting_can_be_stopped(coreopsis, held):
-    process = coreopsis.start(*LADDER, "--out", "x.jsonl")
-    assert process.stderr.readline().startswith(b"Waiting:")
 
     os.killpg(process.pid, signal.SIGINT)
 
     said = coreopsis.end(process)
     assert said.code == 130
-    assert said.lines == ["How far away is a byte?", "", "Stopped before the first row."]
+    question = "Do four threads make it four times faster?"
+    assert said.lines == [question, "", "Stopped before the first row."]
     assert coreopsis.runs == []
     assert not (coreopsis.folder / "x.jsonl").exists()
 
@@ -378,7 +333,7 @@ def test_progress_is_drawn_where_somebody_looks_and_the_result_is_plain_in_a_fil
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "app", *LADDER, "--no-keep"],
+        [sys.executable, "-m", "app", "--data", coreopsis.data, *THREADS, "--no-keep"],
         cwd=coreopsis.folder,
         env={**coreopsis.environment, "TERM": "xterm-256color"},
         stdin=subprocess.DEVNULL,
@@ -398,10 +353,13 @@ def test_progress_is_drawn_where_somebody_looks_and_the_result_is_plain_in_a_fil
             pass
     assert process.wait(60) == 0
 
-    assert b"cache-ladder" in shown
+    assert b"gil-threads" in shown
     assert b"%" in shown
     assert "\x1b" not in out
-    assert "Time of one dependent read" in out
+    assert "Time until all jobs are done" in out
+    assert "Kept" not in out
+    assert not coreopsis.data.exists()
+    assert list(coreopsis.folder.iterdir()) == []
 
 
 def test_json_of_a_run_can_be_read_line_by_line_by_any_json_reader(streamed):

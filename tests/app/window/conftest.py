@@ -24,11 +24,27 @@ def own_lock(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
-@pytest.fixture
-def look(qapp) -> Look:
-    """Return the dark look, worn by the application."""
+@pytest.fixture(scope="session")
+def fonts(qapp) -> None:
+    """Register the bundled fonts."""
     themes.add_fonts()
-    look = Look(themes.load("dark"))
+
+
+@pytest.fixture
+def look(qapp, fonts) -> Iterator[Look]:
+    """Return the dark look, of which the application has the letters only.
+
+    A style sheet makes every widget several times as dear.
+    """
+    look, before = Look(themes.load("dark")), qapp.font()
+    qapp.setFont(look.theme.font("text"))
+    yield look
+    qapp.setFont(before)
+
+
+@pytest.fixture
+def worn(look) -> Look:
+    """Return the dark look, worn by the application."""
     look.wear(look.theme)
     return look
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from experiments.core.catalogue import Catalogue
 from experiments.core.parameters import to_json
+from experiments.engine.messages import LINE_LIMIT_BYTES
 from machine.inspect import inspect
 from machine.model import from_json
 from tests.processes import PATIENCE_S, living, until
@@ -21,7 +23,8 @@ from tests.processes import PATIENCE_S, living, until
 # The quickest experiment there is: it sleeps, and imports nothing.
 GIL_THREADS = Catalogue().load("gil-threads")
 SLEEP = to_json(GIL_THREADS.params_for(inspect(), quick=True)) | {
-    "workers": 2, "job_s": 0.005, "job": "sleep", "methods": ["serial"], "rounds": 3
+    "workers": 2, "job_s": 0.005, "job": "sleep", "methods": ["serial"], "rounds": 3,
+    "switch_interval_s": 1e-4,
 }  # fmt: skip
 MEASURE = {
     "type": "measure", "experiment": "gil-threads", "params": SLEEP, "quick": True, "run": "1-2-3"
@@ -82,6 +85,8 @@ def test_a_measurement_has_a_guardian_and_says_the_lines_of_a_run(line):
     heard = line.hear_until("finished")
     assert kinds(heard)[0] == "started"
     assert heard[0]["run"] == "1-2-3"
+    assert hello["program"] == heard[0]["environment"]["program"] == version("coreopsis")
+    assert heard[0]["environment"]["libraries"]["numpy"] == version("numpy")
     assert heard[-1]["outcome"] == "completed"
     numbers = [message["n"] for message in heard if message["type"] == "row"]
     assert numbers == list(range(len(numbers)))
@@ -168,16 +173,18 @@ def test_a_slow_watch_hears_at_once(line):
     line.hear_until("sample")
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [b"garbage\n", b"\xff\xfe\0\n", b"\n", b"[]\n", b'{"type":"measure"}\n', b'{"type":"x"}\n'],
-)
-def test_what_is_no_command_is_answered_in_words(line, garbage):
-    line.say(garbage)
-    finished = line.hear_until("finished")[-1]
-    assert finished["outcome"] == "failed"
-    assert finished["problem"]["key"] == "command_unreadable"
-    assert finished["problem"]["values"]["reason"]
+def test_what_is_no_command_is_answered_in_words_and_the_next_is_obeyed(line):
+    for garbage in (
+        b"garbage\n", b"\xff\xfe\0\n", b"\n", b"[]\n", b'{"type":"measure"}\n', b'{"type":"x"}\n',
+        b'{"type":"inspect","root":"' + b"x" * LINE_LIMIT_BYTES + b'"}\n',
+    ):  # fmt: skip
+        line.say(garbage)
+        finished = line.hear_until("finished")[-1]
+        assert finished["outcome"] == "failed"
+        assert finished["problem"]["key"] == "command_unreadable"
+        assert finished["problem"]["values"]["reason"]
+    line.say({"type": "inspect"})
+    assert line.hear_until("machine")
 
 
 @pytest.mark.parametrize(
@@ -192,15 +199,6 @@ def test_what_was_read_before_the_end_of_the_input_is_answered(said, answer):
     assert finished["type"] == "finished"
     assert (finished["problem"] or {"key": None})["key"] == answer
     assert done.returncode == 3
-
-
-def test_after_garbage_a_command_is_obeyed(line):
-    line.say(b"garbage\n")
-    line.hear_until("finished")
-    line.say(b'{"type":"inspect","root":"' + b"x" * 2**21 + b'"}\n')
-    assert line.hear_until("finished")[-1]["problem"]["key"] == "command_unreadable"
-    line.say({"type": "inspect"})
-    assert line.hear_until("machine")
 
 
 def test_a_worker_that_watches_does_not_measure(line):

@@ -113,7 +113,7 @@ def test_closing_twice_is_no_harm(file):
 
 def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
     moments, writing = random.Random(11), 0
-    for number in range(40):
+    for number in range(20):
         path = tmp_path / f"{number}.coreopsis.jsonl"
         told, tell = os.pipe()
         if (pid := os.fork()) == 0:
@@ -134,7 +134,7 @@ def test_what_was_flushed_is_there_after_a_kill_at_any_moment(tmp_path):
         assert run.finished.outcome is Outcome.LOST
         assert set(run.notes) <= {"torn_line_dropped", "recording_without_end"}
         assert path.read_bytes().startswith(encoded([STARTED, *map(row, range(acknowledged - 1))]))
-    assert writing >= 30
+    assert writing >= 15
 
 
 def _record_for_ever(path: Path, tell: int) -> None:
@@ -368,7 +368,7 @@ def test_a_file_larger_than_any_run_is_not_read_to_its_end(file, monkeypatch):
 
 
 def test_a_bomb_of_zeros_does_not_fill_memory(file):
-    file.write_bytes(gzip.compress(bytes(2**26)))
+    file.write_bytes(gzip.compress(bytes(2**26), 1))
     with pytest.raises(UserError) as caught:
         read(file)
     assert caught.value.problem.key == "recording_foreign"

@@ -67,9 +67,15 @@ def short():
 
 @pytest.fixture(scope="module")
 def run():
-    """A run on the fake GPU: its tables, and the GPU."""
+    """A run on the fake GPU: its tables, the GPU, and the texts that were compiled."""
+    compiled = []
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
-        return in_tables(EXPERIMENT, measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock))), gpu
+        patch.setattr(
+            clinic, "compile", lambda text, *more: compiled.append(text) or compile(text, *more),
+            raising=False,
+        )  # fmt: skip
+        tables = in_tables(EXPERIMENT, measure(SMALL, Bench(machine(gpus=1), clock=gpu.clock)))
+    return tables, gpu, compiled
 
 
 @pytest.fixture
@@ -109,16 +115,8 @@ def test_only_the_pictures_cannot_be_trained_and_the_reason_is_torch_s_own(table
     assert "should be the same" in row.detail
 
 
-def test_what_is_run_is_the_text_that_is_shown(monkeypatch):
-    compiled = []
-    monkeypatch.setattr(
-        clinic, "compile", lambda text, *more: compiled.append(text) or compile(text, *more),
-        raising=False,
-    )  # fmt: skip
-    with fake_gpu(monkeypatch) as gpu:
-        list(measure(replace(SMALL, rounds=1), Bench(machine(gpus=1), clock=gpu.clock)))
-
-    assert set(compiled) == {each.text(version) for each in PIECES for version in (BROKEN, MENDED)}
+def test_what_is_run_is_the_text_that_is_shown(run):
+    assert set(run[2]) == {each.text(version) for each in PIECES for version in (BROKEN, MENDED)}
 
 
 @pytest.mark.parametrize("version", [BROKEN, MENDED])
@@ -138,7 +136,7 @@ def test_the_weather_model_mixes_stations_before_it_is_mended(version):
 
 
 def test_each_piece_that_runs_is_timed_on_the_gpu(run):
-    tables, gpu = run
+    tables, gpu, _ = run
     arms = {(row.piece, row.version) for row in tables["steps"]}
 
     assert arms == {

@@ -105,14 +105,19 @@ def measured(params):
     return list(EXPERIMENT.measure(params, Bench(inspect())))
 
 
-def test_no_wait_is_shorter_than_the_server_takes():
-    rows = [row for row in measured(TINY) if isinstance(row, Wait)]
+def test_no_wait_is_shorter_than_the_server_takes_and_a_thread_is_heavier_than_a_coroutine():
+    found = measured(TINY)
+    rows = [row for row in found if isinstance(row, Wait)]
+    weighed = [row for row in found if isinstance(row, Weight)]
+    weights = {kind: min(r.each_bytes for r in weighed if r.kind == kind) for kind in waiting.KINDS}
 
     assert {(row.way, row.waits) for row in rows} == set(arms(TINY))
     assert all(row.all_s >= TINY.wait_s for row in rows)
     assert all(
         row.all_s >= 16 * TINY.wait_s for row in rows if (row.way, row.waits) == ("serial", 16)
     )
+    assert 300 < weights["coroutine"] < 10_000
+    assert weights["coroutine"] < weights["thread"] < 256 * 2**10
 
 
 def test_a_coroutine_that_blocks_keeps_the_others_waiting():
@@ -130,14 +135,6 @@ def test_a_coroutine_that_blocks_keeps_the_others_waiting():
     assert blocked > 0.09
 
 
-def test_a_waiting_thread_is_heavier_than_a_coroutine():
-    rows = [row for row in measured(TINY) if isinstance(row, Weight)]
-    weights = {kind: min(r.each_bytes for r in rows if r.kind == kind) for kind in waiting.KINDS}
-
-    assert 300 < weights["coroutine"] < 10_000
-    assert weights["coroutine"] < weights["thread"] < 256 * 2**10
-
-
 def test_a_system_that_allows_few_files_is_told(monkeypatch):
     class Scarce(Interpreter):
         def answer(self):
@@ -145,7 +142,7 @@ def test_a_system_that_allows_few_files_is_told(monkeypatch):
             return {**answer, "files": 68} if "files" in answer else answer
 
     monkeypatch.setattr(interpreters, "Interpreter", Scarce)
-    found = measured(TINY)
+    found = measured(waiting.replace(TINY, rounds=1))
 
     assert [item.key for item in found if isinstance(item, Note)] == ["too_few_files"]
     assert max(row.waits for row in found if isinstance(row, Wait)) == 4

@@ -47,9 +47,10 @@ def tables_of(**parts_s):
     return {"shares": shares, "wholes": wholes, "slices": [], "conditions": []}
 
 
-def test_on_the_processor_a_step_is_taken_apart():
-    tables = measured(SMALL, Bench(machine()))
-    finding = analyse(SMALL, tables, machine())
+def test_on_the_processor_a_step_is_taken_apart(small_run):
+    run = small_run("bottleneck")
+    tables = run.tables()
+    finding = analyse(run.params, tables, machine())
 
     assert {row.part for row in tables["shares"]} == set(PARTS) - {"copy"}
     assert "copy_fraction" not in finding.values
@@ -58,12 +59,7 @@ def test_on_the_processor_a_step_is_taken_apart():
     assert "copies_need_gpu" in finding.limits
     assert {row.kind for row in tables["slices"]} == {"waiting", "step", "operator"}
     assert {row.lane for row in tables["slices"]} == {"host"}
-
-
-def test_the_parts_are_as_long_as_the_steps():
-    tables = measured(SMALL, Bench(machine()))
-
-    for repeat in range(SMALL.rounds):
+    for repeat in range(run.params.rounds):
         parts_s = sum(row.part_s for row in tables["shares"] if row.repeat == repeat)
         step_s = next(r.step_s for r in tables["wholes"] if r.is_recorded and r.repeat == repeat)
         assert parts_s <= step_s
@@ -87,19 +83,15 @@ def test_the_kernels_of_a_gpu_are_told_from_copies(gpu, monkeypatch):
     assert lanes["call"] == lanes["waiting"] == "host"
 
 
-def test_a_gpu_whose_work_is_not_recorded_is_not_guessed_at(gpu):
+def test_a_gpu_waits_for_every_step_and_of_work_not_recorded_nothing_is_guessed(gpu):
     tables = measured(ON_GPU, Bench(machine(gpus=1), clock=gpu.clock))
     finding = analyse(ON_GPU, tables, machine(gpus=1))
 
     assert tables["shares"] == []
     assert "kernels_not_told" in finding.limits
     assert "compute_fraction" not in finding.values
-
-
-def test_every_step_is_waited_for_and_the_first_ones_are_not_counted(gpu):
-    measured(ON_GPU, Bench(machine(gpus=1), clock=gpu.clock))
-
     epochs = 1 + 2 * ON_GPU.rounds
+    # The first steps warm up and are not counted.
     assert gpu.log.count("backward in default") == epochs * (ON_GPU.steps + 1)
     assert gpu.log.count("wait") == epochs * (ON_GPU.steps + 1)
 

@@ -131,30 +131,26 @@ def children() -> set[int]:
     return {child.pid for child in psutil.Process().children(recursive=True)}
 
 
-def test_real_helpers_deliver_and_none_is_left(monkeypatch, tmp_path):
-    params = Params(most_workers=1, width=2, batch=2, batches=4, rounds=1, passes=0)
-    threads, before = torch.get_num_threads(), children()
-    tables = measured(params, Bench(machine()))
+def test_real_helpers_deliver(small_run):
+    tables = small_run("dataloader").tables()
 
     assert {(row.workers, row.kind) for row in tables["epochs"]} == {
         (workers, kind) for workers in (0, 1) for kind in (LEARNING, LOADING)
     }
     assert all(row.samples_per_s > 0 for row in tables["epochs"])
+
+
+def test_a_stop_ends_the_helpers_and_leaves_nothing():
+    asked = iter([False] * 12)
+    params = Params(most_workers=1, width=2, batch=2, batches=4, rounds=1, passes=0)
+    threads, before = torch.get_num_threads(), children()
+    with pytest.raises(StopRequested):
+        measured(params, Bench(machine(), stop=lambda: next(asked, True)))
     names = [" ".join(psutil.Process(pid).cmdline()) for pid in children() - before]
     assert [name for name in names if "tracker" not in name] == []
     assert torch.get_num_threads() == threads
     folder = own_folder.SHORT_PATH
     assert not [n for n in os.listdir(folder) if n.startswith(f"{training.FOLDER}{os.getpid()}-")]
-
-
-def test_a_stop_ends_the_helpers():
-    asked = iter([False] * 12)
-    params = Params(most_workers=1, width=2, batch=2, batches=4, rounds=1, passes=0)
-    before = children()
-    with pytest.raises(StopRequested):
-        measured(params, Bench(machine(), stop=lambda: next(asked, True)))
-    names = [" ".join(psutil.Process(pid).cmdline()) for pid in children() - before]
-    assert [name for name in names if "tracker" not in name] == []
 
 
 def test_pictures_are_the_same_each_time_and_in_range():

@@ -51,7 +51,7 @@ def measured(params, bench):
     return tables, frames
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def small():
     threads = torch.get_num_threads()
     found = measured(SMALL, Bench(ONE_CORE))
@@ -123,7 +123,7 @@ def test_heat_is_kept_inside_and_the_edges_stay():
     assert made.now.max() <= most
 
 
-def test_on_a_gpu_its_memory_decides(gpu):
+def test_on_a_gpu_its_memory_decides_and_fields_go_there_once_for_each_size(gpu):
     tables, _ = measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
     finding = analyse(ON_GPU, tables, machine(gpus=1))
 
@@ -135,17 +135,10 @@ def test_on_a_gpu_its_memory_decides(gpu):
         finding.values["gpu_memory_bytes_per_s"] / 8
     )
     assert "not_compiled_on_gpu" in finding.limits
-
-
-def test_small_plates_on_a_gpu_are_bound_by_their_calls(gpu):
-    tables, _ = measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
+    # Small plates are bound by their calls.
     rates = {row.side: row.cells_per_s for row in tables["rates"] if row.engine == TORCH_GPU}
 
     assert rates[160] < 0.4 * rates[320]
-
-
-def test_fields_go_to_the_gpu_once_for_each_size_and_every_sample_is_waited_for(gpu):
-    measured(ON_GPU, Bench(WITH_GPU, clock=gpu.clock))
     copied = sum(entry.startswith("copy pageable to_gpu") for entry in gpu.log)
 
     assert copied == 2 * (len(sides(ON_GPU.large)) + 2)  # checked, drawn, and each size

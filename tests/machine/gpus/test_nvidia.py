@@ -16,7 +16,7 @@ from machine.facts import Notes, Unanswered
 from machine.gpus import accelerators, nvidia, nvml
 from machine.gpus.cuda import Cuda, CudaGpu
 from machine.gpus.pci_facts import Host
-from machine.inspect import assemble, inspect, portable
+from machine.inspect import assemble, portable
 from machine.model import Machine, from_json, missing_of, to_json
 from tests.machine.fake_nvml import (
     DRIVER_NOT_LOADED,
@@ -522,8 +522,8 @@ def test_nothing_is_asked_for_a_recording(tree):
     assert "recording" in found.gpus[0].missing["sms"].why
 
 
-def test_the_memory_of_a_gpu_that_is_a_memory_node_is_read_from_its_driver(recording):
-    machine = inspect(recording("nvidiagpunumanodes"))
+def test_the_memory_of_a_gpu_that_is_a_memory_node_is_read_from_its_driver(recorded):
+    machine = recorded("nvidiagpunumanodes")
     assert len(machine.gpus) == 6
     assert {gpu.memory_bytes for gpu in machine.gpus} == {0x3F0000000}
     own = {gpu.memory_numa_node for gpu in machine.gpus}

@@ -198,8 +198,8 @@ def test_no_serial_number_gets_into_the_machine(tree):
     assert "4711" not in str(inspect(tree.root))
 
 
-def test_a_recorded_server_has_its_modules_from_the_firmware(recording):
-    memory = inspect(recording("32em64t-2n8c+dax+nvme+mic+dimms")).memory
+def test_a_recorded_server_has_its_modules_from_the_firmware(recorded):
+    memory = recorded("32em64t-2n8c+dax+nvme+mic+dimms").memory
     filled = [module for module in memory.modules if module.size_bytes]
     assert (len(memory.modules), len(filled)) == (24, 8)
     assert filled[0] == MemoryModule(

@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from machine.facts import Notes
-from machine.inspect import inspect
 from machine.model import NumaNode
 from machine.processor.caches import read_caches
 from machine.processor.topology import present_and_online, read_thread_list
@@ -182,11 +181,11 @@ def test_caches_that_fit_no_known_kinds_tell_nothing(tree, read):
     assert {*column(read()[0], "kind")} == {None}
 
 
-def test_a_recorded_laptop_has_its_kinds_of_cores(recording):
-    found = inspect(recording("20em64t-hybrid-1p6c2t+2ca4co1t")).cpu.threads_list
+def test_a_recorded_laptop_has_its_kinds_of_cores(recorded):
+    found = recorded("20em64t-hybrid-1p6c2t+2ca4co1t").cpu.threads_list
     assert Counter(column(found, "kind")) == {"performance": 12, "efficiency": 8}
 
 
 @pytest.mark.parametrize("name", ["64amd64-4s2n4ca2co", "96em64t-4no4pa3ca2co", "256ppc-8n8s4t"])
-def test_recorded_machines_with_shared_caches_of_one_kind_have_no_kinds(recording, name):
-    assert {*column(inspect(recording(name)).cpu.threads_list, "kind")} == {None}
+def test_recorded_machines_with_shared_caches_of_one_kind_have_no_kinds(recorded, name):
+    assert {*column(recorded(name).cpu.threads_list, "kind")} == {None}

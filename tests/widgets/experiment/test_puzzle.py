@@ -19,7 +19,6 @@ from widgets.style.look import Look
 
 ENGLISH = words.load("en")
 (VIEW,) = (view for view in EXPERIMENT.views if isinstance(view, Code))
-of_each = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.key)
 
 
 @pytest.fixture
@@ -71,9 +70,17 @@ def marks(puzzle: Puzzle) -> dict[int, Mark]:
     return {each.number: each.mark for each in found if each.mark is not Mark.NONE}
 
 
-@of_each
-def test_every_fault_is_found_by_a_click_on_its_line_and_explained(puzzle, piece):
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.key)
+def test_every_fault_is_shown_mended_and_is_found_by_a_click_and_explained(puzzle, piece):
     puzzle.show_piece(piece.key)
+    puzzle.versions.buttons[MENDED].click()
+    assert marks(puzzle) == dict.fromkeys(piece.fault_lines(), Mark.CHANGED)
+    for number in piece.fault_lines():
+        assert line(puzzle, number).text == piece.mended.splitlines()[number - 1]
+        assert piece.broken.splitlines()[number - 1].strip() in line(puzzle, number).code
+    assert not puzzle.rest.isVisible()
+
+    puzzle.versions.buttons[BROKEN].click()
     for number, fault in piece.fault_lines().items():
         click(puzzle, number)
 
@@ -87,8 +94,8 @@ def test_every_fault_is_found_by_a_click_on_its_line_and_explained(puzzle, piece
     assert puzzle.pieces.buttons[piece.key].text().endswith(f"{total}/{total}")
 
 
-@of_each
-def test_no_sound_line_is_a_fault(puzzle, piece, heard):
+def test_no_sound_line_is_a_fault(puzzle, heard):
+    piece = PIECES[0]
     puzzle.show_piece(piece.key)
     for number in set(range(1, len(piece.broken.splitlines()) + 1)) - set(piece.fault_lines()):
         click(puzzle, number)
@@ -130,18 +137,6 @@ def test_what_was_not_found_is_shown_on_request_and_does_not_count_as_found(puzz
     assert marks(puzzle)[others[0]] is Mark.SHOWN
 
 
-@of_each
-def test_the_mended_piece_shows_what_has_changed_and_what_it_was(puzzle, piece):
-    puzzle.show_piece(piece.key)
-    puzzle.versions.buttons[MENDED].click()
-
-    assert marks(puzzle) == dict.fromkeys(piece.fault_lines(), Mark.CHANGED)
-    for number in piece.fault_lines():
-        assert line(puzzle, number).text == piece.mended.splitlines()[number - 1]
-        assert piece.broken.splitlines()[number - 1].strip() in line(puzzle, number).code
-    assert not puzzle.rest.isVisible()
-
-
 def test_what_was_found_is_kept_while_another_piece_is_looked_at(puzzle):
     number = min(PIECES[0].fault_lines())
     click(puzzle, number)
@@ -174,11 +169,11 @@ def test_the_checker_is_quoted_only_where_it_gives_nothing_away(puzzle):
     assert not any("checker" in text for text in said(puzzle))
 
 
-@pytest.mark.parametrize("zoom", [1.0, 1.6, 2.0])
+@pytest.mark.parametrize("zoom", [1.0, 2.0])
 def test_the_list_is_as_high_as_its_lines_at_every_width(make, zoom):
     puzzle = make(zoom)
     lines = puzzle.lines
-    for piece, width in itertools.product(PIECES, (300, 560, 1000)):
+    for piece, width in itertools.product(PIECES, (300, 1000)):
         puzzle.resize(width, 900)
         puzzle.fit(width)
         puzzle.show_piece(piece.key)
@@ -191,11 +186,10 @@ def test_the_list_is_as_high_as_its_lines_at_every_width(make, zoom):
         assert lines.verticalScrollBar().maximum() <= 1
 
 
-@pytest.mark.parametrize("width", [10, 200, 300, 560, 1000])
-def test_a_long_line_goes_on_in_other_rows_and_none_of_it_is_lost(make, width):
-    painter = make().lines.painter
-    painter.width = width
-    for piece in PIECES:
+def test_a_long_line_goes_on_in_other_rows_and_none_of_it_is_lost(puzzle):
+    painter = puzzle.lines.painter
+    for piece, width in itertools.product(PIECES, (10, 200, 300, 560, 1000)):
+        painter.width = width
         for text in (*piece.broken.splitlines(), "", "a" * 200, " " * 40 + "b" * 40):
             rows = painter._rows(text)  # noqa: SLF001  (rows are only painted)
             assert "".join(text[start:end] for start, end in rows) == text

@@ -128,16 +128,12 @@ def button(form) -> QPushButton:
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
-def test_what_is_shown_comes_back_unchanged(form_of, experiment):
+def test_what_is_shown_comes_back_and_every_control_has_a_name_and_says_its_help(
+    form_of, experiment
+):
     form = form_of(experiment.id)
 
     assert form.params() == experiment.params()
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
-def test_every_control_has_a_name_and_says_its_help(form_of, experiment):
-    form = form_of(experiment.id)
-
     for name in specs(experiment.params):
         assert controls(form, name), name
         for control in controls(form, name):
@@ -156,7 +152,9 @@ def test_choices_do_not_share_the_tip_of_what_they_are_chosen_for(form_of):
 
 
 @pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_a_parameter_of_each_shape_can_be_changed_by_keyboard(form_of, qtbot, experiment, name):
+def test_a_parameter_of_each_shape_can_be_changed_by_keyboard_and_by_mouse(
+    form_of, qtbot, experiment, name
+):
     form = form_of(experiment.id, all_used(experiment, name))
     before = form.params()
     reached = [each for each in controls(form, name) if not is_beside_the_chosen(each)]
@@ -170,22 +168,19 @@ def test_a_parameter_of_each_shape_can_be_changed_by_keyboard(form_of, qtbot, ex
         assert getattr(form.params(), name) != getattr(before, name)
         form.show_params(before, choices_of(experiment))
 
-
-@pytest.mark.parametrize(("experiment", "name"), PARAMETERS)
-def test_a_parameter_of_each_shape_can_be_changed_by_mouse(form_of, qtbot, experiment, name):
-    form = form_of(experiment.id, all_used(experiment, name))
-    before = form.params()
     control = controls(form, name)[-1]
     with qtbot.waitSignal(form.changed):
         middle = control.rect().center()
         far = QPoint(control.width() - 2, middle.y())
         place = far if isinstance(control, StopSlider) else middle
         QTest.mouseClick(control, Qt.MouseButton.LeftButton, pos=place)
-
     assert getattr(form.params(), name) != getattr(before, name)
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+WITH_ALL_SHAPES = {case.values[0].id: case.values[0] for case in PARAMETERS}.values()
+
+
+@pytest.mark.parametrize("experiment", WITH_ALL_SHAPES, ids=lambda e: e.id)
 def test_tab_goes_through_the_parameters_in_their_order(form_of, experiment):
     wanted = list(specs(experiment.params))
     form = form_of(experiment.id, all_used(experiment, *wanted))

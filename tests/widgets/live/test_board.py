@@ -45,7 +45,7 @@ def board_of(
     return board
 
 
-@pytest.fixture(params=[0.8, 1.0, 1.6, 2.0])
+@pytest.fixture(params=[0.8, 1.0, 2.0])
 def zoomed(qapp, request) -> Look:
     theme.add_fonts()
     look = Look(theme.load("light", request.param))

@@ -48,7 +48,7 @@ def streams(draw):
 
 
 @given(streams())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_words_are_found_for_every_tile(english, stream):
     _, made = stream
     faces = Faces(english)
@@ -70,7 +70,7 @@ def test_words_are_found_for_every_tile(english, stream):
 
 @given(streams())
 @settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_board_and_table_go_on(qtbot, look, english, stream):
     kind, made = stream

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from tests.widgets.plots.plots import VIEWS, colours, look, plotted, view_of
+from tests.widgets.plots.plots import VIEWS, colours, plotted, view_of
 from widgets.style import theme as themes
 
 WALL = ("gil-threads", view_of("gil-threads", "wall"))
@@ -25,10 +25,9 @@ def rendered(data: bytes, width: int = 850, height: int = 330) -> QImage:
     return image
 
 
-@pytest.mark.parametrize("mode", themes.MODES)
 @every_view
-def test_a_vector_file_shows_what_the_picture_shows(qtbot, name, view, mode):
-    plot = plotted(qtbot, name, view, wears=look(mode))
+def test_a_vector_file_shows_what_the_picture_shows(qtbot, name, view):
+    plot = plotted(qtbot, name, view)
 
     vector, picture = rendered(plot.svg()), plot.picture(scale=1.0)
 

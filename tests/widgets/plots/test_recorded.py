@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections import defaultdict
 
 import numpy as np
@@ -25,7 +24,6 @@ ENGLISH = words.load()
 LINES = [
     (e, view) for e in Catalogue() if e.id in SHIPPED for view in e.plots if isinstance(view, Lines)
 ]
-PARTS = (0.1, 0.3, 0.5, 1.0)
 SAME_PX = 3.0  # so close lines look like one
 
 
@@ -81,7 +79,7 @@ def test_an_axis_that_has_grown_with_a_run_ends_where_it_does_at_once(experiment
     """What an axis showed around the first point alone does not stay."""
     tables, values = recorded(experiment.id)
     rows, grown = tables[view.table], Scene(experiment, view, ENGLISH)
-    for count in (1, 2, 3, 5, 8, len(rows) // 2):
+    for count in (1, 3, len(rows) // 2):
         span(grown, rows[:count], {})
 
     at_once = span(Scene(experiment, view, ENGLISH), rows, values)
@@ -105,7 +103,7 @@ def test_views_of_one_column_have_one_x_axis(experiment, views):
     tables, values = recorded(experiment.id)
     limits = [limit.value for view in views for limit in view.limits if limit.axis == "x"]
     far = {limit: 1e6 for limit in limits}
-    for part, known in itertools.product(PARTS, ({}, values, values | far)):
+    for part, known in ((0.1, {}), (0.3, values | far), (0.5, values), (1.0, {}), (1.0, values)):
         rows = tables[views[0].table]
         rows = rows[: round(part * len(rows))]
         spans = [span(Scene(experiment, view, ENGLISH), rows, known) for view in views]

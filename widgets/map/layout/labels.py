@@ -8,6 +8,7 @@ from experiments.core.units import show
 from experiments.core.words import Words
 from machine.model import Machine, MemoryModule, NumaNode, Thread, is_hidden
 from machine.system.linux import format_list
+from widgets.map.layout.boxes import Kind
 from widgets.map.layout.device_labels import DeviceLabels, Titles
 from widgets.map.layout.tree import Core, Node
 
@@ -23,6 +24,25 @@ class Labels(DeviceLabels):
     def __init__(self, words: Words, machine: Machine) -> None:
         super().__init__(words, machine)
         self._caches: dict[tuple[int, int | None], Titles] = {}  # many are alike
+        self._nodes: dict[Node, Titles] = {}  # asked for in every style
+
+    def of(self, node: Node) -> Titles:
+        """Return the titles of cores or groups of them, none where nothing frames them."""
+        if node not in self._nodes:
+            self._nodes[node] = self._of(node)
+        return self._nodes[node]
+
+    def _of(self, node: Node) -> Titles:
+        match node.kind:
+            case Kind.PACKAGE:
+                return self.package(node)
+            case Kind.DIE:
+                return self.die(node)
+            case Kind.CORE_KIND:
+                return self.core_kind(node)
+        if node.cache is None:
+            return ()
+        return self.cache(self.machine.cpu.caches[node.cache].level or 0, (node.cache,))
 
     def count_cores(self, cores: Sequence[Core]) -> str:
         """Return "16 cores, 32 threads"; only the threads if the cores are unknown."""

@@ -93,6 +93,7 @@ class Plan:
         self._nodes = packages(machine)
         self._choices = styles(self._nodes) if self._nodes else []
         self._summary = private_caches(self._nodes)
+        self._processors: dict[tuple[Style, frozenset[str]], Processor] = {}
         self._is_small = LARGE[0] in self._choices
         shared = shared_hops(machine)
         self._wiring = Wiring(self._labels, measure, shared)
@@ -180,8 +181,13 @@ class Plan:
         return chosen.place(width, one_column=one_column), choices.index(style)
 
     def _in_style(self, style: Style, unfolded: frozenset[str]) -> Processor:
-        summary = {} if style.shows_caches else self._summary
-        return Processor(self._nodes, style, self._labels, self._measure, unfolded, summary)
+        """Return the processor in a style; it remembers its heights for every room."""
+        known = self._processors.get((style, unfolded))
+        if known is None:
+            summary = {} if style.shows_caches else self._summary
+            known = Processor(self._nodes, style, self._labels, self._measure, unfolded, summary)
+            self._processors[style, unfolded] = known
+        return known
 
     def _unknown_processor(self, width: float) -> Box:
         titles, lines = self._labels.unknown_processor()

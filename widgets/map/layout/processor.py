@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from experiments.core.declare import Part
 from widgets.map.layout.boxes import Box, Kind, Letters, Measure, Rect
 from widgets.map.layout.cores import ALMOST, GAP, Cores, cache_box, fold_box, shown
-from widgets.map.layout.device_labels import Titles
 from widgets.map.layout.labels import Labels
 from widgets.map.layout.styles import Style
 from widgets.map.layout.tree import Node
@@ -43,7 +42,6 @@ class Processor:
         self._summary = summary
         self._known: dict[tuple[object, float], float] = {}
         self._shapes: dict[Node, object] = {}
-        self._node_titles: dict[Node, Titles] = {}
         self._boxes: list[Box] = []
 
     def height(self, width: float, *, one_column: bool = False) -> float:
@@ -89,7 +87,7 @@ class Processor:
         return known
 
     def _computed_height(self, node: Node, width: float) -> float:
-        titles = self._titles(node)
+        titles = self._labels.of(node)
         least = self._measure.width(titles[-1], Letters.TITLE) + 2 * PAD if titles else 0
         if width + ALMOST < least:
             return math.inf
@@ -110,7 +108,7 @@ class Processor:
         """Return the same for nodes of equal height, the usual case."""
         known = self._shapes.get(node)
         if known is None:
-            titles = self._titles(node)
+            titles = self._labels.of(node)
             inside = [self._shape(child) for child in self._children(node)[0]] or [
                 self._cores.is_unfolded(node.cores),
                 *((len(core.threads), tuple(core.caches)) for core in node.cores),
@@ -178,7 +176,7 @@ class Processor:
                 rect=rect,
                 parent=parent,
                 part=Part.CORES if kind is Kind.PACKAGE else None,
-                titles=self._titles(node),
+                titles=self._labels.of(node),
                 threads=node.threads,
             )
         )
@@ -192,24 +190,6 @@ class Processor:
             bar = Rect(place * (each + GAP), y, each, self._bar)
             titles = self._labels.private_caches(level, places)
             self._boxes.append(cache_box(places, served, self._labels, bar, None, titles))
-
-    def _titles(self, node: Node) -> Titles:
-        if node not in self._node_titles:
-            self._node_titles[node] = self._new_titles(node)
-        return self._node_titles[node]
-
-    def _new_titles(self, node: Node) -> Titles:
-        match node.kind:
-            case Kind.PACKAGE:
-                return self._labels.package(node)
-            case Kind.DIE:
-                return self._labels.die(node)
-            case Kind.CORE_KIND:
-                return self._labels.core_kind(node)
-        if node.cache is None:
-            return ()
-        level = self._labels.machine.cpu.caches[node.cache].level or 0
-        return self._labels.cache(level, (node.cache,))
 
 
 def _groups_name(node: Node) -> str:

@@ -13,7 +13,9 @@ from app.window.core import own_shelf
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
+from experiments import yours
 from experiments.core.words import load
+from experiments.engine import examine
 from tests.app.own import BROKEN, broken, good, mend
 from tests.app.window.stage import FakeRunner, settle
 from tests.experiments.machines import machine
@@ -72,9 +74,13 @@ def shelf(qtbot, look, tmp_path):
     yield make
     for each in made:
         each.close()
+    yours.use([])
 
 
-def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened(shelf):
+def test_broken_ones_are_sentences_on_their_cards_and_the_good_one_can_be_opened(
+    shelf, monkeypatch
+):
+    monkeypatch.setattr(examine, "CPU_S", 1)
     there = shelf("good", *BROKEN)
     there.examine()
     say = there.session.words.text

@@ -97,14 +97,11 @@ def test_the_strip_tells_on_which_parts_of_the_map_numbers_will_stand(stage):
     assert tips()["Memory"].startswith("This experiment is not about it")
 
 
-def test_before_any_run_it_says_what_will_be_done(stage):
+def test_before_any_run_it_says_what_will_be_done_and_how_long_that_takes(stage):
     stage.page.open("cache-ladder")
-
     assert "One thread, kept on the last core (pinned), walks" in said(stage)
     assert "what fetching ahead hides." in said(stage)
 
-
-def test_before_any_run_it_says_how_long_one_takes_and_offers_it(stage):
     stage.page.open("burst-random")
 
     assert stage.page.model.state is State.READY
@@ -131,21 +128,18 @@ def test_until_the_machine_is_known_it_cannot_run(look, tmp_path):
     stage.close()
 
 
-def test_a_run_starts_with_what_the_form_says(qtbot, stage):
+def test_a_run_starts_with_what_the_form_says_and_a_quick_one_is_smaller(qtbot, stage):
     stage.page.open("burst-random")
     qtbot.keyClick(stage.page, Qt.Key.Key_F5)
 
     entry = stage.session.entries["burst-random"]
     assert stage.runner.started == [("burst-random", dataclasses.asdict(entry.params), False)]
 
-
-def test_a_quick_run_is_smaller(qtbot, stage):
-    stage.page.open("burst-random")
+    stage.runner.hear(*events(burst()))
     qtbot.keyClick(stage.page, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
-
-    ((_, params, quick),) = stage.runner.started
+    _, params, quick = stage.runner.started[-1]
     assert quick
-    assert params["rounds"] < stage.session.entries["burst-random"].params.rounds
+    assert params["rounds"] < entry.params.rounds
 
 
 def test_the_settings_say_what_runs_and_then_again_what_would_run(qtbot, stage):
@@ -171,24 +165,18 @@ def test_what_this_machine_lacks_is_said_instead_of_a_run(stage):
     assert not any(action.text() == "Run" for action in stage.page.own_actions())
 
 
-@pytest.mark.parametrize("need", [Need.GPU, Need.TWO_GPUS])
-def test_who_lacks_a_gpu_may_ask_why(qtbot, stage, need):
-    entry = stage.session.entries["burst-random"]
-    stage.use_entries({"burst-random": dataclasses.replace(entry, need=need)})
+def test_only_who_lacks_a_gpu_may_ask_why(qtbot, stage):
     stage.page.open("burst-random")
+    entry, why = stage.session.entries["burst-random"], ENGLISH.say("doctor.page.why")
+    assert why not in said(stage)
 
-    with qtbot.waitSignal(stage.session.asked_for_doctor):
-        button(stage, "Why does my GPU not work?").click()
-
-
-def test_who_lacks_nothing_or_something_else_is_not_asked_about_gpus(stage):
-    stage.page.open("burst-random")
-    asked = ENGLISH.say("doctor.page.why")
-    assert asked not in said(stage)
-
-    entry = stage.session.entries["burst-random"]
-    stage.use_entries({"burst-random": dataclasses.replace(entry, need=Need.NUMA)})
-    assert asked not in said(stage)
+    for need in (Need.NUMA, Need.GPU, Need.TWO_GPUS):
+        stage.use_entries({"burst-random": dataclasses.replace(entry, need=need)})
+        if need is Need.NUMA:
+            assert why not in said(stage)
+        else:
+            with qtbot.waitSignal(stage.session.asked_for_doctor):
+                button(stage, why).click()
 
 
 def test_a_fake_machine_is_not_measured(stage, monkeypatch):
@@ -245,22 +233,24 @@ def test_the_status_line_drops_the_old_run_when_another_begins(stage):
     assert told[-1] == ""
 
 
-def test_that_it_begins_is_seen_before_anything_has_come(stage):
+def test_from_its_beginning_until_escape_stops_it_a_run_says_what_it_does(qtbot, stage):
     stage.page.open("burst-random")
     button(stage, "Run").click()
-
     assert "Starting" in said(stage)
     assert button(stage, "Stop").isEnabled()
     assert stage.page.focusWidget().text() == "Stop"
 
-
-def test_while_it_runs_it_says_what_it_does_and_how_long_it_takes(stage):
-    run_to(stage, share=0.55)
-
+    stage.runner.hear(*events(burst(), 0.55))
     assert "Running" in said(stage)
     assert "about 4 s left" in said(stage)
     assert "round 3 of 5 · in a row" in said(stage)
     assert not stage.form.findChild(QSlider).isEnabled()
+    qtbot.keyClick(stage.page, Qt.Key.Key_F5)
+    assert len(stage.runner.started) == 1
+
+    qtbot.keyClick(stage.page.focusWidget(), Qt.Key.Key_Escape)
+    assert stage.runner.stops == 1
+    assert "Stopping" in said(stage)
 
 
 def test_the_time_left_goes_on_through_a_step_that_tells_nothing(stage, monkeypatch):
@@ -285,21 +275,6 @@ def test_the_time_left_changes_only_when_that_of_the_status_line_does(stage, mon
     assert "about 4 s left" in said(stage)
     stage.runner.moved.emit()  # which the status line hears as well
     assert "about 2 s left" in said(stage)
-
-
-def test_a_second_run_is_not_started_by_the_key(qtbot, stage):
-    run_to(stage, share=0.5)
-    qtbot.keyClick(stage.page, Qt.Key.Key_F5)
-
-    assert len(stage.runner.started) == 1
-
-
-def test_escape_stops_it(qtbot, stage):
-    run_to(stage, share=0.5)
-    qtbot.keyClick(stage.page.focusWidget(), Qt.Key.Key_Escape)
-
-    assert stage.runner.stops == 1
-    assert "Stopping" in said(stage)
 
 
 def test_whoever_stops_it_the_page_says_so(stage):
@@ -333,16 +308,6 @@ def test_a_run_to_repeat_that_cannot_be_read_starts_nothing(qtbot, stage):
 
     assert stage.runner.started == []
     assert "gone.coreopsis.jsonl" in said(stage)
-
-
-def test_titles_tell_how_it_is_measured_also_when_the_plots_stand_there(stage):
-    run_to(stage)
-
-    tips = [label.toolTip() for label in stage.page.findChildren(QLabel) if label.isVisible()]
-    told = [
-        tip for tip in tips if ENGLISH.say(f"{stage.page.model.experiment.id}.method")[:30] in tip
-    ]
-    assert len(told) == 1 + len(stage.plots)  # the question, and each plot
 
 
 def test_a_run_is_opened_and_replayed_in_one_go(qtbot, stage):
@@ -512,7 +477,7 @@ def test_a_run_that_goes_on_does_not_disturb_another_page(stage):
 # --- after it -------------------------------------------------------------------------------
 
 
-def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
+def test_a_result_is_told_as_in_the_terminal_and_is_there_on_return(qtbot, stage):
     run_to(stage)
     finding = messages.decode_event(burst().lines[-1]).finding
 
@@ -521,7 +486,19 @@ def test_a_result_is_told_as_in_the_terminal(qtbot, stage):
     assert ENGLISH.say("burst-random.limits.page_translation_included") in said(stage)
     assert button(stage, "Run again").isEnabled()
     assert stage.page.focusWidget().text() == "Run again"
+    assert "Settings changed: Largest array 1 MiB, Rounds 5." in said(stage)
+    assert "How it is measured: One thread, kept on the last core (pinned), adds up" in said(stage)
+
+    method = ENGLISH.say("burst-random.method")[:30]
+    labels = [label for label in stage.page.findChildren(QLabel) if label.isVisible()]
+    told = [label for label in labels if method in label.toolTip()]
+    assert len(told) == 1 + len(stage.plots)  # the question, and each plot
     drawn(qtbot, stage)
+
+    stage.page.open("cache-ladder")
+    stage.page.open("burst-random")
+    assert stage.page.model.state is State.ENDED
+    assert "random, per element" in said(stage)
 
 
 def test_a_stopped_run_says_how_many_rows_were_kept_and_what_they_say(stage):
@@ -550,12 +527,6 @@ def test_a_run_stopped_before_its_first_row_says_so_and_brings_back_what_was_sho
     assert stage.page.model.loaded is None  # what came to nothing is no result
 
 
-def test_settings_out_of_the_ordinary_stand_near_the_finding(stage):
-    run_to(stage)
-
-    assert "Settings changed: Largest array 1 MiB, Rounds 5." in said(stage)
-
-
 def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     made = threads()
     finding = messages.decode_event(made.lines[-1]).finding
@@ -567,26 +538,24 @@ def test_speedups_that_do_not_part_are_said_to_be_none(stage):
     assert ENGLISH.say("terminal.no_gain") in said(stage)
 
 
-@pytest.mark.parametrize("outcome", ["failed", "killed", "lost"])
-def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage, outcome):
+def test_a_run_that_did_not_end_well_says_why_and_what_to_do(stage):
     problem = messages.ProblemSent(key="killed_by_system", detail="status -9")
-    run_to(stage, ended(outcome, problem=problem), share=0.5)
+    run_to(stage, share=0.5)
+    for outcome in ("failed", "killed", "lost"):
+        stage.runner.hear(ended(outcome, problem=problem))
+        assert ENGLISH.say(f"outcomes.{outcome}") in said(stage)
+        assert ENGLISH.say("problems.killed_by_system") in said(stage)
 
-    assert ENGLISH.say(f"outcomes.{outcome}") in said(stage)
-    assert ENGLISH.say("problems.killed_by_system") in said(stage)
+        button(stage, "Run again").click()
+        assert ENGLISH.say("problems.killed_by_system") not in said(stage)
+        stage.runner.hear(*events(burst(), 0.5))
+
+    stage.runner.hear(ended(outcome, problem=problem))
     button(stage, "Copy details").click()
     assert "status -9" in QGuiApplication.clipboard().text()
     assert "burst-random" in QGuiApplication.clipboard().text()
     button(stage, "Try a quick run").click()
     assert stage.runner.started[-1][2]
-
-
-def test_trouble_of_a_run_is_over_when_the_next_one_begins(stage):
-    problem = messages.ProblemSent(key="killed_by_system")
-    run_to(stage, ended("lost", problem=problem), share=0.5)
-    button(stage, "Run again").click()
-
-    assert ENGLISH.say("problems.killed_by_system") not in said(stage)
 
 
 def test_a_run_that_could_not_be_kept_says_so(stage):
@@ -603,21 +572,6 @@ def test_the_notes_of_a_run_are_told_with_its_result(stage):
     stage.runner.hear(*whole[:-1], messages.Note(key="not_pinned"), whole[-1])
 
     assert ENGLISH.say("notes.not_pinned") in said(stage)
-
-
-def test_how_it_was_measured_stands_below_the_result_too(stage):
-    run_to(stage)
-
-    assert "How it is measured: One thread, kept on the last core (pinned), adds up" in said(stage)
-
-
-def test_coming_back_shows_the_run_of_this_window(stage):
-    run_to(stage)
-    stage.page.open("cache-ladder")
-    stage.page.open("burst-random")
-
-    assert stage.page.model.state is State.ENDED
-    assert "random, per element" in said(stage)
 
 
 def test_the_last_run_of_this_machine_is_shown(qtbot, stage):
@@ -729,7 +683,7 @@ def test_a_run_that_is_opened_begins_with_its_plots(qtbot, stage):
     assert stage.do.plot.isChecked()
 
 
-def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
+def test_a_recorded_run_is_shown_as_it_was_and_can_be_run_here(qtbot, stage):
     open_run(qtbot, stage, burst())
 
     assert stage.page.model.state is State.ENDED
@@ -737,12 +691,11 @@ def test_a_recorded_run_is_shown_as_it_was(qtbot, stage):
     assert not stage.form.findChild(QSlider).isEnabled()
     drawn(qtbot, stage)
     assert "RECORDED · Test CPU · 2026-05-04" in said(stage)
+    seconds = stage.page.model.experiment.seconds(stage.form.params())
+    here = button(stage, "Run with these settings")
+    assert here.hint == f"{max(1, round(seconds))} s"  # no room for the key
 
-
-def test_its_settings_can_be_run_again(qtbot, stage):
-    open_run(qtbot, stage, burst())
-    button(stage, "Run with these settings").click()
-
+    here.click()
     ((_, params, quick),) = stage.runner.started
     assert (params["rounds"], quick) == (5, False)
     assert stage.page.model.state is State.BEGINNING
@@ -782,17 +735,7 @@ def test_an_earlier_run_of_this_machine_is_no_foreign_recording(qtbot, stage):
     assert button(stage, "Back to the latest whole run")
 
 
-def test_a_run_of_an_older_version_says_so(qtbot, stage):
-    import msgspec
-
-    made = burst(change=lambda started: msgspec.structs.replace(started, experiment_version=0))
-    open_run(qtbot, stage, made)
-
-    values = {"recorded": 0, "known": 1}
-    assert ENGLISH.say("notes.other_version", values) in said(stage)
-
-
-def test_a_damaged_file_is_one_sentence_and_loses_nothing(qtbot, stage):
+def test_a_damaged_a_foreign_and_an_old_file_are_one_sentence_each(qtbot, stage):
     run_to(stage)
     path = stage.folder / "damaged.coreopsis.jsonl"
     path.write_bytes(b"".join(burst().lines[:5]) + b"garbage\n")
@@ -802,14 +745,13 @@ def test_a_damaged_file_is_one_sentence_and_loses_nothing(qtbot, stage):
     assert "is damaged at line 6" in said(stage)
     assert stage.page.model.state is State.ENDED
 
-
-def test_a_run_of_an_unknown_experiment_is_one_sentence(qtbot, stage):
-    import msgspec
-
-    made = burst(change=lambda started: msgspec.structs.replace(started, experiment="soup"))
-    open_run(qtbot, stage, made)
-
+    foreign = burst(change=partial(msgspec.structs.replace, experiment="soup"))
+    open_run(qtbot, stage, foreign, "soup.coreopsis.jsonl")
     assert "There is no experiment called 'soup'" in said(stage)
+
+    old = burst(change=partial(msgspec.structs.replace, experiment_version=0))
+    open_run(qtbot, stage, old, "old.coreopsis.jsonl")
+    assert ENGLISH.say("notes.other_version", {"recorded": 0, "known": 1}) in said(stage)
 
 
 def test_the_file_that_was_asked_for_last_is_shown(qtbot, stage):
@@ -1082,7 +1024,7 @@ def test_the_code_is_that_which_ran(qtbot, stage, monkeypatch):
     qtbot.waitUntil(lambda: code in QGuiApplication.clipboard().text())
 
 
-def test_the_rows_are_saved_as_csv(qtbot, stage, monkeypatch):
+def test_the_rows_are_saved_as_csv_or_it_is_said_why_not(qtbot, stage, monkeypatch):
     run_to(stage)
     target = stage.folder / "rows.csv"
     chooses(monkeypatch, target)
@@ -1095,6 +1037,11 @@ def test_the_rows_are_saved_as_csv(qtbot, stage, monkeypatch):
     lines = target.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "size_bytes,order,repeat,element_s,useful_bytes_per_s"
     assert len([line for line in lines if line]) == 106
+
+    chooses(monkeypatch, stage.folder / "no" / "rows.csv")
+    with qtbot.waitSignal(stage.session.troubled) as troubled:
+        stage.do.save_csv.trigger()
+    assert "could not be written" in stage.session.say(troubled.args[0])
 
 
 def test_the_plot_looked_at_last_is_the_one_that_is_saved_and_the_menu_says_so(qtbot, stage):
@@ -1134,15 +1081,6 @@ def test_a_picture_is_saved_and_copied(qtbot, stage, monkeypatch):
     held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(stage.page, Qt.Key.Key_C, held)
     assert not QGuiApplication.clipboard().image().isNull()
-
-
-def test_a_place_that_cannot_be_written_is_one_sentence(qtbot, stage, monkeypatch):
-    run_to(stage)
-    chooses(monkeypatch, stage.folder / "no" / "rows.csv")
-    with qtbot.waitSignal(stage.session.troubled) as troubled:
-        stage.do.save_csv.trigger()
-
-    assert "could not be written" in stage.session.say(troubled.args[0])
 
 
 # --- for everybody --------------------------------------------------------------------------
@@ -1194,11 +1132,11 @@ def test_every_control_has_a_name(qtbot, stage):
                 assert control.accessibleName() or control.text(), control
 
 
-def test_another_theme_is_worn_at_once(qtbot, stage, look):
+def test_another_theme_is_worn_at_once(qtbot, worn, stage):
     run_to(stage)
     drawn(qtbot, stage)
     before = stage.page.grab().toImage()
-    look.wear(themes.load("light", 1.6))
+    worn.wear(themes.load("light", 1.6))
 
     after = stage.page.grab().toImage()
     assert before.pixelColor(5, 5).lightness() < 60
@@ -1244,12 +1182,3 @@ def test_after_a_run_it_says_how_long_the_same_took_here(qtbot, stage):
 
     stage.set_up(dataclasses.replace(params, rounds=params.rounds - 1))
     assert "31 s" not in again.hint
-
-
-def test_a_recorded_run_says_how_long_it_would_take_here(qtbot, stage):
-    open_run(qtbot, stage, burst())
-    here = button(stage, "Run with these settings").hint
-    from experiments.memory.burst_random.experiment import EXPERIMENT
-
-    params = stage.form.params()
-    assert here == f"{max(1, round(EXPERIMENT.seconds(params)))} s"  # no room for the key

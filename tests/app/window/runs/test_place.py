@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
@@ -222,24 +225,18 @@ def test_a_run_without_those_says_what_it_found_of_a_part(runs):
 
 
 def test_a_run_of_an_experiment_that_is_not_known_is_listed_all_the_same(runs):
-    import msgspec
-
-    runs.keep(
-        burst(change=lambda started: msgspec.structs.replace(started, experiment="from-2030"))
-    )
+    runs.keep(burst(change=partial(msgspec.structs.replace, experiment="from-2030")))
     runs.show()
     (line,) = runs.table.runs.shown
     assert (line.title, list(line.results)) == ("from-2030", [])
     assert runs.details.isVisible()
 
 
-@pytest.mark.parametrize("at", ["yesterday", "", "9999-99-99", "2026-03-01T10:00:00"])
-def test_a_foreign_time_is_shown_as_it_is(runs, at):
-    import msgspec
-
-    runs.keep(burst(change=lambda started: msgspec.structs.replace(started, at=at)))
+def test_a_foreign_time_is_shown_as_it_is(runs):
+    times = ("yesterday", "", "9999-99-99", "2026-03-01T10:00:00")
+    runs.keep(*(burst(change=partial(msgspec.structs.replace, at=at)) for at in times))
     runs.show()
-    assert len(runs.keys()) == 1
+    assert len(runs.keys()) == len(times)
 
 
 def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs):
@@ -267,68 +264,67 @@ def test_a_damaged_file_is_one_sentence_and_can_be_deleted_and_nothing_else(runs
 # --- opening and comparing ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "how", ["enter", "double click", "button", "again", "replay", "R", "action"]
-)
-def test_a_run_is_opened_as_it_was(runs, how):
+def test_a_run_is_opened_as_it_was_in_each_of_its_ways(runs):
     runs, names = four(runs)
     runs.table.select([names[3]])
-    if how == "enter":
-        runs.press(Qt.Key.Key_Return)
-    elif how == "double click":
-        place = runs.table.visualRect(runs.table.runs.index(3, 2)).center()
-        runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
-    elif how == "button":
-        runs.click(runs.details.buttons.open)
-    elif how in ("again", "replay"):
-        runs.click(getattr(runs.details.buttons, how))
-    elif how == "R":
-        runs.press(Qt.Key.Key_R)
-    else:
-        runs.place.actions_.open.trigger()
+    place = runs.table.visualRect(runs.table.runs.index(3, 2)).center()
+    buttons, actions = runs.details.buttons, runs.place.actions_
+
+    runs.press(Qt.Key.Key_Return)
+    runs.press(Qt.Key.Key_R)
+    runs.qtbot.mouseDClick(runs.table.viewport(), LEFT, pos=place)
+    for button in (buttons.open, buttons.again, buttons.replay):
+        runs.click(button)
+    actions.open.trigger()
+
     path = runs.library.folder / "runs" / names[3]
-    then = {"again": "measure", "replay": "replay", "R": "replay"}.get(how, "")
-    assert runs.went == [Target(EXPERIMENTS, experiment="cache-ladder", run=path, then=then)]
+    assert [went.then for went in runs.went] == ["", "replay", "", "", "measure", "replay", ""]
+    assert all(
+        went == Target(EXPERIMENTS, experiment="cache-ladder", run=path, then=went.then)
+        for went in runs.went
+    )
 
 
-@pytest.mark.parametrize("how", ["button", "action"])
-def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs, how):
+def test_two_runs_of_one_experiment_are_compared_the_newer_beside_the_older(runs):
     runs, names = four(runs)
     runs.table.select([names[0], names[2]])
-    if how == "button":
-        runs.click(runs.details.buttons.compare)
-    else:
-        runs.place.actions_.compare.trigger()
+    runs.click(runs.details.buttons.compare)
+    runs.place.actions_.compare.trigger()
     folder = runs.library.folder / "runs"
-    assert runs.went == [
-        Target(
-            EXPERIMENTS, experiment="burst-random", run=folder / names[2], beside=folder / names[0]
-        )
-    ]
+    older, newer = folder / names[2], folder / names[0]
+    wanted = Target(EXPERIMENTS, experiment="burst-random", run=older, beside=newer)
+    assert runs.went == [wanted, wanted]
 
 
-@pytest.mark.parametrize("how", ["click", "enter"])
-def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs, how):
+def test_a_second_run_to_compare_with_is_chosen_without_holding_a_key(runs):
     runs, names = four(runs)
     runs.click(runs.details.buttons.compare_with)
     assert runs.session.words.say("runs.compare_ask") in runs.says()
-    if how == "click":
-        click_on(runs, 2)
-    else:
-        for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
-            runs.press(key)
+    click_on(runs, 2)
+
+    runs.table.select([names[0]])
+    runs.click(runs.details.buttons.compare_with)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        runs.press(key)
     folder = runs.library.folder / "runs"
-    (went,) = runs.went
-    assert (went.run, went.beside) == (folder / names[2], folder / names[0])
+    pairs = [(went.run, went.beside) for went in runs.went]
+    assert pairs == [(folder / names[2], folder / names[0])] * 2
 
 
-def test_a_run_of_another_experiment_says_why_it_is_not_compared(runs):
+def test_others_say_why_they_cannot_be_compared(runs):
     runs, names = four(runs)
+    say = runs.session.words.say
     runs.place.actions_.compare_with.trigger()
     click_on(runs, 3)
     assert runs.went == []
     assert set(runs.selected()) == {names[0], names[3]}
-    assert runs.session.words.say("runs.compare_other") in runs.says()
+    assert say("runs.compare_other") in runs.says()
+
+    for chosen, key in (((0, 1, 2), "compare_two"), ((0, 3), "compare_other")):
+        runs.table.select([names[number] for number in chosen])
+        assert say(f"runs.{key}") in runs.says()
+        assert not runs.details.buttons.compare.isVisible()
+        assert not runs.place.actions_.compare.isEnabled()
 
 
 def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
@@ -342,23 +338,24 @@ def test_the_only_run_of_an_experiment_has_nothing_to_be_compared_with(runs):
     assert "No other run" in runs.details.buttons.compare_with.toolTip()
 
 
-@pytest.mark.parametrize("how", ["escape", "button", "same", "elsewhere"])
-def test_comparing_can_be_left(runs, how):
+def test_comparing_can_be_left(runs):
     runs, names = four(runs)
-    runs.place.actions_.compare_with.trigger()
-    runs.press(Qt.Key.Key_Down)
-    if how == "escape":
-        runs.press(Qt.Key.Key_Escape)
-    elif how == "button":
-        runs.click(runs.details.buttons.leave)
-    elif how == "same":
-        click_on(runs, 0)
-    else:
-        runs.place.leave()
-    assert runs.selected() == [names[0]]
-    assert runs.details.buttons.compare_with.isVisible()
-    click_on(runs, 1)
-    assert runs.went == []
+    ways = (
+        partial(runs.press, Qt.Key.Key_Escape),
+        partial(runs.click, runs.details.buttons.leave),
+        partial(click_on, runs, 0),
+        runs.place.leave,
+    )
+    for leave in ways:
+        runs.table.select([names[0]])
+        runs.table.setFocus()
+        runs.place.actions_.compare_with.trigger()
+        runs.press(Qt.Key.Key_Down)
+        leave()
+        assert runs.selected() == [names[0]]
+        assert runs.details.buttons.compare_with.isVisible()
+        click_on(runs, 1)
+        assert runs.went == []
 
 
 def click_on(runs, row):
@@ -367,33 +364,20 @@ def click_on(runs, row):
     runs.settle()
 
 
-@pytest.mark.parametrize(
-    ("chosen", "key"), [((0, 3), "runs.compare_other"), ((0, 1, 2), "runs.compare_two")]
-)
-def test_others_say_why_they_cannot_be_compared(runs, chosen, key):
-    runs, names = four(runs)
-    runs.table.select([names[number] for number in chosen])
-    assert runs.session.words.say(key) in runs.says()
-    assert not runs.details.buttons.compare.isVisible()
-    assert not runs.place.actions_.compare.isEnabled()
-
-
 # --- what people say of a run -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["Before the update", "Büro/№ 5 \\ <b>&amp;</b> \x00 {x} 漢字 😀", "."]
-)
-def test_a_run_is_renamed(runs, name):
+def test_a_run_is_renamed(runs):
     runs, names = four(runs)
-    runs.press(Qt.Key.Key_F2)
-    assert runs.details.name.hasFocus()
-    runs.details.name.setText(name)
-    runs.press(Qt.Key.Key_Return)
+    for name in ("Before the update", "Büro/№ 5 \\ <b>&amp;</b> \x00 {x} 漢字 😀", "."):
+        runs.press(Qt.Key.Key_F2)
+        assert runs.details.name.hasFocus()
+        runs.details.name.setText(name)
+        runs.press(Qt.Key.Key_Return)
 
-    assert read_notes(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
-    assert runs.table.runs.shown[0].title == runs.details.name.text()
-    assert runs.details.name.text().startswith(name[:5])
+        assert read_notes(runs.library.folder / "runs" / names[0]).name == runs.details.name.text()
+        assert runs.table.runs.shown[0].title == runs.details.name.text()
+        assert runs.details.name.text().startswith(name[:5])
     assert runs.problems == []
 
 
@@ -478,30 +462,29 @@ def test_a_library_that_cannot_be_written_is_one_sentence_and_what_was_typed_sta
     assert read_notes(runs.library.folder / "runs" / names[0]).name == "new"
 
 
-@pytest.mark.parametrize("how", ["key", "mouse", "button", "action"])
-def test_runs_are_pinned_and_unpinned(runs, how):
+def test_runs_are_pinned_and_unpinned(runs):
     runs, names = four(runs)
     runs.table.select([names[2]])
 
-    def pin():
-        if how == "key":
-            runs.table.setFocus()
-            runs.press(Qt.Key.Key_P)
-        elif how == "mouse":
-            row = runs.table.runs.row_of(names[2])
-            place = runs.table.visualRect(runs.table.runs.index(row, 0)).center()
-            runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
-        elif how == "button":
-            runs.click(runs.details.buttons.pin)
-        else:
-            runs.place.actions_.pin.trigger()
-        runs.settle()
+    def by_mouse():
+        row = runs.table.runs.row_of(names[2])
+        place = runs.table.visualRect(runs.table.runs.index(row, 0)).center()
+        runs.qtbot.mouseClick(runs.table.viewport(), LEFT, pos=place)
 
-    pin()
-    assert runs.keys() == [names[2], names[0], names[1], names[3]]
-    assert runs.selected() == [names[2]]
-    pin()
-    assert runs.keys() == names
+    ways = (
+        partial(runs.press, Qt.Key.Key_P),
+        by_mouse,
+        partial(runs.click, runs.details.buttons.pin),
+        runs.place.actions_.pin.trigger,
+    )
+    for pin in ways:
+        pin()
+        runs.settle()
+        assert runs.keys() == [names[2], names[0], names[1], names[3]]
+        assert runs.selected() == [names[2]]
+        pin()
+        runs.settle()
+        assert runs.keys() == names
 
 
 def test_a_click_on_a_button_leaves_the_list_its_keys(runs):
@@ -556,46 +539,41 @@ def test_letters_that_are_typed_do_not_pin(runs):
 # --- deleting -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["key", "button", "action"])
-def test_a_deleted_run_goes_to_the_bin_and_the_next_is_selected(runs, how):
-    runs, names = four(runs)
-    runs.table.select([names[1]])
-    if how == "key":
-        runs.press(Qt.Key.Key_Delete)
-    elif how == "button":
-        runs.click(runs.details.buttons.delete)
-    else:
-        runs.place.actions_.delete.trigger()
-        runs.settle()
-    assert runs.keys() == [names[0], names[2], names[3]]
-    assert runs.selected() == [names[2]]
-    assert runs.files("bin") == [names[1]]
-    assert len(runs.told) == 1
-
-
-@pytest.mark.parametrize("how", ["notice", "keys"])
-def test_deleting_is_undone_with_all_that_was_said_of_the_run(runs, how):
+def test_a_deleted_run_goes_to_the_bin_and_comes_back_with_all_that_was_said_of_it(runs):
     runs, names = four(runs)
     runs.library.describe(runs.library.runs()[1], RunNotes(name="mine"))
     runs.table.select([names[1]])
-    runs.press(Qt.Key.Key_Delete)
-    if how == "notice":
-        runs.undos[0]()
+    deletes = (
+        partial(runs.press, Qt.Key.Key_Delete),
+        partial(runs.click, runs.details.buttons.delete),
+        runs.place.actions_.delete.trigger,
+    )
+    undoes = (lambda: runs.undos[-1](), partial(runs.press, Qt.Key.Key_Z, CTRL))
+    for delete, undo in zip(deletes, itertools.cycle(undoes)):
+        runs.told.clear()
+        delete()
         runs.settle()
-    else:
-        runs.press(Qt.Key.Key_Z, CTRL)
-    assert runs.keys() == names
-    assert runs.selected() == [names[1]]
-    assert read_notes(runs.library.folder / "runs" / names[1]).name == "mine"
-    assert runs.files("bin") == []
-    assert not runs.place.archive.can_undo
-    assert runs.told[-1] == runs.session.words.say("runs.back_one")
+        assert runs.keys() == [names[0], names[2], names[3]]
+        assert runs.selected() == [names[2]]
+        assert names[1] in runs.files("bin")
+        assert len(runs.told) == 1
+
+        undo()
+        runs.settle()
+        assert runs.keys() == names
+        assert runs.selected() == [names[1]]
+        assert read_notes(runs.library.folder / "runs" / names[1]).name == "mine"
+        assert runs.files("bin") == []
+        assert not runs.place.archive.can_undo
+        assert runs.told[-1] == runs.session.words.say("runs.back_one")
 
 
-def test_undoing_stands_in_the_menu_of_the_list(runs):
+def test_the_menu_of_the_list_offers_what_can_be_done_and_undone(runs):
     runs, _ = four(runs)
-    undo = runs.session.words.say("runs.undo_delete")
-    assert undo not in {each.text() for each in offered(runs)}
+    say, offers = runs.session.words.say, {each.text() for each in offered(runs)}
+    undo = say("runs.undo_delete")
+    assert {say("runs.open_run"), say("runs.delete_runs")} <= offers
+    assert not {say("runs.compare_runs"), undo} & offers
     runs.press(Qt.Key.Key_Delete)
     (action,) = [each for each in offered(runs) if each.text() == undo]
     action.trigger()
@@ -639,13 +617,6 @@ def test_what_came_back_from_the_bin_cannot_be_undone_once_more(runs):
     assert runs.keys() == names
     assert not runs.place.archive.can_undo
     assert runs.problems == []
-
-
-def test_an_empty_bin_has_nothing_to_restore(runs):
-    runs, _ = four(runs)
-    runs.place.actions_.restore.trigger()
-    runs.settle()
-    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
 
 
 def test_several_are_deleted_and_brought_back_at_once(runs):
@@ -750,17 +721,17 @@ def test_the_bin_is_emptied_after_a_question_that_says_how_many(runs):
     assert runs.keys() == names[3:]
 
 
-def test_an_empty_bin_is_not_asked_about(runs):
+def test_an_empty_bin_has_nothing_to_restore_and_is_not_asked_about(runs):
     runs, _ = four(runs)
+    runs.place.actions_.restore.trigger()
     assert bin_question(runs) is None
-    assert runs.told == [runs.session.words.say("runs.bin_is_empty")]
+    assert runs.told == [runs.session.words.say("runs.bin_is_empty")] * 2
 
 
 # --- going elsewhere ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["keys", "button", "action"])
-def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how, monkeypatch):
+def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     asked, target = [], tmp_path / "x.coreopsis.jsonl.gz"
 
@@ -769,28 +740,27 @@ def test_a_run_is_exported_to_the_file_that_is_chosen(runs, tmp_path, how, monke
         return target
 
     chooses(monkeypatch, target=choose)
-    if how == "keys":
-        runs.press(Qt.Key.Key_E, CTRL)
-    elif how == "button":
-        runs.click(runs.details.buttons.export)
-    else:
-        runs.place.actions_.export.trigger()
+    ways = (
+        partial(runs.press, Qt.Key.Key_E, CTRL),
+        partial(runs.click, runs.details.buttons.export),
+        runs.place.actions_.export.trigger,
+    )
+    for export in ways:
+        target.unlink(missing_ok=True)
+        export()
         runs.settle()
-    assert asked == [names[0]]
-    assert target.read_bytes()[:2] == b"\x1f\x8b"
-    assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})]
+        assert target.read_bytes()[:2] == b"\x1f\x8b"
+    assert asked == [names[0]] * 3
+    assert runs.told == [runs.session.words.say("runs.exported_one", {"path": str(target)})] * 3
 
 
-def test_an_exported_run_gets_the_ending_that_import_lists(runs, tmp_path, monkeypatch):
-    runs, _ = four(runs)
+def test_exports_get_the_ending_that_import_lists_or_go_into_a_folder(runs, tmp_path, monkeypatch):
+    runs, names = four(runs)
     chooses(monkeypatch, target=lambda *_: tmp_path / "bigpages.jsonl")
     runs.place.actions_.export.trigger()
     runs.settle()
     assert [path.name for path in tmp_path.glob("bigpages*")] == ["bigpages.coreopsis.jsonl"]
 
-
-def test_several_runs_are_exported_into_a_folder(runs, tmp_path, monkeypatch):
-    runs, names = four(runs)
     folder = tmp_path / "out"
     folder.mkdir()
     chooses(monkeypatch, folder=lambda *_: folder)
@@ -833,18 +803,16 @@ def bring(runs, *paths):
     return runs.place.findChild(ImportLook)
 
 
-@pytest.mark.parametrize("how", ["keys", "button", "drop"])
-def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, how, monkeypatch):
+def test_a_file_is_shown_before_it_is_kept(runs, tmp_path, monkeypatch):
     runs, names = four(runs)
     path = threads(at="2026-03-02T20:00:00+00:00").write(tmp_path / "x.coreopsis.jsonl.gz")
     chooses(monkeypatch, files=lambda *_: [path])
-    if how == "keys":
-        runs.press(Qt.Key.Key_O, CTRL)
-    elif how == "button":
-        runs.click(runs.place.page.import_button)
-    else:
-        bring(runs, path)
-    sheet = runs.place.findChild(ImportLook)
+    runs.press(Qt.Key.Key_O, CTRL)
+    runs.place.findChild(ImportLook).dismiss()
+    runs.click(runs.place.page.import_button)
+    runs.place.findChild(ImportLook).dismiss()
+    runs.settle()
+    sheet = bring(runs, path)
     assert len(runs.files("runs")) == 4
     runs.qtbot.mouseClick(sheet.keep_button, LEFT)
     runs.settle()
@@ -926,13 +894,12 @@ def test_a_folder_without_end_is_not_looked_through_to_its_end(runs, monkeypatch
     assert found.experiment == ""
 
 
-@pytest.mark.parametrize("search", ["", "nothing such"])
-def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path, search):
+def test_a_run_that_is_here_already_says_so_and_is_shown_instead(runs, tmp_path):
     run = burst(at="2026-03-04T10:00:00+00:00")
     name, other = runs.keep(run, burst(at="2026-03-04T11:00:00+00:00"))
     runs.show()
     runs.table.select([other])
-    runs.place.page.search.setText(search)
+    runs.place.page.search.setText("nothing such")
     path = run.write(tmp_path / "again.coreopsis.jsonl.gz")
     sheet = bring(runs, path)
     told = [each.text() for each in sheet.findChildren(QLabel)]
@@ -959,7 +926,7 @@ def test_a_file_that_vanishes_after_the_look_is_one_sentence(runs, tmp_path):
 # --- everything at hand -------------------------------------------------------------------------
 
 
-def test_every_action_has_words_and_its_keys_are_its_own(runs):
+def test_every_action_and_button_has_words_and_keys_are_its_own(runs):
     runs, _ = four(runs)
     actions = [value for value in vars(runs.place.actions_).values() if hasattr(value, "shortcut")]
     keys = [each.shortcut().toString() for each in actions if not each.shortcut().isEmpty()]
@@ -967,9 +934,10 @@ def test_every_action_has_words_and_its_keys_are_its_own(runs):
     assert all(each.text() for each in actions)
     assert set(runs.place.own_actions()) <= set(actions)
 
+    buttons = [each for each in runs.place.findChildren(QPushButton) if each.isVisible()]
+    assert len(buttons) >= 5
+    assert all(each.accessibleName() or each.text() for each in buttons)
 
-def test_the_search_is_reached_by_keys(runs):
-    runs, _ = four(runs)
     runs.press(Qt.Key.Key_F, CTRL)
     assert runs.place.page.search.hasFocus()
 
@@ -983,18 +951,6 @@ def offered(runs):
     return found
 
 
-def test_the_menu_offers_what_can_be_done_with_what_is_selected(runs):
-    runs, _ = four(runs)
-    runs.table.menu_asked.emit(QPoint(5, 5))
-    (menu,) = [each for each in runs.place.findChildren(QMenu) if each.isVisible()]
-    offered = {each.text(): each.isEnabled() for each in menu.actions() if each.text()}
-    say = runs.session.words.say
-    assert offered[say("runs.open_run")]
-    assert offered[say("runs.delete_runs")]
-    assert not offered[say("runs.compare_runs")]
-    menu.close()
-
-
 def test_the_index_is_made_anew_on_request(runs):
     runs, names = four(runs)
     (runs.library.folder / "index.sqlite3").write_bytes(b"nonsense" * 1000)
@@ -1004,7 +960,7 @@ def test_the_index_is_made_anew_on_request(runs):
     assert runs.told == [runs.session.words.say("runs.rebuilt")]
 
 
-def test_another_look_reaches_everything(runs):
+def test_another_look_reaches_everything(worn, runs):
     from widgets.style import theme
 
     runs, _ = four(runs)
@@ -1048,10 +1004,3 @@ def test_the_lines_of_the_list_are_made_outside_the_thread_of_the_window(runs, m
     four(runs)
     assert made_by
     assert threading.main_thread() not in made_by
-
-
-def test_every_button_has_a_name(runs):
-    runs, _ = four(runs)
-    buttons = [each for each in runs.place.findChildren(QPushButton) if each.isVisible()]
-    assert len(buttons) >= 5
-    assert all(each.accessibleName() or each.text() for each in buttons)

@@ -34,7 +34,7 @@ def comes_to_rest(qtbot) -> bool:
     ],
     ids=["map", "live", "catalogue", "page", "code", "runs"],
 )
-def test_a_window_that_is_left_alone_comes_to_rest(qtbot, session, target):
+def test_a_window_that_is_left_alone_comes_to_rest(qtbot, worn, session, target):
     window = Window(session)
     qtbot.addWidget(window)
     window.furnish()
@@ -56,9 +56,9 @@ def test_a_window_that_is_left_alone_comes_to_rest(qtbot, session, target):
         (show_page_of_code, 1.0),
     ],
 )
-def test_a_page_comes_to_rest_at_every_height(look, tmp_path, show, zoom):
+def test_a_page_comes_to_rest_at_every_height(worn, tmp_path, show, zoom):
     """A scroll bar that takes the room that it is needed for came and went at few heights."""
-    whole = Whole(look, tmp_path)
+    whole = Whole(worn, tmp_path)
     show(whole)
     whole.window.preferences.change(zoom=zoom)
     whole.rest()

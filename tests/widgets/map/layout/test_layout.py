@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
 
 import pytest
 
@@ -22,51 +20,16 @@ from tests.widgets.map.machines import (
     unknown,
 )
 from tests.widgets.map.machines import workstation as workstation_
-from widgets.map.layout.boxes import Kind, Layout, Rect
+from widgets.map.layout.boxes import Kind, Layout
 from widgets.map.layout.layout import lay_out, lay_out_comfortably
-from widgets.map.painting.box_texts import BoxText
-from widgets.map.painting.lettering import texts
 from widgets.map.panel.facts import Facts
 
 WORDS = words.load()
-ROOMS = [(972, 690, 1.0), (812, 500, 1.0), (700, 450, 1.6), (420, 380, 1.0), (1800, 1100, 1.3)]
 ALMOST = 0.01
-SAID = (
-    BoxText(),
-    BoxText(value=("?",), rate=("? of 1.79 TB/s", "?"), rate_role="invitation", now=("asleep",)),
-    BoxText(
-        value=("11.2 ns",),
-        rate=("at most 57.1 GB/s", "57.1 GB/s"),
-        rate_role="detail",
-        now=("71 °C · 512 W · busy 82 %", "busy 82 %"),
-        bar=("memory 23.0 of 31.8 GiB", "23.0 of 31.8 GiB", "72 %"),
-    ),
-    BoxText(
-        value=("a very long name of a number 123456 ns", "123456 ns"), rate=("57.1 of 63 GB/s",)
-    ),
-)
 
 
 def laid_out(machine: Machine, measure, width=972.0, height=690.0, zoom=1.0, unfolded=()) -> Layout:
     return lay_out(machine, WORDS, measure(zoom), width, height, frozenset(unfolded))
-
-
-def overlap(one: Rect, other: Rect) -> bool:
-    return (
-        one.x + ALMOST < other.right
-        and other.x + ALMOST < one.right
-        and one.y + ALMOST < other.bottom
-        and other.y + ALMOST < one.bottom
-    )
-
-
-def inside(inner: Rect, outer: Rect) -> bool:
-    return (
-        inner.x >= outer.x - ALMOST
-        and inner.y >= outer.y - ALMOST
-        and inner.right <= outer.right + ALMOST
-        and inner.bottom <= outer.bottom + ALMOST
-    )
 
 
 def kinds(layout: Layout) -> Counter:
@@ -75,73 +38,6 @@ def kinds(layout: Layout) -> Counter:
 
 def titles(layout: Layout, kind: Kind) -> list[str]:
     return [box.titles[0] for box in layout.boxes if box.kind is kind]
-
-
-@pytest.mark.parametrize(("width", "height", "zoom"), ROOMS)
-def test_boxes_lie_inside_their_frames_and_beside_each_other(
-    any_machine, measure, width, height, zoom
-):
-    layout = laid_out(any_machine, measure, width, height, zoom)
-
-    by_id = {box.id: box for box in layout.boxes}
-    siblings: dict[str | None, list] = {}
-    assert len(by_id) == len(layout.boxes)
-    for place, box in enumerate(layout.boxes):
-        assert box.rect.width > 0, box
-        assert box.rect.height > 0, box
-        assert inside(box.rect, Rect(0, 0, layout.width, layout.height)), box
-        if box.parent:
-            assert layout.boxes.index(by_id[box.parent]) < place
-            assert inside(box.rect, by_id[box.parent].rect), (box, by_id[box.parent])
-        siblings.setdefault(box.parent, []).append(box)
-    for boxes in siblings.values():
-        for one, other in combinations(boxes, 2):
-            assert not overlap(one.rect, other.rect), (one, other)
-
-
-@pytest.mark.parametrize(("width", "height", "zoom"), ROOMS)
-def test_texts_lie_in_their_boxes_and_on_nothing_else(any_machine, measure, width, height, zoom):
-    layout = laid_out(any_machine, measure, width, height, zoom)
-    children: dict[str | None, list[Rect]] = {}
-    for box in layout.boxes:
-        children.setdefault(box.parent, []).append(box.rect)
-
-    for box, said in itertools.product(layout.boxes, SAID):
-        if said.value and not box.bears_value:
-            continue
-        found = texts(box, said, measure(zoom))
-        for text in found:
-            room = text.rect.height if text.is_upright else text.rect.width
-            assert inside(text.rect, box.rect), (box, text)
-            assert measure(zoom).width(text.text, text.letters) <= room + ALMOST, text
-            for rect in children.get(box.id, ()):
-                assert not overlap(text.rect, rect), (box, text)
-        for one, other in combinations(found, 2):
-            assert not overlap(one.rect, other.rect), (box, one, other)
-
-
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize(("width", "height", "zoom"), ROOMS[:2])
-def test_a_map_fits_its_room(name, measure, width, height, zoom):
-    layout = laid_out(MACHINES[name](), measure, width, height, zoom)
-
-    assert layout.width <= width + ALMOST
-    assert layout.height <= height + ALMOST
-
-
-def test_every_thread_is_there_once_or_folded(any_machine, measure):
-    layout = laid_out(any_machine, measure)
-    folds = [box.id for box in layout.boxes if box.kind is Kind.FOLD]
-    while folds:  # what is unfolded may have folds inside
-        layout = laid_out(any_machine, measure, unfolded=folds)
-        more = [box.id for box in layout.boxes if box.kind is Kind.FOLD]
-        if set(more) <= set(folds):
-            break
-        folds = sorted({*folds, *more})
-
-    shown = [box.threads[0] for box in layout.boxes if box.kind is Kind.THREAD]
-    off = [thread for box in layout.boxes if box.kind is Kind.OFF for thread in box.threads]
-    assert sorted(shown + off) == sorted(thread.id for thread in any_machine.cpu.threads_list)
 
 
 def test_each_core_shows_its_caches_where_there_are_few(measure):
