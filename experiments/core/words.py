@@ -107,7 +107,7 @@ class Words:
 
 @functools.cache
 def _parsed(toml: str) -> Mapping[str, Any]:
-    """Return the texts of a section; all are loaded again when an experiment of one's own changes."""
+    """Return the texts of a section: all are asked for again once one of the user's changes."""
     return tomllib.loads(toml)
 
 
