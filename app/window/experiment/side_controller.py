@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.report import problem_text
 from app.runs.selection import expected_s, runs_here
@@ -70,6 +70,9 @@ class SideController(QObject):
         self._params: dict[str, Any] = {}  # by experiment, as the form was left
         self._refused: Problem | None = None
         self.told: Problem | None = None  # the trouble that is shown now
+        # A long result takes as long to build as the rest of the page: it gets a turn of its own.
+        self._result_soon = QTimer(self.column, interval=0, singleShot=True)
+        self._result_soon.timeout.connect(self.show_result)
 
     def show_experiment(self, experiment: Experiment[Any]) -> None:
         """Build the form of an experiment."""
@@ -109,8 +112,8 @@ class SideController(QObject):
         """Refresh after any change of state."""
         self._show_params()
         self.show_status()
-        self.show_result()
         self._show_trouble()
+        self._result_soon.start()
 
     def show_status(self) -> None:
         """Refresh the status."""
