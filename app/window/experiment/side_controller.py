@@ -238,7 +238,7 @@ class SideController(QObject):
 
     def _show_trouble(self) -> None:
         """Show trouble once, until the next action."""
-        problem = self._refused or self._trouble_of_run()
+        problem = self._refused or self._trouble_of_own() or self._trouble_of_run()
         if problem == self.told:
             return
         self.told = problem
@@ -252,6 +252,13 @@ class SideController(QObject):
         experiment = self._model.experiment
         text = problem_text(self._model.words, problem, experiment.id if experiment else "")
         self.column.trouble.tell(text, actions=steps, detail=problem.detail)
+
+    def _trouble_of_own(self) -> Problem | None:
+        """Return what has become wrong with an experiment of the user's own since it was shown."""
+        experiment, catalogue = self._model.experiment, self._model.session.catalogue
+        if experiment is None or experiment.id not in catalogue.own:
+            return None
+        return catalogue.refused.get(experiment.id)
 
     def _trouble_of_run(self) -> Problem | None:
         loaded = self._model.loaded

@@ -13,6 +13,8 @@ from app.window.core import own_shelf
 from app.window.core.background import Background
 from app.window.core.session import Session
 from app.window.core.settings import Settings
+from app.window.core.target import EXPERIMENTS, Target
+from app.window.experiment.place import ExperimentPage
 from experiments import yours
 from experiments.core.words import load
 from experiments.engine import examine
@@ -103,9 +105,13 @@ def test_a_changed_file_is_taken_over_and_a_broken_one_is_not_loaded(shelf):
     file.write_text(whole.replace("100_000, minimum", "200_000, minimum"), encoding="utf-8")
     there.examine()
     assert there.session.catalogue.load("call-cost").params().calls == 200_000
+    there.place.open(Target(EXPERIMENTS, experiment="call-cost"))
+    page = there.place.findChild(ExperimentPage)
+    assert page.told is None
     file.write_text("def broken(:", encoding="utf-8")
     there.examine()
     assert "call-cost" in there.session.catalogue.refused
+    settle(lambda: page.told == there.session.catalogue.refused["call-cost"])
     mend(there.folder / "call_cost")
     there.examine()
     assert there.session.catalogue.load("call-cost").params().calls == 100_000
