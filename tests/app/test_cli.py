@@ -8,10 +8,12 @@ import json
 import os
 import re
 import signal
+from types import SimpleNamespace
 
 import pytest
 
 from app.cli import main
+from app.terminal import replay
 from experiments.core.catalogue import Catalogue
 from experiments.engine import messages
 from machine.inspect import portable
@@ -225,10 +227,15 @@ def test_a_replay_fits_the_terminal(coreopsis, inside, files, columns):
     assert widest(said) <= int(columns)
 
 
-def test_a_run_is_replayed_as_it_happened(coreopsis, inside, files):
+def test_a_run_is_replayed_as_it_happened(inside, files, monkeypatch):
+    slept_s: list[float] = []
+    clock = SimpleNamespace(monotonic=lambda: sum(slept_s), sleep=slept_s.append)
+    monkeypatch.setattr(replay, "time", clock)
     said = inside("replay", "burst.coreopsis.jsonl", "--speed", "100")
 
     assert (said.code, said.err) == (0, "")
+    rows = [row for row, _ in burst().events() if isinstance(row, messages.Row)]
+    assert sum(slept_s) == pytest.approx(rows[-1].t_s / 100)
     assert said.out == inside("replay", "burst.coreopsis.jsonl").out
 
 
