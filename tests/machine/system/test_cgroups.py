@@ -62,6 +62,12 @@ def test_effective_threads_count_rather_than_configured_ones(v1):
     assert file == "/sys/fs/cgroup/cpuset/batch/job/cpuset.effective_cpus"
 
 
+def test_of_two_groups_that_allow_other_threads_those_of_both_count(v2):
+    v2.write("/sys/fs/cgroup/user.slice/cpuset.cpus.effective", "0-5\n")
+    v2.write("/sys/fs/cgroup/cpuset.cpus.effective", "4-7\n")
+    assert cpuset(v2.root)[0] == {4, 5}
+
+
 def test_on_a_hybrid_host_the_empty_version_does_not_hide_the_other(tree):
     tree.write("/proc/mounts", V1 + "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n")
     tree.write("/proc/self/cgroup", "3:cpuset:/job\n2:cpu,cpuacct:/job\n0::/\n")
