@@ -1,10 +1,10 @@
 """Compares two runs of one experiment, and judges differences beyond noise.
 
 The noise of a value is its variation from round to round: each round of a run is analysed alone.
-A difference is claimed only if the two ranges do not touch. A value without rounds, such as a fact
-or a result of all rounds together, gets neither verdict nor ratio. A value that was unclear within
-a run stays unclear here. One differing parameter is named as the likely reason; with several nobody
-could tell which one it is.
+Three outcomes: it differs, it is the same within 5 %, or nobody can tell. A value without rounds,
+such as a fact or a result of all rounds together, gets neither verdict nor ratio. A value that was
+unclear within a run stays unclear here. One differing parameter is named as the likely reason; with
+several nobody could tell which one it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from app.report import Judged, number, setting
+from experiments.core.comparing import FEWEST, Outcome, unpaired
 from experiments.core.declare import Experiment, specs
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
@@ -23,11 +24,11 @@ from experiments.core.words import Words
 from experiments.engine import messages
 from experiments.engine.recording import Recording
 
-Verdict = Literal["higher", "lower", "same", "too_few", "elsewhere"]
-LEAST_ROUNDS = 3
+Verdict = Literal["higher", "lower", "same", "unclear", "too_few", "elsewhere"]
 NEAR = 2.0  # within this factor, both runs found the value in the same place
 MEANS: Mapping[Verdict | None, str] = {
     "same": "terminal.same_means",
+    "unclear": "terminal.unclear_means",
     "too_few": "terminal.too_few_means",
     "elsewhere": "terminal.elsewhere_means",
     None: "terminal.unjudged_means",
@@ -96,7 +97,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
             is_judged = name in noise and len(params) < 2
             verdict = _agreed(_verdict(*noise[name]), one, other) if is_judged else None
         if len(unclear_in) == 2 and verdict in ("higher", "lower"):
-            verdict = "same"
+            verdict = "unclear"
         if one is not None or other is not None:
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
     values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
@@ -193,11 +194,15 @@ def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
 
 
 def _verdict(a: Spread, b: Spread) -> Verdict:
-    if min(a.count, b.count) < LEAST_ROUNDS:
+    found = unpaired(b.samples, a.samples)
+    if found.count < FEWEST:
         return "too_few"
-    if not a.parts_from(b):
-        return "same"
-    return "higher" if b.median > a.median else "lower"
+    match found.outcome:
+        case Outcome.SAME:
+            return "same"
+        case Outcome.UNKNOWN:
+            return "unclear"
+    return "higher" if found.is_above else "lower"
 
 
 def _in_one_place(
@@ -217,7 +222,7 @@ def _in_one_place(
 
 
 def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
-    """Call cycles the same unless their time or the clock of the core differs."""
+    """Claim no difference of cycles unless their time or the clock of the core differs."""
     values = list(values)
     claimed = {value.name for value in values if value.verdict in ("higher", "lower")}
     names = {value.name for value in values}
@@ -225,14 +230,14 @@ def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
         time = value.name.removesuffix("_cycles") + "_s"
         is_counted = value.name.endswith("_cycles") and time in names
         if is_counted and value.name in claimed and not claimed & {time, "core_hz"}:
-            value = replace(value, verdict="same")
+            value = replace(value, verdict="unclear")
         yield value
 
 
 def _agreed(verdict: Verdict, a: float, b: float) -> Verdict:
-    """Return the verdict of the rounds if the values of the whole runs agree, else "same".
+    """Return the verdict of the rounds if the values of the whole runs agree, else "unclear".
 
     A single round may read its value elsewhere, for example at the end of another cache.
     """
     told = {"higher": b > a, "lower": b < a}
-    return verdict if told.get(verdict, True) else "same"
+    return verdict if told.get(verdict, True) else "unclear"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -22,6 +22,7 @@ class Spread:
     low: float
     high: float
     count: int
+    samples: tuple[float, ...] = field(default=(), compare=False)  # in order of the rounds
 
     def parts_from(self, other: Spread) -> bool:
         """Do the two intervals not touch? Only then, and of enough, is a difference claimed."""
@@ -34,6 +35,7 @@ class Spread:
 
 def spread(samples: Iterable[float]) -> Spread | None:
     """Return median and interval (min to max below 8 samples, else p10 to p90); None if empty."""
+    samples = tuple(samples)
     ordered = sorted(samples)
     if not ordered:
         return None
@@ -41,7 +43,7 @@ def spread(samples: Iterable[float]) -> Spread | None:
         low, high = ordered[0], ordered[-1]
     else:
         low, high = quantile(ordered, 0.1), quantile(ordered, 0.9)
-    return Spread(statistics.median(ordered), low, high, len(ordered))
+    return Spread(statistics.median(ordered), low, high, len(ordered), samples)
 
 
 def spreads(samples: Iterable[tuple[K, float]]) -> dict[K, Spread]:

@@ -267,7 +267,7 @@ def test_two_runs_are_held_side_by_side(coreopsis, inside, files):
 
     assert (said.code, said.err) == (0, "")
     assert re.search(r"^chained, per element .* 1\.50× +higher *$", said.out, re.MULTILINE)
-    assert "within noise: " in said.out
+    assert "same, ± 5 %: " in said.out
     assert widest(said) <= 80
 
 
@@ -275,13 +275,12 @@ def test_two_runs_are_held_side_by_side(coreopsis, inside, files):
 def test_every_line_of_a_comparison_is_one_value(coreopsis, inside, files, name):
     said = inside("compare", f"{name}.coreopsis.jsonl", f"{name}.coreopsis.jsonl")
 
-    footnotes = ("within noise: ", "–: no verdict: ")
+    footnotes = ("same, ± 5 %: ", "cannot tell: ", "–: no verdict: ")
     lines = [line for line in said.lines[4:] if not line.startswith(footnotes)]
     values = [line for line in lines if "  " in line.strip()]  # a long name goes on below
     assert values
-    twice = re.compile(
-        r" (on|no clear \w+|\d\S*(?: \S+)?) +\1 +(?:1×|–|no ratio)(?: +within noise)? *$"
-    )
+    value, verdict = r"(on|no clear \w+|\d\S*(?: \S+)?)", "(?: +(?:same, ± 5 %|cannot tell))?"
+    twice = re.compile(rf" {value} +\1 +(?:1×|–|no ratio){verdict} *$")
     assert [line for line in values if not twice.search(line)] == []
     assert widest(said) <= 80
 

@@ -19,11 +19,19 @@ from widgets.style.look import Look
 from widgets.style.theme import STEP
 
 NARROW_PX = 520  # at zoom 1
-SIGNS = {"higher": "↑", "lower": "↓", "same": "≈", "too_few": "?", "elsewhere": "≠"}
+SIGNS = {
+    "higher": "↑",
+    "lower": "↓",
+    "same": "≈",
+    "unclear": "?",
+    "too_few": "…",
+    "elsewhere": "≠",
+}
 MEANS = {
     "higher": "terminal.higher_means",
     "lower": "terminal.lower_means",
     "same": "terminal.same_means",
+    "unclear": "terminal.unclear_means",
     "too_few": "terminal.too_few_means",
     "elsewhere": "terminal.elsewhere_means",
 }

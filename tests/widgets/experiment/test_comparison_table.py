@@ -15,6 +15,7 @@ FOUND = Comparison(
         ComparedRow("random", "6 ns", "12 ns", "2×", "higher"),
         ComparedRow("reads under way at once", "9.8", "4", "0.41×", "lower"),
         ComparedRow("chained", "120 ns", "90 ns", "0.75×", "too_few"),
+        ComparedRow("in pages", "60 ns", "70 ns", "1.17×", "unclear"),
         ComparedRow("<b>Python 3.13</b>", "1 s", "0 s"),
     ),
     footnotes=("same: no difference beyond noise",),
@@ -48,10 +49,10 @@ def test_it_shows_both_runs_every_value_and_what_is_to_be_said(table):
 
 def test_a_verdict_is_a_word_with_a_sign_of_its_own(table):
     told = labels(table)
-    for text in ("≈ within noise", "↑ higher", "↓ lower", "? too few"):
+    for text in ("≈ same, ± 5 %", "↑ higher", "↓ lower", "? cannot tell", "… too few"):
         assert text in told
     assert told["↑ higher"].accessibleName() == "random: higher"
-    assert "no difference claimed" in told["≈ within noise"].toolTip()
+    assert "more rounds" in told["? cannot tell"].toolTip()
     assert "B is higher" in told["↑ higher"].toolTip()
 
 
