@@ -30,6 +30,7 @@ garbage.leave_to_us()  # as in the window's process
 # and pytest would rewrite the asserts of every test file in each of its processes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before an application is made
 os.environ["OMP_WAIT_POLICY"] = "passive"  # or torch's idle threads keep all cores busy
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = QT_PATIENCE_MS

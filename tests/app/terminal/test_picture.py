@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 import xml.etree.ElementTree as ET
 
@@ -9,8 +8,6 @@ import pytest
 from app.context import Context
 from app.terminal import picture
 from experiments.python_at_work.gil_threads.experiment import EXPERIMENT, Slice, Timing
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before the application is made
 
 ROWS = [
     Timing(method=method, python="3.11", repeat=repeat, wall_s=wall_s + repeat / 100, gil=True)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything of Qt is imported
-
 from collections.abc import Iterator
 
 import pytest

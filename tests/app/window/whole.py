@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
