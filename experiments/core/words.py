@@ -9,7 +9,6 @@ that the name ends in (`{memory_latency_s}` becomes "151 ns").
 
 from __future__ import annotations
 
-import functools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,22 +92,16 @@ class Words:
         for source in self._unread.get(section, ()):
             if isinstance(source, Path):
                 head = source.read_text(encoding="utf-8").partition("\n[")[0]
-                _flatten(f"{section}.", _parsed(head), self._texts)
+                _flatten(f"{section}.", tomllib.loads(head), self._texts)
 
     def _read(self, section: str) -> None:
         for source in self._unread.get(section, ()):
             if isinstance(source, Path):
                 text = source.read_text(encoding="utf-8")
-                _flatten(f"{section}.", _parsed(text), self._texts)
+                _flatten(f"{section}.", tomllib.loads(text), self._texts)
             else:
-                _flatten("", _parsed(source), self._texts)
+                _flatten("", tomllib.loads(source), self._texts)
         self._unread.pop(section, None)  # only now: another thread may want it meanwhile
-
-
-@functools.cache
-def _parsed(toml: str) -> Mapping[str, Any]:
-    """Return the texts of a section: all are asked for again once one of the user's changes."""
-    return tomllib.loads(toml)
 
 
 def load(
