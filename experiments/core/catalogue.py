@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,13 @@ class Catalogue:
         self._ours = homes(tuple(shelf for shelf in shelves if shelf != YOURS))
         self.own: Mapping[str, Home] = homes((YOURS,)) if YOURS in shelves else {}
         self._refuse = refuse
-        self._alone: dict[str, Problem | None] = {}
+        self._examined: dict[str, Problem | None] = {}
 
-    @functools.cached_property
+    @property
     def refused(self) -> Mapping[str, Problem]:
         """The user's own experiments that must not be loaded, each with what is wrong."""
-        return self._refuse(self.own)
+        self._examine(self.own)
+        return {name: problem for name, problem in self._examined.items() if problem}
 
     @functools.cached_property
     def homes(self) -> Mapping[str, Home]:
@@ -46,7 +47,7 @@ class Catalogue:
         importlib.invalidate_caches()
         for module in [name for name in sys.modules if name.startswith(f"{YOURS}.")]:
             del sys.modules[module]
-        self.own, self.refused, self._alone = own, refused, {}
+        self.own, self._examined = own, {name: refused.get(name) for name in own}
         self.__dict__.pop("homes", None)
 
     def ids(self) -> tuple[str, ...]:
@@ -72,15 +73,15 @@ class Catalogue:
         return None if self._problem(experiment_id) else self.own.get(experiment_id)
 
     def _problem(self, experiment_id: str) -> Problem | None:
-        """Return what is wrong with one of the user's own; the others may take long to examine."""
-        if experiment_id not in self.own:
-            return None
-        if "refused" in self.__dict__:
-            return self.refused.get(experiment_id)
-        if experiment_id not in self._alone:
-            found = self._refuse({experiment_id: self.own[experiment_id]})
-            self._alone[experiment_id] = found.get(experiment_id)
-        return self._alone[experiment_id]
+        """Return what is wrong with one of the user's own."""
+        self._examine([experiment_id] if experiment_id in self.own else [])
+        return self._examined.get(experiment_id)
+
+    def _examine(self, names: Iterable[str]) -> None:
+        """Examine those of the user's own that were not yet; any may take long."""
+        if new := {name: self.own[name] for name in names if name not in self._examined}:
+            found = self._refuse(new)
+            self._examined |= {name: found.get(name) for name in new}
 
     def recording(self, experiment_id: str) -> Path | None:
         """Return the run that comes with an experiment, if there are both."""
