@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from app.report import Judged, number, setting
-from experiments.core.comparing import FEWEST, Outcome, unpaired
+from experiments.core.comparing import ENOUGH, Outcome, unpaired
 from experiments.core.declare import Experiment, specs
 from experiments.core.parameters import to_text
 from experiments.core.problems import UserError
@@ -100,7 +100,7 @@ def compare(experiment: Experiment[Any], a: Recording, b: Recording) -> Compared
             verdict = "unclear"
         if one is not None or other is not None:
             values.append(ComparedValue(name, one, other, ratio, verdict, unclear_in))
-    values = list(_of_one_mind(_in_one_place(experiment, found[0], found[1], values)))
+    values = list(of_one_mind(in_one_place(experiment, found[0], found[1], values)))
     ends = {"A": a.finished.outcome, "B": b.finished.outcome}
     cut_short = "".join(run for run, end in ends.items() if end is not messages.Outcome.COMPLETED)
     disturbed = {
@@ -195,7 +195,7 @@ def _by_round(experiment: Experiment[Any], run: Recording) -> dict[str, Spread]:
 
 def _verdict(a: Spread, b: Spread) -> Verdict:
     found = unpaired(b.samples, a.samples)
-    if found.count < FEWEST:
+    if found.count < ENOUGH:
         return "too_few"
     match found.outcome:
         case Outcome.SAME:
@@ -205,7 +205,7 @@ def _verdict(a: Spread, b: Spread) -> Verdict:
     return "higher" if found.is_above else "lower"
 
 
-def _in_one_place(
+def in_one_place(
     experiment: Experiment[Any],
     a: Mapping[str, float],
     b: Mapping[str, float],
@@ -221,7 +221,7 @@ def _in_one_place(
         yield value
 
 
-def _of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
+def of_one_mind(values: Iterable[ComparedValue]) -> Iterator[ComparedValue]:
     """Claim no difference of cycles unless their time or the clock of the core differs."""
     values = list(values)
     claimed = {value.name for value in values if value.verdict in ("higher", "lower")}

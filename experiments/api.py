@@ -1,6 +1,7 @@
 """What an experiment imports of core and machine, as `from experiments import api as x`."""
 
 from experiments.core.bench import SEED, Bench
+from experiments.core.comparing import ENOUGH
 from experiments.core.declare import (
     Experiment,
     Finding,
@@ -20,7 +21,6 @@ from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
 from experiments.core.statistics import (
-    ENOUGH,
     TOO_FEW,
     Spread,
     medians,

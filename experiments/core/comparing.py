@@ -26,7 +26,7 @@ Interval = tuple[float, float]
 
 LEVEL = 0.01  # of false alarms, in one comparison or in a family of them
 WITHIN = 0.05  # what counts as the same, unless an experiment says otherwise
-FEWEST = 3  # the interval of two ratios says nothing
+ENOUGH = 3  # of two and two, one time in three all of the one lie below the other by chance
 MOST = 200  # samples of one way; of more, neighbours are taken together
 EXACT = 60  # samples of one way; with more, the normal distribution is as good
 
@@ -61,22 +61,22 @@ def paired(
 
     Raises ValueError where the numbers of rounds differ.
     """
-    scale, (a, b) = _scaled(ones, others)
+    is_log, (a, b) = _scaled(ones, others)
     gaps = [one - other for one, other in zip(a, b, strict=True)]
-    averages = sorted((a + b) / 2 for a, b in itertools.combinations_with_replacement(gaps, 2))
+    averages = sorted(sum(pair) / 2 for pair in itertools.combinations_with_replacement(gaps, 2))
     out = _out_of_rounds(len(gaps), level)
-    return _judged(averages, out, partial(_student, gaps), len(gaps), scale, level, within)
+    return _judged(averages, out, partial(_student, gaps), len(gaps), is_log, level, within)
 
 
 def unpaired(
     ones: Sequence[float], others: Sequence[float], *, level: float = LEVEL, within: float = WITHIN
 ) -> Ratio:
     """Compare samples of two runs."""
-    scale, (a, b) = _scaled(ones, others)
+    is_log, (a, b) = _scaled(ones, others)
     gaps = sorted(one - other for one in a for other in b)
     out = _out_of_runs(len(a), len(b), level)
     count = min(len(a), len(b))
-    return _judged(gaps, out, partial(_welch, a, b), count, scale, level, within)
+    return _judged(gaps, out, partial(_welch, a, b), count, is_log, level, within)
 
 
 def family(
@@ -129,7 +129,7 @@ def _judged(
     within: float,
 ) -> Ratio:
     middle = statistics.median(gaps) if gaps else 0.0
-    if count < FEWEST:
+    if count < ENOUGH:
         low, high = -math.inf, math.inf
     elif out:
         low, high = gaps[out - 1], gaps[-out]

@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from experiments.core.comparing import ENOUGH
+
 K = TypeVar("K", bound=Hashable)
 
 TOO_FEW = "too_few_rounds"  # what a finding says where it is `too_few`
-ENOUGH = 3  # of two and two, one time in three all of the one lie below the other by chance
 FEW = 8  # with fewer samples than this the whole range is the spread
 
 

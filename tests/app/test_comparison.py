@@ -7,12 +7,12 @@ import pytest
 
 from app.comparison import (
     ComparedValue,
-    _in_one_place,
-    _of_one_mind,
     cautions,
     cells,
     compare,
     footnotes,
+    in_one_place,
+    of_one_mind,
 )
 from experiments.core import words
 from experiments.core.catalogue import Catalogue
@@ -211,7 +211,7 @@ def test_cycles_differ_only_where_time_or_clock_does(time, clock, cycles):
     told = {"l3_latency_s": time, "core_hz": clock, "l3_latency_cycles": "lower"}
     values = [ComparedValue(name, 1.0, 0.9, 0.9, verdict) for name, verdict in told.items()]
 
-    assert {value.name: value.verdict for value in _of_one_mind(values)} == {
+    assert {value.name: value.verdict for value in of_one_mind(values)} == {
         **told, "l3_latency_cycles": cycles,
     }  # fmt: skip
 
@@ -224,7 +224,7 @@ def test_what_was_read_off_at_sizes_far_apart_is_not_compared(a_mib, b_mib, is_c
     a, b = ({"l3_seen_bytes": mib * MIB} if mib else {} for mib in (a_mib, b_mib))
     values = [ComparedValue(name, 1.0, 0.2, 0.2, "lower") for name in ("l3_latency_s", "core_hz")]
 
-    l3, clock = _in_one_place(Catalogue().load("cache-ladder"), a, b, values)
+    l3, clock = in_one_place(Catalogue().load("cache-ladder"), a, b, values)
 
     assert (l3.verdict, l3.ratio) == (("lower", 0.2) if is_compared else ("elsewhere", None))
     assert clock == values[1]
