@@ -139,10 +139,11 @@ def measure(
         _write_copy(out, copy)
     if svg is not None:
         _draw(context, experiment, tables, finished, svg)
-    return Ended(_exit_code(finished), finished.finding, tuple(follow.disturbances))
+    return Ended(exit_code(finished), finished.finding, tuple(follow.disturbances))
 
 
-def _exit_code(finished: messages.Finished) -> ExitCode:
+def exit_code(finished: messages.Finished) -> ExitCode:
+    """Return what tells a shell how a run has ended."""
     match finished.outcome:
         case messages.Outcome.COMPLETED:
             return ExitCode.DONE

@@ -121,6 +121,7 @@ def test_a_process_has_gone_only_where_every_process_can_be_seen(child, monkeypa
     started = child("print(flush=True)")
     started.wait(10)
 
+    # Whether it does depends on who runs the tests.
     monkeypatch.setattr(end_process, "_sees_every_process", lambda: True)
     assert end_process.has_gone(started.pid) is (sys.platform == "linux")
     assert not end_process.has_gone(os.getpid())

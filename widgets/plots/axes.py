@@ -85,7 +85,7 @@ def paint_grid(sheet: Sheet, plan: Plan) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, sheet.is_vector)
     painter.setPen(QPen(QColor(sheet.theme.line), 1.0))
     if plan.x.has_grid:
-        for place, _ in _ticks_across(plan.x, area.sight.x, area.rect.width(), sheet.theme):
+        for place, _ in ticks_across(plan.x, area.sight.x, area.rect.width(), sheet.theme):
             px = round(area.x_px(place)) + 0.5
             painter.drawLine(QPointF(px, area.rect.top()), QPointF(px, area.rect.bottom()))
     if plan.y.has_grid:
@@ -106,7 +106,7 @@ def paint_words(sheet: Sheet, plan: Plan, bounds: QRectF) -> None:
         _names_below(sheet, plan.x.names, plan.x.places, top)
         top += 2 * line
     elif plan.x.is_shown:
-        for place, text in _ticks_across(plan.x, area.sight.x, area.rect.width(), theme):
+        for place, text in ticks_across(plan.x, area.sight.x, area.rect.width(), theme):
             width = text_size(text, theme.font("note")).width()
             left = area.x_px(place) - width / 2
             left = min(max(left, bounds.left()), bounds.right() - width)
@@ -156,7 +156,7 @@ def axis_ticks(plan: AxisPlan, sight: Range, most: int) -> list[tuple[float, str
     return [(to_axis(value, plan.scale), text) for value, text in zip(values, said, strict=True)]
 
 
-def _ticks_across(
+def ticks_across(
     plan: AxisPlan, sight: Range, width: float, theme: Theme
 ) -> list[tuple[float, str]]:
     """Return the ticks of an x axis, thinned out until their texts do not touch."""
@@ -215,7 +215,7 @@ def _out_px(plan: AxisPlan, sight: Range, width: float, theme: Theme, *, at: int
     """Return how far the first tick (0) or the last (-1) extends beyond the area, in steps."""
     if plan.names is not None or not plan.is_shown:
         return 0.0
-    found = _ticks_across(plan, sight, width, theme)
+    found = ticks_across(plan, sight, width, theme)
     if not found:
         return 0.0
     place, text = found[at]

@@ -76,7 +76,7 @@ class _Keys(QWidget):
         for column in self._columns:
             while column.count():
                 column.takeAt(0)
-        split = _halfway(self._rows) if count == 2 else len(self._groups)
+        split = halfway(self._rows) if count == 2 else len(self._groups)
         for place, group in enumerate(self._groups):
             self._columns[place >= split].addWidget(group)
         for column in self._columns:
@@ -86,7 +86,7 @@ class _Keys(QWidget):
         layout.setStretch(1, count - 1)
 
 
-def _halfway(rows: Sequence[int]) -> int:
+def halfway(rows: Sequence[int]) -> int:
     """Return the number of groups in the first column that makes both most even."""
     return min(range(1, len(rows) + 1), key=lambda n: abs(sum(rows[:n]) - sum(rows[n:])))
 

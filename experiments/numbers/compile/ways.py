@@ -74,7 +74,7 @@ def compiled(device: Device, model: Any, inputs: Any, mode: str) -> PreparedStep
         import_module(
             "torch._inductor.compile_fx"
         )  # loading the compiler does not count as compiling
-        from torch._inductor import config
+        from torch._inductor import config  # noqa: PLC2701  (torch has no public way)
 
         start_s = device.bench.now_s()
         config.compile_threads = 1  # more threads would be processes that linger

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.context import ExitCode
-from app.terminal.run import _exit_code
+from app.terminal.run import exit_code
 from experiments.core.bench import Bench
 from experiments.core.declare import Progress
 from experiments.core.problems import UserError
@@ -226,7 +226,7 @@ def test_lightning_that_is_not_installed_is_asked_for_in_a_sentence(monkeypatch)
 
     assert problem.key == "needs_lightning"
     failed = messages.Finished(outcome=messages.Outcome.FAILED, problem=problem)
-    assert _exit_code(failed) is ExitCode.CANNOT_RUN_HERE
+    assert exit_code(failed) is ExitCode.CANNOT_RUN_HERE
 
 
 def test_across_says_that_a_launcher_has_to_start_it(capsys, tmp_path):

@@ -15,7 +15,7 @@ from experiments.core.declare import Need
 from experiments.core.needs import missing_need
 from experiments.core.parameters import from_json, from_text, to_json, to_kept_json
 from experiments.core.problems import UserError
-from experiments.engine.measuring import _started
+from experiments.engine.measuring import _started  # noqa: PLC2701  (what a run says of itself)
 from experiments.kernels.disk import fill
 from experiments.memory.storage import experiment as storage
 from experiments.memory.storage.experiment import (

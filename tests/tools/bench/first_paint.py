@@ -53,8 +53,6 @@ def imports() -> None:
     import PySide6.QtWidgets  # noqa: F401
 
     start_s = time.perf_counter()
-    import app.cli
-    import app.window.shell.start
     import app.window.shell.window  # noqa: F401
 
     sys.stdout.write(f"{time.perf_counter() - start_s}\n")

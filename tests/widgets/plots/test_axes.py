@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtGui import QFontMetricsF
 
-from widgets.plots.axes import _ticks_across, shortened
+from widgets.plots.axes import shortened, ticks_across
 from widgets.plots.drawing import AxisPlan
 from widgets.style import theme as themes
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("qapp")  # fonts are measured
 def test_words_of_ticks_stand_apart_however_long_their_unit_is(width):
     theme = themes.load("light", 1.6)
     high = 400e9
-    found = _ticks_across(AxisPlan(unit="FLOP/s"), (0.0, high), width, theme)
+    found = ticks_across(AxisPlan(unit="FLOP/s"), (0.0, high), width, theme)
 
     metrics = QFontMetricsF(theme.font("note"))
     assert len(found) >= (2 if width >= 300 else 1)

@@ -79,6 +79,7 @@ def test_each_has_terms_or_a_text():
 
 
 def test_what_is_not_installed_is_left_out(monkeypatch):
+    # Whatever the program needs is installed where its tests run.
     monkeypatch.setattr(credits, "_needs", lambda name: ["no-such-thing"] if name else [])
 
     assert [credit.name for credit in all_credits()][2:] == []

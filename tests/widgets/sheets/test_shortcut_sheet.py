@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.widgets.sheets.below import WORDS, Below
-from widgets.sheets.shortcut_sheet import Group, ShortcutSheet, _halfway
+from widgets.sheets.shortcut_sheet import Group, ShortcutSheet, halfway
 
 GROUPS = [
     Group("Runs", [("Delete", "Delete the run"), ("Ctrl+Z", "Bring it back")]),
@@ -102,6 +102,6 @@ def test_one_group_alone_is_no_wider_than_it_must_be(qtbot):
 
 
 def test_the_columns_are_as_even_as_they_can_be():
-    assert _halfway([5, 4, 8, 4]) == 2
-    assert _halfway([3]) == 1
-    assert _halfway([1, 1, 9]) == 2
+    assert halfway([5, 4, 8, 4]) == 2
+    assert halfway([3]) == 1
+    assert halfway([1, 1, 9]) == 2
