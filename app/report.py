@@ -110,23 +110,7 @@ def number(words: Words, name: str, value: float, unit: str, judged: Judged | No
         return show(value, unit)
     if judged.message == TOO_FEW:
         return words.say("terminal.too_few")
-    return words.say("terminal.no_gain" if _is_gain(name) else "terminal.no_difference")
-
-
-def _is_gain(name: str) -> bool:
-    return _GAIN.search(name) is not None
-
-
-def _why_unclear(finding: messages.FindingSent, name: str) -> str:
-    """Return the key that says why there is no number."""
-    if finding.message == TOO_FEW:
-        return "too_few"
-    if not _is_gain(name):
-        return "no_difference"
-    return "no_faster" if finding.values[name] <= 1 else "no_gain"
-
-
-_GAIN = re.compile(r"speedup$|gain$|^gain_")
+    return words.say("verdicts.unclear")
 
 
 def label(words: Words, experiment: Experiment[Any], value: str) -> str:
@@ -198,13 +182,10 @@ def _remarks(
 ) -> Iterable[str]:
     if quick:
         yield words.say("outcomes.quick")
-    unclear: dict[str, list[str]] = {}
-    for name in finding.unclear:
-        if name in finding.values:
-            why = _why_unclear(finding, name)
-            unclear.setdefault(why, []).append(label(words, experiment, name))
-    for why, names in unclear.items():
-        yield words.say(f"outcomes.{why}", {"names": ", ".join(names)})
+    if unclear := [name for name in finding.unclear if name in finding.values]:
+        why = "too_few" if finding.message == TOO_FEW else "unclear"
+        names = ", ".join(label(words, experiment, name) for name in unclear)
+        yield words.say(f"outcomes.{why}", {"names": names})
     for key in finding.limits:
         yield words.say(f"{experiment.id}.limits.{key}", finding.values)
 

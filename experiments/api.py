@@ -1,7 +1,7 @@
 """What an experiment imports of core and machine, as `from experiments import api as x`."""
 
 from experiments.core.bench import SEED, Bench
-from experiments.core.comparing import ENOUGH
+from experiments.core.comparing import ENOUGH, Outcome, family
 from experiments.core.declare import (
     Experiment,
     Finding,
@@ -21,6 +21,7 @@ from experiments.core.parameters import from_text, to_json
 from experiments.core.problems import UserError
 from experiments.core.sizes import BEYOND_CACHE, GIB, KIB, MIB, fits, shrink
 from experiments.core.statistics import (
+    CANNOT_TELL,
     TOO_FEW,
     Spread,
     medians,
@@ -28,6 +29,7 @@ from experiments.core.statistics import (
     spread,
     spreads,
     too_few,
+    unsure,
 )
 from experiments.core.units import SWITCH
 from experiments.core.views import (
@@ -61,6 +63,7 @@ from machine.record import record
 __all__ = [
     "BEYOND_CACHE",
     "BROKEN",
+    "CANNOT_TELL",
     "ENOUGH",
     "GIB",
     "KIB",
@@ -85,6 +88,7 @@ __all__ = [
     "Measured",
     "Need",
     "Note",
+    "Outcome",
     "Part",
     "Piece",
     "Progress",
@@ -99,6 +103,7 @@ __all__ = [
     "cache_sizes",
     "caches_of",
     "column",
+    "family",
     "fits",
     "from_text",
     "in_both",
@@ -117,6 +122,7 @@ __all__ = [
     "spreads",
     "to_json",
     "too_few",
+    "unsure",
     "usable_threads",
     "without",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 YOURS = "experiments.yours"
 SHELVES = (
     "experiments.python_at_work",
+    "experiments.inside_a_core",
     "experiments.memory",
     "experiments.to_the_gpu",
     "experiments.numbers",

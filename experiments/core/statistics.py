@@ -7,52 +7,80 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from experiments.core.comparing import ENOUGH
+from experiments.core.comparing import ENOUGH, LEVEL, WITHIN, Outcome, Ratio, family, paired
 
 K = TypeVar("K", bound=Hashable)
 
-TOO_FEW = "too_few_rounds"  # what a finding says where it is `too_few`
+# What a finding says where it cannot compare; the words are shared by all experiments.
+TOO_FEW = "too_few_rounds"
+CANNOT_TELL = "cannot_tell"
 FEW = 8  # with fewer samples than this the whole range is the spread
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Repeats of one thing: their median, and the interval that a difference must leave."""
+    """Repeats of one thing: their median, the interval of most of them, and each by its round."""
 
     median: float
     low: float
     high: float
     count: int
-    samples: tuple[float, ...] = field(default=(), compare=False)  # in order of the rounds
+    by_round: Mapping[int, float] = field(default_factory=dict, compare=False)
 
-    def parts_from(self, other: Spread) -> bool:
-        """Do the two intervals not touch? Only then, and of enough, is a difference claimed."""
-        return self.is_below(other) or other.is_below(self)
+    @property
+    def samples(self) -> tuple[float, ...]:
+        """Every sample, in order of the rounds."""
+        return tuple(self.by_round[number] for number in sorted(self.by_round))
+
+    def against(self, other: Spread, *, level: float = LEVEL, within: float = WITHIN) -> Ratio:
+        """Compare round by round, in the rounds that both have."""
+        both = sorted(self.by_round.keys() & other.by_round.keys())
+        ones, others = ([each.by_round[n] for n in both] for each in (self, other))
+        return paired(ones, others, level=level, within=within)
+
+    def differs_from(self, other: Spread) -> bool:
+        """Is it clear that the two differ?"""
+        return self.against(other).outcome is Outcome.DIFFERS
 
     def is_below(self, other: Spread) -> bool:
-        """Does this one part from the other, and is the smaller one?"""
-        return min(self.count, other.count) >= ENOUGH and self.high < other.low
+        """Is it clear that this one is the smaller?"""
+        found = self.against(other)
+        return found.outcome is Outcome.DIFFERS and not found.is_above
+
+    def is_as(self, other: Spread) -> bool:
+        """Is it clear that the two are the same within 5 %?"""
+        return self.against(other).outcome is Outcome.SAME
 
 
 def spread(samples: Iterable[float]) -> Spread | None:
+    """Return median and interval of one sample a round, in order; None if empty."""
+    return _spread(dict(enumerate(samples)))
+
+
+def spreads(samples: Iterable[tuple[K, float] | tuple[K, float, int]]) -> dict[K, Spread]:
+    """Return the spread of each kind; every sample comes with its kind, and with its round.
+
+    Of several samples of a kind in one round their median counts. Without rounds the samples of a
+    kind are those of round 0, 1, 2, ...
+    """
+    of: dict[K, dict[int, list[float]]] = {}
+    for kind, sample, *number in samples:
+        rounds = of.setdefault(kind, {})
+        rounds.setdefault(number[0] if number else len(rounds), []).append(sample)
+    middles = {k: {n: statistics.median(s) for n, s in each.items()} for k, each in of.items()}
+    return {kind: found for kind, each in middles.items() if (found := _spread(each))}
+
+
+def _spread(by_round: Mapping[int, float]) -> Spread | None:
     """Return median and interval (min to max below 8 samples, else p10 to p90); None if empty."""
-    samples = tuple(samples)
-    ordered = sorted(samples)
+    ordered = sorted(by_round.values())
     if not ordered:
         return None
     if len(ordered) < FEW:
         low, high = ordered[0], ordered[-1]
     else:
         low, high = quantile(ordered, 0.1), quantile(ordered, 0.9)
-    return Spread(statistics.median(ordered), low, high, len(ordered), samples)
-
-
-def spreads(samples: Iterable[tuple[K, float]]) -> dict[K, Spread]:
-    """Return the spread of each kind; every sample comes with the kind that it belongs to."""
-    of: dict[K, list[float]] = {}
-    for kind, sample in samples:
-        of.setdefault(kind, []).append(sample)
-    return {kind: found for kind, each in of.items() if (found := spread(each))}
+    return Spread(statistics.median(ordered), low, high, len(ordered), by_round)
 
 
 def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
@@ -61,9 +89,23 @@ def medians(samples: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 
 def ratios(pairs: Mapping[str, tuple[Spread, Spread]]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return how often the second of each pair goes into the first, and which do not part."""
+    """Return how often the second of each pair goes into the first, and where nobody can tell.
+
+    The ratio is that of the medians. All pairs are one family: together they raise a false alarm
+    as seldom as one.
+    """
     values = {name: one.median / other.median for name, (one, other) in pairs.items()}
-    return values, tuple(name for name, (one, other) in pairs.items() if not one.parts_from(other))
+    found = family(pairs, Spread.against)
+    return values, tuple(n for n, each in found.items() if each.outcome is Outcome.UNKNOWN)
+
+
+def unsure(*pairs: tuple[Spread, Spread]) -> str | None:
+    """Return what a finding says where it cannot compare one of the pairs; None where it can."""
+    if too_few(each for pair in pairs for each in pair):
+        return TOO_FEW
+    found = family(dict(enumerate(pairs)), Spread.against)
+    is_unknown = any(each.outcome is Outcome.UNKNOWN for each in found.values())
+    return CANNOT_TELL if is_unknown else None
 
 
 def too_few(compared: Iterable[Spread]) -> bool:

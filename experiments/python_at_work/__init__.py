@@ -10,6 +10,4 @@ EXPERIMENTS = (
     "amdahl",
     "false_sharing",
     "core_to_core",
-    "smt",
-    "simd",
 )

@@ -42,7 +42,10 @@ class Said:
         if isinstance(value, ast.Constant):
             yield str(value.value)
         elif isinstance(value, ast.Attribute):
-            return  # x.TOO_FEW is said for all experiments
+            return  # x.TOO_FEW and x.CANNOT_TELL are said for all experiments
+        elif isinstance(value, ast.BoolOp):
+            for part in value.values:
+                yield from self._texts(part, function)
         elif isinstance(value, ast.IfExp):
             yield from self._texts(value.body, function)
             yield from self._texts(value.orelse, function)
@@ -50,6 +53,8 @@ class Said:
             for node in ast.walk(function):
                 if isinstance(node, ast.Assign) and _names(node.targets[0]) == {value.id}:
                     yield from self._texts(node.value, function)
+        elif isinstance(value, ast.Call) and ast.unparse(value.func) == "x.unsure":
+            return
         elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             called = self._functions[value.func.id]
             for node in ast.walk(called):

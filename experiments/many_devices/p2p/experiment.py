@@ -177,7 +177,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     for row in tables["copies"]:
         pair = row.source, row.target
         best[pair] = max(best.get(pair, 0.0), row.bytes_per_s)
-    rates = x.spreads(((row.source, row.target), row.bytes_per_s) for row in tables["copies"])
+    rates = x.spreads(
+        ((row.source, row.target), row.bytes_per_s, row.repeat) for row in tables["copies"]
+    )
     delays = [row.latency_s for row in tables["delays"]]
     staged = [row.bytes_per_s for row in tables["staged"]]
     both = [row.bytes_per_s for row in tables["both"]]
@@ -215,8 +217,10 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if best and staged:
         values["staged_bytes_per_s"] = max(staged)
         values["direct_over_staged"] = max(best.values()) / max(staged)
-        ways = x.spreads(((row.source, row.target), row.bytes_per_s) for row in tables["staged"])
-        if not _fastest(rates).parts_from(_fastest(ways)):
+        ways = x.spreads(
+            ((row.source, row.target), row.bytes_per_s, row.repeat) for row in tables["staged"]
+        )
+        if not _fastest(rates).differs_from(_fastest(ways)):
             unclear = ("direct_over_staged",)
     if wrong:
         return x.Finding("wrong_data", values, tuple(limits), unclear)

@@ -102,7 +102,7 @@ def read_s(chain: LongChain, chains: int, reads: int, bench: x.Bench) -> float:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one chain with the fastest number of chains."""
-    of = x.spreads((read.chains, read.latency_s) for read in tables["reads"])
+    of = x.spreads((read.chains, read.latency_s, read.repeat) for read in tables["reads"])
     limits = [] if params.huge_pages else ["page_translation_included"]
     cache_bytes = x.last_level_cache_bytes(machine)
     if cache_bytes is None or power_of_two(params.memory_bytes) < 4 * cache_bytes:
@@ -131,7 +131,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_floor_reached")
     if any(one.low > chains * each.high for chains, each in of.items() if chains > 1):
         limits.append("more_than_chains")
-    if not best.parts_from(one):
+    if not best.differs_from(one):
         unclear = ("parallelism", "bytes_in_flight")
         message = x.TOO_FEW if x.too_few((best, one)) else "one_at_a_time"
         return x.Finding(message, values, tuple(limits), unclear)

@@ -113,7 +113,9 @@ _READ = {IN_A_ROW: _read_in_a_row, RANDOM: _read_at_random, DEPENDENT: _read_dep
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the three orders at the largest size that all of them reached."""
-    of = x.spreads(((read.size_bytes, read.order), read.element_s) for read in tables["reads"])
+    of = x.spreads(
+        ((read.size_bytes, read.order), read.element_s, read.repeat) for read in tables["reads"]
+    )
     complete = [size for size in sizes(params) if all((size, order) in of for order in ORDERS)]
     limits = ["positions_computed"] + ([] if params.huge_pages else ["page_translation_included"])
     if not complete:

@@ -167,7 +167,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
             values[f"{name}_bytes_per_s"] = statistics.median(rate[pair] for pair in pairs)
     if not near or not far:
         return x.Finding("one_node_measured" if near else "nothing_measured", values, tuple(limits))
-    of = x.spreads((row.threads_on == row.memory_on, row.latency_s) for row in tables["accesses"])
+    of = x.spreads(
+        (row.threads_on == row.memory_on, row.latency_s, row.repeat) for row in tables["accesses"]
+    )
     inside, outside = of[True], of[False]
     values |= {
         "remote_over_local": values["remote_latency_s"] / values["local_latency_s"],

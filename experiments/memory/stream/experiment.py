@@ -172,7 +172,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     triad = {count: max(rates) for count, rates in moves["triad"].items()}
     full = min(count for count, rate in triad.items() if rate >= NEARLY * max(triad.values()))
     of = x.spreads(
-        (row.threads, row.bytes_per_s) for row in tables["moves"] if row.kernel == "triad"
+        (row.threads, row.bytes_per_s, row.repeat)
+        for row in tables["moves"]
+        if row.kernel == "triad"
     )
     one, most = min(triad), max(triad)
     keeps_up = max(triad.values()) / triad[one] >= NEARLY * most / one
@@ -195,7 +197,7 @@ def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
         return "one_thread_alone"
     if x.too_few((triad[one], triad[most])):
         return x.TOO_FEW
-    if not triad[one].parts_from(triad[most]):
+    if not triad[one].differs_from(triad[most]):
         is_best = triad[one].median >= max(found.median for found in triad.values())
         return "one_is_best" if is_best else "one_is_enough"
     if full == 1:
@@ -210,7 +212,7 @@ def _message(triad: dict[int, x.Spread], full: int, *, keeps_up: bool) -> str:
 
 def _others_gain(moves: Sequence[Move], one: int, most: int) -> bool:
     """Do all threads move clearly more than one in a loop other than the triad?"""
-    of = x.spreads(((row.kernel, row.threads), row.bytes_per_s) for row in moves)
+    of = x.spreads(((row.kernel, row.threads), row.bytes_per_s, row.repeat) for row in moves)
     return any(
         of[kernel, one].is_below(of[kernel, most])
         and of[kernel, one].median < NEARLY * of[kernel, most].median

@@ -153,9 +153,15 @@ def _rows(
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the functions with ReLU, from memory and from a cache."""
-    large = x.spreads(((row.device, row.function), row.element_s) for row in tables["passes"])
-    small = x.spreads(((row.device, row.function), row.element_s) for row in tables["cached"])
-    back = x.spreads(((row.device, row.function), row.element_s) for row in tables["backward"])
+    large = x.spreads(
+        ((row.device, row.function), row.element_s, row.repeat) for row in tables["passes"]
+    )
+    small = x.spreads(
+        ((row.device, row.function), row.element_s, row.repeat) for row in tables["cached"]
+    )
+    back = x.spreads(
+        ((row.device, row.function), row.element_s, row.repeat) for row in tables["backward"]
+    )
     limits = ["one_function_at_a_time"]
     if back:
         limits.append("gradients_read_more")

@@ -181,7 +181,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("other_precisions_left_out")
     if any(row.size < params.size - params.span for row in steps):
         limits.append("smaller_than_asked")
-    best = x.spreads((row.size, row.flop_per_s) for row in steps if row.multiple == ALIGNED)
+    best = x.spreads(
+        (row.size, row.flop_per_s, row.repeat) for row in steps if row.multiple == ALIGNED
+    )
     if best:
         values["best_aligned_flop_per_s"] = max(each.median for each in best.values())
     peak = arithmetic_flop_per_s(machine, params.device, params.precision)
@@ -204,8 +206,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 
 def _of_rounds(rows: Sequence[Step]) -> dict[tuple[str, str], x.Spread]:
     """Return the spread of the rounds, by precision and multiple; a round is its median size."""
-    rounds = x.spreads(((row.precision, row.multiple, row.repeat), row.flop_per_s) for row in rows)
-    return x.spreads((key[:2], each.median) for key, each in rounds.items())
+    return x.spreads(((row.precision, row.multiple), row.flop_per_s, row.repeat) for row in rows)
 
 
 def _middle(params: Params, steps: Sequence[Step]) -> int:

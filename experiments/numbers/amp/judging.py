@@ -18,7 +18,9 @@ KEEPS_UP = 0.5  # of what fp32 has learned: an arm that learns less is broken
 
 def pays_at_any_width(tables: x.Tables) -> bool | None:
     """Were fewer bits faster at any width, beyond noise? None if too little was measured."""
-    rates = x.spreads(((row.width, row.arm), row.samples_per_s) for row in tables["widths"])
+    rates = x.spreads(
+        ((row.width, row.arm), row.samples_per_s, row.repeat) for row in tables["widths"]
+    )
     enough = {key: found for key, found in rates.items() if found.count >= x.ENOUGH}
     pays = [
         enough[width, FP32].is_below(found)

@@ -257,7 +257,9 @@ def _gains(rates: Mapping[tuple[str, str, str], float], repeat: int) -> Iterator
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the precisions in which the layout decides, and compare the results."""
-    rates = x.spreads(((row.precision, row.layout), row.images_per_s) for row in tables["passes"])
+    rates = x.spreads(
+        ((row.precision, row.layout), row.images_per_s, row.repeat) for row in tables["passes"]
+    )
     values = {
         f"{layout}_{precision}_images_per_s": found.median
         for (precision, layout), found in rates.items()
@@ -284,7 +286,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("in_part", values, tuple(limits))
     compared, unclear = x.ratios({name: (last, first) for name, (first, last) in pairs.items()})
     gains = x.spreads(
-        (f"gain_{row.precision}", row.gain) for row in tables["gains"] if row.work == NETWORK
+        (f"gain_{row.precision}", row.gain, row.repeat)
+        for row in tables["gains"]
+        if row.work == NETWORK
     )
     compared |= {name: gain.median for name, gain in gains.items() if name in compared}
     unclear = tuple(name for name in unclear if name not in gains or not _always(gains[name]))

@@ -193,17 +193,17 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     walls: dict[int, dict[int, float]] = {}
     for run in tables["runs"]:
         walls.setdefault(run.repeat, {})[run.workers] = run.wall_s
-    rounds = [speedups(params, walls_s) for walls_s in walls.values()]
-    of = x.spreads(each for measured in rounds for each in measured.items())
-    fits = [parallel_fraction(params, measured, cores or 1) for measured in rounds]
+    rounds = {number: speedups(params, walls_s) for number, walls_s in walls.items()}
+    of = x.spreads((n, sped, number) for number, each in rounds.items() for n, sped in each.items())
+    fits = [parallel_fraction(params, measured, cores or 1) for measured in rounds.values()]
     fit = x.spread(p for p in fits if p is not None)
     if fit is None:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     best = max(of, key=lambda workers: of[workers].median)
     values["best_speedup"] = of[best].median
-    if any(not of[n].parts_from(of[best]) for n in of if n != best):
+    if any(not of[n].differs_from(of[best]) for n in of if n != best):
         limits.append("best_by_chance")
-    if any(s > n > 1 for each in rounds for n, s in each.items()):
+    if any(s > n > 1 for each in rounds.values() for n, s in each.items()):
         limits.append("above_ideal")
     if not of[1].is_below(of[best]):
         if x.too_few((of[1], of[best])):  # each round still has its fit
@@ -212,7 +212,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         limits.append("no_fit")
         return x.Finding("does_not_scale", values, tuple(limits), unclear=("best_speedup",))
     limits.append("amdahls_law" if params.problem == FIXED else "gustafsons_law")
-    if len({n for measured in rounds for n in measured if 1 < n <= (cores or 1)}) == 1:
+    if len({n for measured in rounds.values() for n in measured if 1 < n <= (cores or 1)}) == 1:
         limits.append("fit_of_one")
     values |= {
         "best_workers": best,

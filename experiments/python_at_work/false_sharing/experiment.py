@@ -125,7 +125,9 @@ def _together_s(
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the nearest with the farthest counters of two cores, and find the cliff."""
     times: dict[str, dict[int, x.Spread]] = {}
-    every = x.spreads(((r.pair, r.distance_bytes), r.increment_s) for r in tables["increments"])
+    every = x.spreads(
+        ((r.pair, r.distance_bytes), r.increment_s, r.repeat) for r in tables["increments"]
+    )
     for (pair, distance), found in every.items():
         times.setdefault(pair, {})[distance] = found
     limits = ["virtual_machine"] if x.is_virtual(machine) else []
@@ -161,7 +163,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         "far_apart_s": apart.median,
         **slowdowns,
     }
-    if not same.parts_from(apart):
+    if not same.differs_from(apart):
         message = x.TOO_FEW if x.too_few((same, apart)) else "no_difference"
         return x.Finding(message, values, tuple(limits), unclear)
     if same.is_below(apart):

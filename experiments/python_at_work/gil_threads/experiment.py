@@ -122,7 +122,7 @@ def _slices(arm: Arm, answer: dict[str, Any]) -> Iterator[Slice]:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways by their medians; say "faster" only where the spreads part."""
-    found_of = x.spreads(((t.method, t.python), t.wall_s) for t in tables["timings"])
+    found_of = x.spreads(((t.method, t.python), t.wall_s, t.repeat) for t in tables["timings"])
     # Rounds are shuffled: the first row may be that of another Python.
     own = next((t.python for t in tables["timings"] if t.python not in params.pythons), OWN)
     of = {method: found for (method, python), found in found_of.items() if python == own}
@@ -142,7 +142,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     gil = [t.gil for t in tables["timings"] if t.python == own]
     if gil:
         values["gil_enabled"] = int(gil[-1])
-    for burners, late in x.spreads((wake.burners, wake.late_s) for wake in tables["wakes"]).items():
+    for burners, late in x.spreads(
+        (wake.burners, wake.late_s, wake.repeat) for wake in tables["wakes"]
+    ).items():
         values[f"sleeper_late_{_COUNTS[burners]}_s"] = late.median
     locked = params.job == "loop" and values.get("gil_enabled") == 1
     message = _message(of, params.workers, locked=locked)

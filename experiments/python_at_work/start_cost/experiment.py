@@ -109,7 +109,7 @@ def possible_methods(methods: tuple[str, ...], processes: list[str]) -> list[str
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the medians; claim that each step costs more only where their spreads part."""
-    of = x.spreads((start.method, start.each_s) for start in tables["starts"])
+    of = x.spreads((start.method, start.each_s, start.repeat) for start in tables["starts"])
     values: dict[str, float] = {f"{method}_s": found.median for method, found in of.items()}
     limits = ["loop_included"] if "call" in of else []
     limits += [f"no_{name}" for name in ("fork", "forkserver") if name not in of]

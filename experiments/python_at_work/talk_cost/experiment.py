@@ -117,7 +117,7 @@ def measure(params: Params, bench: x.Bench) -> x.Measured:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the ways at the largest message; a thread wins only where the spreads part."""
-    of = x.spreads(((t.method, t.message_bytes), t.round_trip_s) for t in tables["talks"])
+    of = x.spreads(((t.method, t.message_bytes), t.round_trip_s, t.repeat) for t in tables["talks"])
     small_bytes, large_bytes = min(sizes(params)), max(sizes(params))
     values: dict[str, float] = {"small_bytes": small_bytes, "large_bytes": large_bytes}
     for method in (*WAYS, COPY):
@@ -129,7 +129,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
                 f"{method}_large_s": large_s,
                 f"{method}_large_bytes_per_s": large_bytes / large_s,
             }
-    for part, found in x.spreads((step.part, step.part_s) for step in tables["steps"]).items():
+    for part, found in x.spreads(
+        (step.part, step.part_s, step.repeat) for step in tables["steps"]
+    ).items():
         values[f"{part}_s"] = found.median
     limits = ["one_at_a_time"]
     if x.is_virtual(machine):

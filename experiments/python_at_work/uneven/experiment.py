@@ -149,7 +149,9 @@ def hand_outs(way: str, chunk: int, order: list[int], workers: int) -> list[list
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare the block split with the best chunk; name a winner only where spreads part."""
-    of = x.spreads(((share.way, share.chunk), share.wall_s) for share in tables["shares"])
+    of = x.spreads(
+        ((share.way, share.chunk), share.wall_s, share.repeat) for share in tables["shares"]
+    )
     by_way = {way: found for (way, _), found in of.items() if way != DYNAMIC}
     by_chunk = {chunk: found for (way, chunk), found in of.items() if way == DYNAMIC}
     cores = x.physical_cores(machine) or 1
@@ -174,7 +176,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
         return x.Finding("nothing_to_compare", values, tuple(limits))
     best = min(by_chunk, key=lambda chunk: by_chunk[chunk].median)
     values |= {"dynamic_best_s": by_chunk[best].median, "best_chunk": best}
-    overlapping = [c for c in by_chunk if c != best and not by_chunk[c].parts_from(by_chunk[best])]
+    overlapping = [
+        c for c in by_chunk if c != best and not by_chunk[c].differs_from(by_chunk[best])
+    ]
     if overlapping:
         limits.append("best_chunk_by_chance")
     is_in_turn = params.order == AS_IT_COMES
@@ -195,7 +199,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
 def _message(block: x.Spread, handed_out: x.Spread) -> str:
     if x.too_few((block, handed_out)):
         return x.TOO_FEW
-    if not block.parts_from(handed_out):
+    if not block.differs_from(handed_out):
         return "ways_overlap"
     return "handing_out_wins" if handed_out.is_below(block) else "block_wins"
 

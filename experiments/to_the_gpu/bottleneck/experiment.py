@@ -165,8 +165,8 @@ def _saved(trace: dict[str, Any], folder: str) -> str:
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Name the largest part, if its spread parts from all others."""
-    of = x.spreads((row.part, row.part_s) for row in tables["shares"])
-    wholes = x.spreads((row.is_recorded, row.step_s) for row in tables["wholes"])
+    of = x.spreads((row.part, row.part_s, row.repeat) for row in tables["shares"])
+    wholes = x.spreads((row.is_recorded, row.step_s, row.repeat) for row in tables["wholes"])
     values: dict[str, float] = {}
     limits = ["copies_need_gpu"] if params.device == CPU else []
     if False in wholes:

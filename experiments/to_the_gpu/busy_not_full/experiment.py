@@ -183,8 +183,8 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     limits = ["counts_any_kernel"]
     if params.load_s < FULL_LOAD_S:
         limits.append("short_loads")
-    shares = x.spreads((row.seen, row.share_fraction) for row in tables["seen"])
-    power = x.spreads((row.load, row.power_watts) for row in tables["power"])
+    shares = x.spreads((row.seen, row.share_fraction, row.repeat) for row in tables["seen"])
+    power = x.spreads((row.load, row.power_watts, row.repeat) for row in tables["power"])
     values = {f"{seen}_fraction": found.median for seen, found in shares.items()}
     values |= {f"{load}_power_watts": found.median for load, found in power.items()}
     values |= _rates(tables)

@@ -207,9 +207,13 @@ def _passed(bench: x.Bench, loader: Any, learn: Any, batch: int, uncounted: int)
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Find the fewest workers with which learning is fastest, and what then limits it."""
-    of = x.spreads(((row.kind, row.workers), row.samples_per_s) for row in tables["epochs"])
+    of = x.spreads(
+        ((row.kind, row.workers), row.samples_per_s, row.repeat) for row in tables["epochs"]
+    )
     learning = {workers: found for (kind, workers), found in of.items() if kind == LEARNING}
-    alone = x.spreads((LEARNING, row.samples_per_s) for row in tables["alone"]).get(LEARNING)
+    alone = x.spreads((LEARNING, row.samples_per_s, row.repeat) for row in tables["alone"]).get(
+        LEARNING
+    )
     values: dict[str, float] = {}
     limits = ["cores_are_shared"] if params.device == CPU else []
     if params.device != CPU and not params.pin_memory:
@@ -229,7 +233,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     best, most = learning[fewest], max(learning)
     values |= {"best_workers": fewest, "best_samples_per_s": best.median, "most_workers": most}
     starts = x.spreads(
-        (row.helpers, row.first_batch_s) for row in tables["starts"] if row.workers == fewest
+        (row.helpers, row.first_batch_s, row.repeat)
+        for row in tables["starts"]
+        if row.workers == fewest
     )
     values |= {f"{name}_s": found.median for name, found in starts.items()}
     compared, unclear = x.ratios({"best_over_zero": (best, learning[0])})

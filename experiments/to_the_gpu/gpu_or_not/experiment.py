@@ -226,7 +226,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     }
     if "gpu" in answers:
         values["free_bytes"] = answers["gpu"].free_bytes
-    of = x.spreads((row.kind, row.taken_s) for row in tables["times"])
+    of = x.spreads((row.kind, row.taken_s, row.repeat) for row in tables["times"])
     pairs = {}
     for where, estimated in ESTIMATED.items():
         if where in of:

@@ -200,7 +200,9 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     gpu = gpu_of(machine, params.device)
     if len(machine.numa) > 1 and (gpu is None or gpu.numa_node is None):
         limits.append("node_unknown")
-    of = x.spreads(((row.size_bytes, row.choice), row.took_s) for row in tables["written"])
+    of = x.spreads(
+        ((row.size_bytes, row.choice), row.took_s, row.repeat) for row in tables["written"]
+    )
     sizes = sorted(size for size, choice in of if choice == "pinned_before")
     sizes = [size for size in sizes if (size, "as_it_is") in of]
     if not sizes:
@@ -240,7 +242,9 @@ def _message(values: Mapping[str, float], is_faster: bool) -> str:
 
 def _start_ups(copies: Any) -> dict[str, float]:
     """Return start-up and half-rate size for each way whose times form a line."""
-    of = x.spreads(((row.way, row.size_bytes), row.size_bytes / row.bytes_per_s) for row in copies)
+    of = x.spreads(
+        ((row.way, row.size_bytes), row.size_bytes / row.bytes_per_s, row.repeat) for row in copies
+    )
     values: dict[str, float] = {}
     for way in WAYS[:4]:
         line = start_up({size: found.median for (other, size), found in of.items() if other == way})
@@ -264,7 +268,9 @@ def _pinning(
     tables: x.Tables, of: Mapping[tuple[int, str], x.Spread], large: int, *, is_faster: bool
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Return what pinning costs, after how many copies it has paid, and against none at all."""
-    pinning = x.spreads((row.size_bytes, row.pinning_s) for row in tables["pinnings"]).get(large)
+    pinning = x.spreads(
+        (row.size_bytes, row.pinning_s, row.repeat) for row in tables["pinnings"]
+    ).get(large)
     first, before = of.get((large, "pinned_first")), of[large, "pinned_before"]
     if pinning is None or first is None:
         return {}, ()

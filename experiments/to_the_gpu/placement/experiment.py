@@ -180,7 +180,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare, at the largest size, adding on one device with fetching one vector first."""
     size_bytes = max((row.size_bytes for row in tables["ways"]), default=0)
     took = x.spreads(
-        (row.way, row.took_s) for row in tables["ways"] if row.size_bytes == size_bytes
+        (row.way, row.took_s, row.repeat) for row in tables["ways"] if row.size_bytes == size_bytes
     )
     limits = []
     refusals = [attempt for attempt in tables["attempts"] if attempt.said]

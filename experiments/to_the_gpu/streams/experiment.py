@@ -162,11 +162,11 @@ def _lanes(course: Course, streams: int, memory: str, most: int) -> Iterator[Sli
 
 def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Compare one stream with several, and both with the parts alone."""
-    of = x.spreads(((row.memory, row.streams), row.total_s) for row in tables["totals"])
+    of = x.spreads(((row.memory, row.streams), row.total_s, row.repeat) for row in tables["totals"])
     hidden = x.spreads(
-        ((row.memory, row.streams), row.overlap_fraction) for row in tables["totals"]
+        ((row.memory, row.streams), row.overlap_fraction, row.repeat) for row in tables["totals"]
     )
-    parts = x.spreads((row.part, row.took_s) for row in tables["alone"])
+    parts = x.spreads((row.part, row.took_s, row.repeat) for row in tables["alone"])
     limits: list[str] = []
     values, unclear = _alone(parts)
     if values.get("kernels_speedup", GAIN) < GAIN:
@@ -190,7 +190,7 @@ def analyse(params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     if "longest_part_s" in values and values["best_s"] * TOO_MUCH < values["longest_part_s"]:
         limits.append("above_the_limit")
     called = x.spreads(
-        (row.streams, row.called_s) for row in tables["totals"] if row.memory == PINNED
+        (row.streams, row.called_s, row.repeat) for row in tables["totals"] if row.memory == PINNED
     )
     if called[best].median > CALLING * pinned[best].median:
         limits.append("calls_set_the_pace")

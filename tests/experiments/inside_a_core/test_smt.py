@@ -5,8 +5,8 @@ import pytest
 from experiments.core.bench import Bench
 from experiments.core.declare import Need
 from experiments.core.needs import missing_need
-from experiments.python_at_work.smt import experiment as smt
-from experiments.python_at_work.smt.experiment import (
+from experiments.inside_a_core.smt import experiment as smt
+from experiments.inside_a_core.smt.experiment import (
     ADDING,
     CORES,
     EXPERIMENT,

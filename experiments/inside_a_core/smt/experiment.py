@@ -126,13 +126,15 @@ def place_threads(machine: x.Machine) -> dict[str, tuple[int, ...]]:
 
 def analyse(_params: Params, tables: x.Tables, machine: x.Machine) -> x.Finding:
     """Say what a second thread on the core brings, for either work; and a second core beside it."""
-    gains = x.spreads(((share.work, share.place), share.gain) for share in tables["shares"])
+    gains = x.spreads(
+        ((share.work, share.place), share.gain, share.repeat) for share in tables["shares"]
+    )
     names = {ADDING: "arithmetic", WAITING: "waiting"}
     values, unclear = x.ratios(  # one thread is the measure: its own gain is 1 each time
         {
             f"{'' if place == SIBLINGS else 'cores_'}{names[work]}_gain": (
                 found,
-                x.Spread(1.0, 1.0, 1.0, found.count),
+                x.Spread(1.0, 1.0, 1.0, found.count, dict.fromkeys(found.by_round, 1.0)),
             )
             for (work, place), found in gains.items()
             if place != ONE
@@ -152,7 +154,7 @@ def _message(adding: x.Spread, waiting: x.Spread, unclear: Sequence[str]) -> str
     """Return what to say; both gains stand in a sentence only where both are clear ones."""
     if x.too_few((adding, waiting)):
         return x.TOO_FEW
-    if not adding.parts_from(waiting):
+    if not adding.differs_from(waiting):
         return "both_alike"
     if waiting.is_below(adding):
         return "adding_alone_gains" if "waiting_gain" in unclear else "adding_gains_more"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from experiments.core.bench import Bench
-from experiments.python_at_work.simd import experiment as simd
-from experiments.python_at_work.simd.experiment import (
+from experiments.inside_a_core.simd import experiment as simd
+from experiments.inside_a_core.simd.experiment import (
     PYTHON,
     SCALAR,
     Params,

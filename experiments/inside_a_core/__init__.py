@@ -1,0 +1,6 @@
+"""Shelf F: what goes on inside a core, and what the system does around it."""
+
+EXPERIMENTS = (
+    "smt",
+    "simd",
+)
